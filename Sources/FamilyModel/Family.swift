@@ -1,0 +1,122 @@
+/// What a person is in the family (F1).
+public enum Role: UInt8, Sendable {
+  /// The guardian who made the family.
+  case organizer = 1
+  /// A guardian.
+  case guardian = 2
+  /// A child.
+  case child = 3
+  /// Another adult.
+  case adult = 4
+
+  /// Whether the person answers questions.
+  public var isGuardian: Bool { self == .organizer || self == .guardian }
+}
+
+/// A member of a family.
+public struct Person: Hashable, Sendable {
+  /// Unique in the family, not zero.
+  public var id: PersonID
+  /// What the person is.
+  public var role: Role
+  /// What others in the family see.
+  public var displayName: String
+  /// A member with these parts.
+  public init(id: PersonID, role: Role, displayName: String) {
+    self.id = id
+    self.role = role
+    self.displayName = displayName
+  }
+}
+
+/// A person's device and its public key (F3).
+public struct Device: Hashable, Sendable {
+  /// Unique in the family, not zero.
+  public var id: DeviceID
+  /// Whose it is.
+  public var person: PersonID
+  /// The CURVE public key, 32 bytes.
+  public var publicKey: [UInt8]
+  /// A device with these parts.
+  public init(id: DeviceID, person: PersonID, publicKey: [UInt8]) {
+    self.id = id
+    self.person = person
+    self.publicKey = publicKey
+  }
+}
+
+/// Who is in a family, with which devices (F1, F3).
+public struct Roster: Hashable, Sendable {
+  /// The members, ascending by id.
+  public var persons: [Person]
+  /// Their devices, ascending by id.
+  public var devices: [Device]
+  /// A family of these people and devices.
+  public init(persons: [Person] = [], devices: [Device] = []) {
+    self.persons = persons.sorted { $0.id < $1.id }
+    self.devices = devices.sorted { $0.id < $1.id }
+  }
+
+  /// The member with this id.
+  public func person(_ id: PersonID) -> Person? { persons.first { $0.id == id } }
+  /// The device with this id.
+  public func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
+  /// The owner of the device.
+  public func owner(of id: DeviceID) -> Person? { device(id).flatMap { person($0.person) } }
+  /// The children, ascending by id.
+  public var children: [Person] { persons.filter { $0.role == .child } }
+  /// The guardians, ascending by id.
+  public var guardians: [Person] { persons.filter(\.role.isGuardian) }
+
+  /// Refuses a family that is not well formed: exactly one organizer, unique ids, devices of members.
+  public func validate() throws(Problem) {
+    guard persons.count <= Limits.persons, devices.count <= Limits.devices else { throw .tooMany }
+    guard persons.count(where: { $0.role == .organizer }) == 1,
+      Set(persons.map(\.id)).count == persons.count,
+      Set(devices.map(\.id)).count == devices.count,
+      persons.allSatisfy({ $0.id.rawValue != 0 }),
+      devices.allSatisfy({
+        $0.id.rawValue != 0 && person($0.person) != nil && $0.publicKey.count == 32
+      })
+    else { throw .badFamily }
+    for person in persons { try checkText(person.displayName, Limits.titleBytes) }
+  }
+}
+
+/// The part of a person's account that only the person and, of a child, the guardians see (F2).
+public struct Account: Hashable, Sendable {
+  /// How the birthdate came to be known.
+  public enum Declaration: UInt8, Sendable {
+    /// By the person.
+    case selfDeclared = 1
+    /// By a guardian.
+    case guardianDeclared = 2
+  }
+  /// A calendar day.
+  public struct Day: Hashable, Sendable {
+    /// For example 2014.
+    public var year: Int32
+    /// 1 to 12.
+    public var month: UInt8
+    /// 1 to 31.
+    public var day: UInt8
+    /// The day with these parts.
+    public init(year: Int32, month: UInt8, day: UInt8) {
+      self.year = year
+      self.month = month
+      self.day = day
+    }
+  }
+  /// The day of birth, where it is known.
+  public var birthdate: Day?
+  /// ISO 3166-1 alpha-2, for example `FR`.
+  public var region: String
+  /// How the birthdate was declared.
+  public var declaration: Declaration
+  /// An account with these parts.
+  public init(birthdate: Day?, region: String, declaration: Declaration) {
+    self.birthdate = birthdate
+    self.region = region
+    self.declaration = declaration
+  }
+}

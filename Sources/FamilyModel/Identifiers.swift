@@ -1,0 +1,84 @@
+/// A family. Assigned by whoever provisions families; unique at a relay.
+public struct FamilyID: Hashable, Comparable, Sendable {
+  /// The number on the wire and in the store.
+  public var rawValue: UInt64
+  /// A family with this number.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (a: FamilyID, b: FamilyID) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A person, unique in the family. Zero is nobody.
+public struct PersonID: Hashable, Comparable, Sendable {
+  /// The number on the wire and in the store.
+  public var rawValue: UInt32
+  /// A person with this number.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  public static func < (a: PersonID, b: PersonID) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A device, unique in the family. Zero is no device: the relay's administrator.
+public struct DeviceID: Hashable, Comparable, Sendable {
+  /// The number on the wire and in the store.
+  public var rawValue: UInt32
+  /// A device with this number.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  public static func < (a: DeviceID, b: DeviceID) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A device with the family that it belongs to: unique at a relay.
+public struct DeviceAddress: Hashable, Comparable, Sendable {
+  /// The family.
+  public var family: FamilyID
+  /// The device in that family.
+  public var device: DeviceID
+  /// The device `device` of `family`.
+  public init(family: FamilyID, device: DeviceID) {
+    self.family = family
+    self.device = device
+  }
+  public static func < (a: DeviceAddress, b: DeviceAddress) -> Bool {
+    (a.family, a.device) < (b.family, b.device)
+  }
+}
+
+/// 128 bits, ordered as a big-endian number.
+public struct ID128: Hashable, Comparable, Sendable {
+  /// The more significant half.
+  public var high: UInt64
+  /// The less significant half.
+  public var low: UInt64
+  /// The number `high · 2⁶⁴ + low`.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+  public static func < (a: ID128, b: ID128) -> Bool { (a.high, a.low) < (b.high, b.low) }
+
+  /// Sixteen bytes, most significant first.
+  public var bytes: [UInt8] {
+    (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
+  }
+
+  /// Reads sixteen bytes, most significant first; `nil` for any other count.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    self.init(
+      high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+      low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
+  }
+}
+
+/// A question: the UUID that the app's `PermissionQuestion` carries.
+public typealias QuestionID = ID128
+
+/// A command: made by the client, time-ordered, stored with the event that it led to.
+public typealias CommandID = ID128
+
+/// An app, by its bundle identifier.
+public struct AppID: Hashable, Comparable, Sendable {
+  /// The bundle identifier, for example `example.landmarks`.
+  public var rawValue: String
+  /// The app with this bundle identifier.
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+  public static func < (a: AppID, b: AppID) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,38 @@
+/// A moment of wall-clock time, in milliseconds since 1970-01-01T00:00:00Z.
+public struct Instant: Hashable, Comparable, Sendable {
+  /// Milliseconds since 1970.
+  public var milliseconds: Int64
+  /// The moment `milliseconds` after the start of 1970.
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  public static func < (a: Instant, b: Instant) -> Bool { a.milliseconds < b.milliseconds }
+  /// The moment `b` milliseconds later; saturates.
+  public static func + (a: Instant, b: Int64) -> Instant {
+    let (sum, overflow) = a.milliseconds.addingReportingOverflow(b)
+    return Instant(milliseconds: overflow ? (b < 0 ? .min : .max) : sum)
+  }
+}
+
+/// A seeded source of identifiers: the caller brings the randomness and the time.
+///
+/// SplitMix64 (Steele, Lea, Flood 2014). Two sources with the same seed give the same identifiers, so
+/// that a run can be replayed.
+public struct IDSource: Sendable {
+  private var state: UInt64
+  /// A source that starts from `seed`.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next 64 pseudo-random bits.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// A new identifier that sorts by time: 48 bits of milliseconds, then 80 pseudo-random bits.
+  public mutating func id(now: Instant) -> ID128 {
+    let time = UInt64(truncatingIfNeeded: now.milliseconds) << 16
+    return ID128(high: time | next() & 0xFFFF, low: next())
+  }
+}

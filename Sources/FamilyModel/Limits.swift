@@ -1,0 +1,35 @@
+/// Every size that the model bounds. What happens at a limit: the value is refused with a `Problem`.
+public enum Limits {
+  /// Bytes of UTF-8 in one handle.
+  public static let handleBytes = 320
+  /// People in one question.
+  public static let subjects = 32
+  /// Choices in one question.
+  public static let choices = 16
+  /// Bytes of UTF-8 in an identifier of a choice, or in an app's bundle identifier.
+  public static let identifierBytes = 128
+  /// Bytes of UTF-8 in the title of a choice, or in a part of a name.
+  public static let titleBytes = 256
+  /// Bytes of UTF-8 in a text message or the description of an update.
+  public static let textBytes = 4096
+  /// Bytes of one encoded picture.
+  public static let avatarBytes = 64 * 1024
+  /// Bytes of one frame on any socket. A peer that sends more is disconnected by libzmq.
+  public static let frameBytes = 1024 * 1024
+  /// Bytes of the content of one message; with its envelope it fits a frame.
+  public static let contentBytes = frameBytes - 4096
+  /// People in a family.
+  public static let persons = 64
+  /// Devices in a family.
+  public static let devices = 256
+  /// Questions of one child that are open at the same time.
+  public static let openQuestions = 256
+  /// Events in one page of history.
+  public static let pageEvents = 256
+  /// Bytes of payload in one page of history; a page holds at least one event.
+  public static let pageBytes = 512 * 1024
+  /// Commands that one device keeps until the relay has acknowledged them.
+  public static let outbox = 1024
+  /// Milliseconds between two reminders of one question (A6).
+  public static let reminderInterval: Int64 = 15 * 60 * 1000
+}

@@ -1,0 +1,113 @@
+/// What a device wants to change. Each accepted command leads to exactly one event.
+public enum Command: Hashable, Sendable {
+  /// Makes the family, or changes its members and devices (the administrator only).
+  case setRoster(Roster)
+  /// Sets an account (the administrator only); the content is an account.
+  case setAccount(PersonID, Content)
+  /// Turns a child's limits on or off (guardians, and the administrator).
+  case setLimits(child: PersonID, on: Bool)
+  /// Asks (the child); the content is a question.
+  case ask(QuestionHeader, Content)
+  /// Reminds the guardians of an open question (the child).
+  case remind(QuestionID)
+  /// Takes an open question back (the child).
+  case cancel(QuestionID)
+  /// Answers with the choice of this id (a guardian).
+  case answer(QuestionID, choice: String)
+  /// Writes into a child's conversation (the child, a guardian); the content is a text.
+  case post(child: PersonID, Content)
+  /// Changes a child's known contacts (a guardian); the content is a contact.
+  case changeContact(child: PersonID, Content)
+}
+
+/// How far a device has come in one audience.
+public struct Cursor: Hashable, Sendable {
+  /// The audience.
+  public var audience: Audience
+  /// The last event applied.
+  public var delivered: UInt64
+  /// The last event that the person has seen; never above `delivered`.
+  public var read: UInt64
+  /// A position in `audience`.
+  public init(_ audience: Audience, delivered: UInt64, read: UInt64 = 0) {
+    self.audience = audience
+    self.delivered = delivered
+    self.read = read
+  }
+}
+
+/// What a device asks of the relay.
+public enum Request: Hashable, Sendable {
+  /// Change something.
+  case command(CommandID, Command)
+  /// Start receiving: tells how far the device has come.
+  case attach([Cursor])
+  /// Give me what came after `after` in this audience.
+  case fetch(Audience, after: UInt64)
+  /// I have come this far. It has no reply.
+  case acknowledge([Cursor])
+  /// Are you there?
+  case ping
+}
+
+/// The relay's answer to one request.
+public enum Reply: Hashable, Sendable {
+  /// The command is durable as the event `seq`. A repeated command gets the same.
+  case accepted(CommandID, seq: UInt64)
+  /// The command changed nothing.
+  case refused(CommandID, Problem)
+  /// The channels that this device may listen to.
+  case attached([Channel])
+  /// The answer to a fetch; `more` says that another fetch is needed.
+  case page(Audience, [Event], more: Bool)
+  /// I am here.
+  case pong
+  /// The request was not a command and was refused.
+  case failed(Problem)
+}
+
+/// Where the events of one audience are broadcast.
+public struct Channel: Hashable, Sendable {
+  /// Who listens.
+  public var audience: Audience
+  /// Changes whenever a device leaves: names a new topic and key.
+  public var generation: UInt32
+  /// The last event of the audience.
+  public var head: UInt64
+  /// The topic and key, filled in by the shell that holds the relay's secret; empty in the core.
+  public var topic: [UInt8] = []
+  /// The key of 32 bytes, likewise.
+  public var key: [UInt8] = []
+  /// How far guardians have come: the largest delivered and read of any guardian's device (M4).
+  public var receipt: Receipt
+  /// The channel of `audience`.
+  public init(audience: Audience, generation: UInt32, head: UInt64, receipt: Receipt = Receipt()) {
+    self.audience = audience
+    self.generation = generation
+    self.head = head
+    self.receipt = receipt
+  }
+}
+
+/// How far the guardians have come in a conversation (M4).
+public struct Receipt: Hashable, Sendable {
+  /// The last event that reached at least one guardian's device.
+  public var delivered: UInt64
+  /// The last event that at least one guardian has seen.
+  public var read: UInt64
+  /// A receipt up to these events.
+  public init(delivered: UInt64 = 0, read: UInt64 = 0) {
+    self.delivered = delivered
+    self.read = read
+  }
+}
+
+/// What goes out on a channel. Only events form the chain; the rest is a hint and may be lost.
+public enum Broadcast: Hashable, Sendable {
+  /// Something happened.
+  case event(Event)
+  /// The audience's last event is `seq`.
+  case head(Audience, seq: UInt64)
+  /// The guardians have come this far.
+  case receipt(Audience, Receipt)
+}

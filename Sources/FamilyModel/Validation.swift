@@ -1,0 +1,51 @@
+extension Question {
+  /// Refuses a question that must not be asked (Q10).
+  ///
+  /// - Throws: the first `Problem` that applies, in the order of the table.
+  public func validate(now: Instant) throws(Problem) {
+    try topic.validate()
+    guard !choices.isEmpty, choices.count <= Limits.choices,
+      Set(choices.map(\.id)).count == choices.count
+    else { throw .badChoices }
+    for choice in choices {
+      try checkText(choice.id, Limits.identifierBytes)
+      try checkText(choice.title, Limits.titleBytes)
+    }
+    guard choices.contains(defaultChoice) else { throw .defaultChoiceMissing }
+    if let expiration, expiration <= now { throw .expirationInThePast }
+  }
+}
+
+extension Topic {
+  func validate() throws(Problem) {
+    switch self {
+    case .significantUpdate(let description): try checkText(description, Limits.textBytes)
+    case .communication(let people, _):
+      guard !people.isEmpty else { throw .emptyHandle }
+      guard people.count <= Limits.subjects else { throw .tooMany }
+      for person in people { try person.validate() }
+    }
+  }
+}
+
+extension Subject {
+  func validate() throws(Problem) {
+    try handle.validate()
+    if let avatar, avatar.bytes.count > Limits.avatarBytes { throw .imageTooLarge }
+    guard let name else { return }
+    for part in [name.prefix, name.given, name.middle, name.family, name.suffix, name.nickname]
+    where part.utf8.count > Limits.titleBytes { throw .badText }
+  }
+}
+
+extension Handle {
+  /// Refuses a handle that is empty, or blank, or too long (Q10).
+  public func validate() throws(Problem) {
+    guard value.contains(where: { !$0.isWhitespace }) else { throw .emptyHandle }
+    guard value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
+  }
+}
+
+func checkText(_ text: String, _ limit: Int) throws(Problem) {
+  guard !text.isEmpty, text.utf8.count <= limit else { throw .badText }
+}
