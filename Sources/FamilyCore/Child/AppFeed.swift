@@ -1,0 +1,97 @@
+import FamilyModel
+
+/// What one app on the device still has to learn, and whether the app runs.
+///
+/// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
+/// entries wait and the app is registered, it is launched, again and again with growing delays (R6).
+struct AppFeed: Sendable {
+  enum Life: Hashable, Sendable {
+    case asleep
+    /// Started by the device; it is ended when its time is over.
+    case launched(until: Instant)
+  }
+
+  let app: AppID
+  private(set) var standing: AppStanding
+  private(set) var entries: [AppEntry]
+  private(set) var isAttached = false
+  private(set) var life = Life.asleep
+  private var attempts = 0
+  private var notBefore = Instant(milliseconds: .min)
+
+  init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
+    self.app = app
+    self.standing = standing
+    self.entries = entries.sorted { $0.position < $1.position }
+  }
+
+  var deadline: Instant? {
+    switch life {
+    case .launched(let until): until
+    case .asleep: wantsLaunch ? notBefore : nil
+    }
+  }
+
+  private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
+
+  mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {
+    isAttached = true
+    var replies: [AppReply] = [.attached(acknowledged: standing.acknowledged)]
+    // An app that is new, or lost its state, or has another device's state, starts from the full set.
+    if applied == 0 || applied < standing.acknowledged || applied > standing.head {
+      replies.append(.reset(position: standing.acknowledged, known: known))
+    }
+    return replies + entries.map { .entry($0) } + [.caughtUp]
+  }
+
+  mutating func register() -> [RecordChange] {
+    guard !standing.registered else { return [] }
+    standing.registered = true
+    return [.put(.app(app, standing))]
+  }
+
+  mutating func append(_ body: AppEntry.Body) -> [RecordChange] {
+    standing.head += 1
+    let entry = AppEntry(position: standing.head, body: body)
+    entries.append(entry)
+    return [.put(.entry(app, entry)), .put(.app(app, standing))]
+  }
+
+  mutating func acknowledge(_ position: UInt64) -> [RecordChange] {
+    let position = min(position, standing.head)
+    guard position > standing.acknowledged else { return [] }
+    standing.acknowledged = position
+    attempts = 0
+    let done = entries.prefix { $0.position <= position }
+    entries.removeFirst(done.count)
+    return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
+  }
+
+  /// The app's process ended, or its connection did.
+  mutating func gone(exited: Bool, _ now: Instant) {
+    isAttached = false
+    guard exited, case .launched = life else { return }
+    life = .asleep
+    notBefore = entries.isEmpty ? now : retryTime(now)
+  }
+
+  private mutating func retryTime(_ now: Instant) -> Instant {
+    defer { attempts += 1 }
+    return now + Timing.backoff(attempts, Timing.relaunchFirst, Timing.relaunchMost)
+  }
+
+  /// What there is to do about the app's process.
+  mutating func manage(_ now: Instant) -> DeviceEffect? {
+    switch life {
+    case .launched(let until):
+      guard until <= now else { return nil }
+      // Asked once more each second, until the shell says that the process has ended.
+      life = .launched(until: now + 1_000)
+      return .terminate(app)
+    case .asleep:
+      guard wantsLaunch, notBefore <= now else { return nil }
+      life = .launched(until: now + Timing.launchBudget)
+      return .launch(app, budget: Timing.launchBudget)
+    }
+  }
+}

@@ -1,0 +1,224 @@
+public import FamilyModel
+
+/// A child's device: prompts, the conversation, the known handles, and the apps and when they run.
+///
+/// It also serves the device of an adult, or of a person in no family: asking then gives the answers of
+/// Q8 and Q9.
+public struct ChildMachine: Sendable {
+  /// What happens to the device.
+  public enum Input: Sendable {
+    /// The connection to the relay is up.
+    case connected
+    /// The connection to the relay is down.
+    case disconnected
+    /// The relay answered a request.
+    case reply(UInt64, Reply)
+    /// A broadcast came, with its content opened.
+    case broadcast(Broadcast)
+    /// An app on this device asks for something.
+    case app(AppID, AppRequest)
+    /// The app's connection is gone, or, when `exited`, its process.
+    case appGone(AppID, exited: Bool)
+    /// The child answered a prompt.
+    case answered(prompt: UInt64, PromptAnswer)
+    /// The child writes into the conversation (M1).
+    case post(String)
+    /// The child takes a question back (R8).
+    case cancel(QuestionID)
+    /// The deadline has come.
+    case timer
+  }
+
+  /// A digest of the people asked about in an app, under a key that only the family has.
+  public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
+
+  /// The connection to the relay, and all that came over it.
+  public private(set) var link: DeviceLink
+  let isInFamily: Bool
+  let digest: Digest
+  var feeds: [AppFeed]
+  var flows: [UInt64: AskFlow] = [:]
+  var known = KnownHandles()
+  private var ids: IDSource
+  private var lastPrompt: UInt64 = 0
+
+  /// A device restored from its records.
+  ///
+  /// - Parameters:
+  ///   - address: The device; the family does not matter when `isInFamily` is false.
+  ///   - isInFamily: Whether the person is in a family group (F7).
+  ///   - apps: The apps that are installed.
+  ///   - records: All records that earlier steps made durable.
+  public init(
+    _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
+    restoring records: [DeviceRecord] = [], ids: IDSource, digest: @escaping Digest
+  ) {
+    link = DeviceLink(address, of: person, restoring: records)
+    self.isInFamily = isInFamily
+    self.digest = digest
+    self.ids = ids
+    feeds = apps.sorted().map { app in
+      var standing = AppStanding()
+      var entries: [AppEntry] = []
+      for record in records {
+        if case .app(app, let found) = record { standing = found }
+        if case .entry(app, let entry) = record { entries.append(entry) }
+      }
+      return AppFeed(app, standing: standing, entries: entries)
+    }
+    for case .event(let event) in records.sorted(by: eventOrder) { learn(event) }
+  }
+
+  /// When the machine wants a `timer` input; `nil`: never.
+  public var deadline: Instant? {
+    ([link.deadline] + feeds.map(\.deadline)).compactMap { $0 }.min()
+  }
+
+  /// The handles known in the app, in order.
+  public func knownHandles(in app: AppID) -> [Handle] { known.all(in: app) }
+
+  /// The conversation of this device's owner.
+  public var conversation: Conversation? { link.conversations[link.personID] }
+
+  /// Takes one input and says what is to be done, the change of durable state first.
+  public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
+    var out = DeviceLink.Output()
+    var effects: [DeviceEffect] = []
+    switch input {
+    case .connected: link.connected(now, &out)
+    case .disconnected: link.disconnected()
+    case .reply(let id, let reply): link.reply(id, reply, now, &out)
+    case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
+    case .timer: link.timer(now, &out)
+    case .app(let app, let request): handle(request, of: app, now, &out, &effects)
+    case .appGone(let app, let exited): update(app) { $0.gone(exited: exited, now) }
+    case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)
+    case .post(let text):
+      send(.post(child: link.personID, .text(text)), now, &out)
+    case .cancel(let id): send(.cancel(id), now, &out)
+    }
+    for event in out.events { apply(event, now, &out, &effects) }
+    for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
+    if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
+    link.finish(now, &out)
+    for index in feeds.indices {
+      if let effect = feeds[index].manage(now) { effects.append(effect) }
+    }
+    return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
+  }
+
+  // MARK: what came from the relay
+
+  private mutating func apply(
+    _ event: Event, _ now: Instant, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+  ) {
+    let handles = handlesConcerned(by: event).map(\.canonical)
+    let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
+    learn(event)
+    var told: AppID?
+    switch event.body {
+    case .rosterChanged: link.reattach(now, &out)
+    case .decided(let decision):
+      effects.append(
+        .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
+      // The response itself makes the handles known in the app that asked.
+      told = tellResponse(decision, &out, &effects)
+    case .posted(let child, _):
+      let author = link.owner(of: event.device)
+      if author != link.personID {
+        effects.append(.notify(.message(child: child, from: author, seq: event.seq)))
+      }
+    default: break
+    }
+    for (feed, old) in zip(feeds, before) where feed.app != told {
+      let now = handles.filter { known.contains($0, in: feed.app) }
+      let gained = now.filter { !old.contains($0) }
+      let lost = old.filter { !now.contains($0) }
+      if !gained.isEmpty { tell(feed.app, .known(gained), &out, &effects) }
+      if !lost.isEmpty { tell(feed.app, .forgotten(lost), &out, &effects) }
+    }
+  }
+
+  private func handlesConcerned(by event: Event) -> [Handle] {
+    switch event.body {
+    case .decided(let decision):
+      conversation?.questions[decision.question]?.question?.topic.handles ?? []
+    case .contactChanged(_, .contact(let handle, _)): [handle]
+    default: []
+    }
+  }
+
+  private mutating func tellResponse(
+    _ decision: Decision, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+  ) -> AppID? {
+    guard let state = conversation?.questions[decision.question], let question = state.question,
+      let choice = question.choices.first(where: { $0.id == decision.choice.id })
+    else { return nil }
+    tell(state.header.app, .response(question, choice), &out, &effects)
+    return state.header.app
+  }
+
+  /// What an event means for the known handles; the same at the event and at a restart.
+  private mutating func learn(_ event: Event) {
+    guard let child = event.audience.conversationChild, child == link.personID else { return }
+    switch event.body {
+    case .contactChanged(_, .contact(let handle, let isKnown)):
+      known.setContact(handle, known: isKnown)
+    case .decided(let decision) where decision.choice.answer == .approval:
+      guard let state = link.conversations[child]?.questions[decision.question] else { return }
+      known.approve(state.question?.topic.handles ?? [], in: state.header.app)
+    default: break
+    }
+  }
+
+  private mutating func settle(
+    _ command: Command, _ problem: Problem?, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
+  ) {
+    guard let problem else { return }
+    // The limits were turned off while the message was on its way: the default choice stands (Q8).
+    if case .ask(let header, .question(let question)) = command, problem == .limitsOff {
+      tell(header.app, .response(question, question.defaultChoice), &out, &effects)
+    } else {
+      effects.append(.notify(.refused(command, problem)))
+    }
+  }
+
+  // MARK: helpers of all parts
+
+  /// Puts an entry into the app's feed, and sends it if the app runs.
+  mutating func tell(
+    _ app: AppID, _ body: AppEntry.Body, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
+  ) {
+    guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
+    out.changes += feeds[index].append(body)
+    if feeds[index].isAttached, let entry = feeds[index].entries.last {
+      effects.append(.app(app, .entry(entry)))
+    }
+  }
+
+  mutating func update<R>(_ app: AppID, _ body: (inout AppFeed) -> R) -> R? {
+    feeds.firstIndex { $0.app == app }.map { body(&feeds[$0]) }
+  }
+
+  @discardableResult
+  mutating func send(_ command: Command, _ now: Instant, _ out: inout DeviceLink.Output) -> Problem?
+  {
+    do throws(Problem) {
+      try link.send(command, id: ids.id(now: now), now, &out)
+      return nil
+    } catch { return error }
+  }
+
+  mutating func show(_ prompt: Prompt, _ flow: AskFlow, _ effects: inout [DeviceEffect]) {
+    lastPrompt += 1
+    flows[lastPrompt] = flow
+    effects.append(.prompt(lastPrompt, prompt))
+  }
+}
+
+private func eventOrder(_ a: DeviceRecord, _ b: DeviceRecord) -> Bool {
+  guard case .event(let a) = a, case .event(let b) = b else { return false }
+  return a.seq < b.seq
+}

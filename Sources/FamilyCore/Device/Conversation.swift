@@ -1,0 +1,127 @@
+public import FamilyModel
+
+/// A question as a conversation shows it.
+///
+/// `open` → `answered` (R3: the first answer), or `open` → `cancelled` (R8). Nothing leaves the last two.
+/// Expiry is not a state: it is a matter of the clock.
+public struct QuestionState: Hashable, Sendable {
+  /// Where the question stands.
+  public enum Phase: Hashable, Sendable {
+    /// Nobody has answered.
+    case open
+    /// Answered by a guardian.
+    case answered(ChoiceHeader, by: DeviceID, at: Instant)
+    /// Taken back by the child.
+    case cancelled
+  }
+  /// What the relay knows of it.
+  public var header: QuestionHeader
+  /// What it says, where this device can open it.
+  public var question: Question?
+  /// Its place in the conversation.
+  public var seq: UInt64
+  /// Where it stands.
+  public var phase: Phase = .open
+  /// When the guardians were last asked or reminded.
+  public var lastAsked: Instant
+
+  /// Whether it can be answered at `now`.
+  public func isOpen(_ now: Instant) -> Bool {
+    phase == .open && header.expiration.map { now <= $0 } ?? true
+  }
+}
+
+/// A line of a conversation, in the order of the relay (M3).
+public struct Line: Hashable, Sendable {
+  /// What the line shows.
+  public enum Body: Hashable, Sendable {
+    /// A question's bubble.
+    case question(QuestionID)
+    /// An ordinary message.
+    case text(String)
+    /// A reminder of a question.
+    case reminder(QuestionID)
+    /// The decision on a question.
+    case decision(QuestionID, ChoiceHeader)
+    /// The child took a question back.
+    case cancellation(QuestionID)
+  }
+  /// Place in the family's log.
+  public var seq: UInt64
+  /// Whose device: `DeviceLink.owner(of:)` tells whose it is.
+  public var device: DeviceID
+  /// When the relay accepted it.
+  public var at: Instant
+  /// What.
+  public var body: Body
+}
+
+/// How far a message has come (M4).
+public enum DeliveryState: Hashable, Sendable {
+  /// In the outbox of this device.
+  case sending
+  /// Durable at the relay.
+  case sent
+  /// On at least one guardian's device.
+  case delivered
+  /// Seen by at least one guardian.
+  case read
+  /// Answered.
+  case answered
+}
+
+/// A child's conversation with the guardians (M1), derived from its events.
+public struct Conversation: Sendable {
+  /// The lines, in the order of the relay.
+  public private(set) var lines: [Line] = []
+  /// The questions that were asked.
+  public private(set) var questions: [QuestionID: QuestionState] = [:]
+  /// Whether communication limits are on (F6); on unless a guardian turned them off.
+  public private(set) var limitsOn = true
+  /// How far the guardians have come.
+  public internal(set) var receipt = Receipt()
+
+  /// The delivery state of the question, `nil` where the relay does not have it yet.
+  public func delivery(of id: QuestionID) -> DeliveryState? {
+    guard let state = questions[id] else { return nil }
+    if case .answered = state.phase { return .answered }
+    return delivery(ofSeq: state.seq)
+  }
+
+  /// The delivery state of the child's message at this place.
+  public func delivery(ofSeq seq: UInt64) -> DeliveryState {
+    receipt.read >= seq ? .read : receipt.delivered >= seq ? .delivered : .sent
+  }
+
+  /// The questions, in the order asked.
+  public var inOrder: [QuestionState] {
+    lines.compactMap { if case .question(let id) = $0.body { questions[id] } else { nil } }
+  }
+
+  mutating func apply(_ event: Event) {
+    func line(_ body: Line.Body) -> Line {
+      Line(seq: event.seq, device: event.device, at: event.at, body: body)
+    }
+    switch event.body {
+    case .asked(let header, let content):
+      var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
+      if case .question(let question) = content { state.question = question }
+      questions[header.id] = state
+      lines.append(line(.question(header.id)))
+    case .reminded(let id):
+      questions[id]?.lastAsked = event.at
+      lines.append(line(.reminder(id)))
+    case .cancelled(let id):
+      questions[id]?.phase = .cancelled
+      lines.append(line(.cancellation(id)))
+    case .decided(let decision):
+      questions[decision.question]?.phase = .answered(
+        decision.choice, by: event.device, at: event.at)
+      lines.append(line(.decision(decision.question, decision.choice)))
+    case .posted(_, let content):
+      if case .text(let text) = content { lines.append(line(.text(text))) }
+    case .limitsChanged(_, let on): limitsOn = on
+    case .rosterChanged, .accountChanged, .contactChanged: break
+    }
+  }
+}

@@ -1,0 +1,75 @@
+public import FamilyModel
+
+/// What a device machine wants done, in this order within a step.
+public enum DeviceEffect: Hashable, Sendable {
+  /// Make these changes durable in one transaction. It comes first: persist before send.
+  case persist([RecordChange])
+  /// Send to the relay.
+  case send(UInt64, Request)
+  /// Listen to exactly these channels.
+  case listen([Channel])
+  /// Send to an app on this device.
+  case app(AppID, AppReply)
+  /// Start the app in the background; it has `budget` milliseconds.
+  case launch(AppID, budget: Int64)
+  /// End the app: its time is over.
+  case terminate(AppID)
+  /// Show the child a prompt; the answer comes back with its number.
+  case prompt(UInt64, Prompt)
+  /// A question reached a guardian's device and is open (R1).
+  case bubble(Bubble)
+  /// Tell the person something.
+  case notify(Notice)
+}
+
+/// What the child is asked before a question goes out (A1, A2, A6).
+public enum Prompt: Hashable, Sendable {
+  /// Ask by message, approve in person, or cancel.
+  case permission(AppID, Question)
+  /// The compose sheet, addressed to these guardians. Names may be added or edited.
+  case compose(AppID, Question, to: [Person])
+  /// The same people are asked about already.
+  case alreadyAsked(AppID, Question, mayRemind: Bool)
+}
+
+/// What the child answers to a prompt.
+public enum PromptAnswer: Hashable, Sendable {
+  /// Ask by message: goes on to the compose sheet.
+  case askByMessage
+  /// A guardian is here (A4).
+  case inPerson
+  /// Send, with these names instead of the app's; one per person of the topic, `nil` leaves it.
+  case send(names: [NameParts?])
+  /// Remind the guardians (A6).
+  case remind
+  /// Leave it (A5).
+  case cancel
+}
+
+/// Something worth a notification. It holds no text: who shows it chooses the words.
+public enum Notice: Hashable, Sendable {
+  /// A question of the child was answered (R5).
+  case decided(QuestionID, ChoiceHeader, by: PersonID)
+  /// A command was refused by the relay.
+  case refused(Command, Problem)
+  /// The family has no Screen Time passcode, so nothing can be approved in person (A4).
+  case noPasscode
+  /// Somebody wrote into a conversation (M1).
+  case message(child: PersonID, from: PersonID, seq: UInt64)
+  /// A reminder of an open question (A6).
+  case reminded(QuestionID)
+  /// The relay does not let this device in.
+  case shutOut(Problem)
+}
+
+/// A question as a guardian's device shows it (M2, M6).
+public struct Bubble: Hashable, Sendable {
+  /// The child who asks.
+  public var child: Person
+  /// The app.
+  public var app: AppID
+  /// The question in full.
+  public var question: Question
+  /// Its place in the conversation.
+  public var seq: UInt64
+}

@@ -1,0 +1,271 @@
+public import FamilyModel
+
+/// A device's side of its connection to the relay: reads its audiences without gaps and without
+/// repetition, and brings its commands to the relay.
+///
+/// `detached` → (connected) `attaching` → (attached) `attached` → (disconnected, or no pong) `detached`.
+/// In every state a broadcast is applied if it continues the chain, so nothing depends on the order in
+/// which the two sockets connect.
+public struct DeviceLink: Sendable {
+  enum State: Hashable, Sendable { case detached, attaching, attached }
+
+  /// What came of one step, for the machine that owns the link.
+  struct Output {
+    var changes: [RecordChange] = []
+    var sends: [DeviceEffect] = []
+    /// Applied now, in order.
+    var events: [Event] = []
+    /// Commands that the relay accepted or refused.
+    var outcomes: [(command: Command, problem: Problem?)] = []
+    var shutOut: Problem?
+  }
+
+  /// The device.
+  public let address: DeviceAddress
+  /// Whose device it is: known before any roster has come.
+  public let personID: PersonID
+  /// The family as this device knows it.
+  public private(set) var roster = Roster()
+  /// The accounts that this device may see (F2).
+  public private(set) var accounts: [PersonID: Account] = [:]
+  /// The conversations that this device takes part in.
+  public private(set) var conversations: [PersonID: Conversation] = [:]
+
+  private(set) var outbox = Outbox()
+  /// Also of devices that have left: what they said stays theirs.
+  private var owners: [DeviceID: PersonID] = [:]
+  private var cursors: [Audience: Cursor] = [:]
+  private var state = State.detached
+  private var attempts = 0
+  private var due: Instant?
+  private var awaitsPong = false
+  private var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
+  /// Moved in this step; its records are written once, at the end.
+  private var moved: Set<Audience> = []
+  private var unacknowledged: Set<Audience> = []
+  private var lastRequestID: UInt64 = 0
+
+  init(_ address: DeviceAddress, of person: PersonID, restoring records: [DeviceRecord]) {
+    self.address = address
+    personID = person
+    var events: [Event] = []
+    for record in records {
+      switch record {
+      case .event(let event): events.append(event)
+      case .cursor(let cursor): cursors[cursor.audience] = cursor
+      case .outbox(let position, let id, let command): outbox.restore(position, id, command)
+      case .receipt(let audience, let receipt): setReceipt(audience, receipt)
+      case .app, .entry: break
+      }
+    }
+    for event in events.sorted(by: { $0.seq < $1.seq }) { remember(event) }
+  }
+
+  /// The owner of this device, once the family is known.
+  public var person: Person? { roster.person(personID) }
+
+  /// Whose device it is, or was; person zero where that is not known.
+  public func owner(of device: DeviceID) -> PersonID { owners[device] ?? PersonID(0) }
+
+  /// The cursors, ascending by audience.
+  public var position: [Cursor] { cursors.values.sorted { $0.audience < $1.audience } }
+
+  /// Commands that the relay has not acknowledged, in order.
+  public var waiting: [Command] { outbox.pending.map(\.command) }
+
+  var deadline: Instant? {
+    ([due, outbox.deadline] + fetching.values.map(\.due)).compactMap { $0 }.min()
+  }
+
+  // MARK: inputs
+
+  mutating func connected(_ now: Instant, _ out: inout Output) {
+    state = .attaching
+    attempts = 0
+    attach(now, &out)
+  }
+
+  mutating func disconnected() {
+    state = .detached
+    due = nil
+    awaitsPong = false
+    fetching = [:]
+    outbox.suspend()
+  }
+
+  mutating func send(_ command: Command, id: CommandID, _ now: Instant, _ out: inout Output)
+    throws(Problem)
+  {
+    guard !outbox.isFull else { throw .tooMany }
+    out.changes.append(outbox.add(id, command))
+    if state == .attached { outbox.postpone(id, until: now) }
+  }
+
+  mutating func broadcast(_ broadcast: Broadcast, _ now: Instant, _ out: inout Output) {
+    switch broadcast {
+    case .event(let event): receive(event, now, &out)
+    case .head(let audience, let seq):
+      if seq > delivered(audience) { fetch(audience, now, &out) }
+    case .receipt(let audience, let receipt): advance(audience, receipt, &out)
+    }
+  }
+
+  mutating func reply(_ id: UInt64, _ reply: Reply, _ now: Instant, _ out: inout Output) {
+    switch reply {
+    case .attached(let channels): attached(channels, now, &out)
+    case .page(let audience, let events, let more):
+      guard let request = fetching[audience], request.requestID == id else { return }
+      fetching[audience] = nil
+      let before = delivered(audience)
+      for event in events where event.audience == audience { receive(event, now, &out) }
+      // A page that does not move the cursor must not be asked for again at once.
+      if more, delivered(audience) > before { fetch(audience, now, &out) }
+    case .accepted(let id, _): settle(id, nil, &out)
+    case .refused(let id, let problem):
+      if problem.code >= Problem.overloaded.code {
+        outbox.postpone(id, until: now + max(Timing.requestFirst, Int64(problem.retryAfter)))
+      } else {
+        settle(id, problem, &out)
+      }
+    case .pong:
+      awaitsPong = false
+      if state == .attached { due = now + Timing.ping }
+    case .failed(let problem):
+      if problem == .notEnrolled { out.shutOut = problem }
+    }
+  }
+
+  mutating func timer(_ now: Instant, _ out: inout Output) {
+    for audience in fetching.keys.sorted() where fetching[audience]!.due <= now {
+      let attempts = fetching[audience]!.attempts
+      fetching[audience] = nil
+      fetch(audience, now, &out, attempts: attempts + 1)
+    }
+    guard let due, due <= now else { return }
+    if state == .attached, !awaitsPong {
+      awaitsPong = true
+      self.due = now + Timing.requestFirst * 5
+      request(.ping, &out)
+    } else if state != .detached {
+      state = .attaching
+      attach(now, &out)
+    }
+  }
+
+  /// Everything that a step leaves to the end: cursors, commands that are due, one acknowledgement.
+  mutating func finish(_ now: Instant, _ out: inout Output) {
+    out.changes += moved.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
+    moved = []
+    for pending in outbox.takeDue(now) { request(.command(pending.id, pending.command), &out) }
+    guard state == .attached, !unacknowledged.isEmpty else { return }
+    request(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), &out)
+    unacknowledged = []
+  }
+
+  mutating func markRead(_ audience: Audience, upTo seq: UInt64) {
+    guard var cursor = cursors[audience], cursor.read < min(seq, cursor.delivered) else { return }
+    cursor.read = min(seq, cursor.delivered)
+    set(cursor)
+  }
+
+  // MARK: reading
+
+  private func delivered(_ audience: Audience) -> UInt64 { cursors[audience]?.delivered ?? 0 }
+
+  private mutating func receive(_ event: Event, _ now: Instant, _ out: inout Output) {
+    let delivered = delivered(event.audience)
+    guard event.seq > delivered else {
+      // It is published again because our acknowledgement was lost.
+      unacknowledged.insert(event.audience)
+      return
+    }
+    guard event.previous == delivered else { return fetch(event.audience, now, &out) }
+    var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
+    cursor.delivered = event.seq
+    out.changes.append(.put(.event(event)))
+    set(cursor)
+    remember(event)
+    out.events.append(event)
+  }
+
+  private mutating func set(_ cursor: Cursor) {
+    cursors[cursor.audience] = cursor
+    moved.insert(cursor.audience)
+    unacknowledged.insert(cursor.audience)
+  }
+
+  private mutating func remember(_ event: Event) {
+    switch event.body {
+    case .rosterChanged(let roster):
+      self.roster = roster
+      for device in roster.devices { owners[device.id] = device.person }
+    case .accountChanged(let person, .account(let account)): accounts[person] = account
+    default:
+      guard let child = event.audience.conversationChild else { return }
+      conversations[child, default: Conversation()].apply(event)
+    }
+  }
+
+  private mutating func fetch(
+    _ audience: Audience, _ now: Instant, _ out: inout Output, attempts: Int = 0
+  ) {
+    guard state == .attached, fetching[audience] == nil else { return }
+    request(.fetch(audience, after: delivered(audience)), &out)
+    let wait = Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
+    fetching[audience] = (lastRequestID, now + wait, attempts)
+  }
+
+  private mutating func advance(_ audience: Audience, _ receipt: Receipt, _ out: inout Output) {
+    guard let child = audience.conversationChild else { return }
+    var known = conversations[child]?.receipt ?? Receipt()
+    guard receipt.delivered > known.delivered || receipt.read > known.read else { return }
+    known.delivered = max(known.delivered, receipt.delivered)
+    known.read = max(known.read, receipt.read)
+    setReceipt(audience, known)
+    out.changes.append(.put(.receipt(audience, known)))
+  }
+
+  private mutating func setReceipt(_ audience: Audience, _ receipt: Receipt) {
+    guard let child = audience.conversationChild else { return }
+    conversations[child, default: Conversation()].receipt = receipt
+  }
+
+  // MARK: attaching and commands
+
+  private mutating func attach(_ now: Instant, _ out: inout Output) {
+    awaitsPong = false
+    fetching = [:]
+    request(.attach(position), &out)
+    due = now + Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
+    attempts += 1
+  }
+
+  private mutating func attached(_ channels: [Channel], _ now: Instant, _ out: inout Output) {
+    guard state != .detached else { return }
+    state = .attached
+    attempts = 0
+    due = now + Timing.ping
+    out.sends.append(.listen(channels))
+    for channel in channels {
+      advance(channel.audience, channel.receipt, &out)
+      if channel.head > delivered(channel.audience) { fetch(channel.audience, now, &out) }
+    }
+    outbox.restart(now)
+  }
+
+  /// New audiences may have come with a roster: attach again to learn their channels.
+  mutating func reattach(_ now: Instant, _ out: inout Output) {
+    if state == .attached { attach(now, &out) }
+  }
+
+  private mutating func settle(_ id: CommandID, _ problem: Problem?, _ out: inout Output) {
+    guard let (command, change) = outbox.remove(id) else { return }
+    out.changes.append(change)
+    out.outcomes.append((command, problem))
+  }
+
+  private mutating func request(_ request: Request, _ out: inout Output) {
+    lastRequestID += 1
+    out.sends.append(.send(lastRequestID, request))
+  }
+}

@@ -1,0 +1,69 @@
+import FamilyModel
+
+/// The commands that the relay has not acknowledged, in the order in which they were given.
+///
+/// A command is sent when it enters, again after each reattachment, and again when its wait is over;
+/// its id makes the repetition harmless.
+struct Outbox: Sendable {
+  struct Pending: Hashable, Sendable {
+    var position: UInt64
+    var id: CommandID
+    var command: Command
+    var attempts = 0
+    var due = Instant(milliseconds: .max)
+  }
+
+  private(set) var pending: [Pending] = []
+  private var next: UInt64 = 1
+
+  var deadline: Instant? { pending.map(\.due).min() }
+  var isFull: Bool { pending.count >= Limits.outbox }
+
+  mutating func restore(_ position: UInt64, _ id: CommandID, _ command: Command) {
+    pending.append(Pending(position: position, id: id, command: command))
+    pending.sort { $0.position < $1.position }
+    next = max(next, position + 1)
+  }
+
+  mutating func add(_ id: CommandID, _ command: Command) -> RecordChange {
+    defer { next += 1 }
+    pending.append(Pending(position: next, id: id, command: command))
+    return .put(.outbox(position: next, id, command))
+  }
+
+  mutating func remove(_ id: CommandID) -> (Command, RecordChange)? {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
+    let entry = pending.remove(at: index)
+    return (entry.command, .delete(.outbox(position: entry.position)))
+  }
+
+  /// Makes everything due at once, as after a reattachment.
+  mutating func restart(_ now: Instant) {
+    for index in pending.indices {
+      pending[index].attempts = 0
+      pending[index].due = now
+    }
+  }
+
+  /// Nothing is sent while there is no connection.
+  mutating func suspend() {
+    for index in pending.indices { pending[index].due = Instant(milliseconds: .max) }
+  }
+
+  mutating func postpone(_ id: CommandID, until: Instant) {
+    if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
+  }
+
+  /// Takes what is due, in order, and sets when each is due again.
+  mutating func takeDue(_ now: Instant) -> [Pending] {
+    var due: [Pending] = []
+    for index in pending.indices where pending[index].due <= now {
+      let wait = Timing.backoff(
+        pending[index].attempts, Timing.requestFirst, Timing.requestMost)
+      pending[index].attempts += 1
+      pending[index].due = now + wait
+      due.append(pending[index])
+    }
+    return due
+  }
+}

@@ -1,0 +1,20 @@
+/// Every wait of the device machines, in milliseconds.
+public enum Timing {
+  /// How long a request may stay unanswered before it is sent again, the first time.
+  public static let requestFirst: Int64 = 1_000
+  /// The longest such wait; each one doubles the one before it.
+  public static let requestMost: Int64 = 30_000
+  /// How often an attached device says that it is there.
+  public static let ping: Int64 = 15_000
+  /// How long an app may run in the background for one wake-up (R6).
+  public static let launchBudget: Int64 = 30_000
+  /// How long an app stays off after it ended without acknowledging, the first time (R6).
+  public static let relaunchFirst: Int64 = 200
+  /// The longest such wait.
+  public static let relaunchMost: Int64 = 60_000
+
+  /// `first · 2^attempt`, at most `most`.
+  static func backoff(_ attempt: Int, _ first: Int64, _ most: Int64) -> Int64 {
+    attempt >= 16 ? most : min(most, first << attempt)
+  }
+}

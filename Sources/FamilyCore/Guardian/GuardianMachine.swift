@@ -1,0 +1,156 @@
+public import FamilyModel
+
+/// A guardian's device: the conversations of the family's children, and the answers.
+public struct GuardianMachine: Sendable {
+  /// What happens to the device.
+  public enum Input: Sendable {
+    /// The machine was restored: shows again what is open.
+    case started
+    /// The connection to the relay is up.
+    case connected
+    /// The connection to the relay is down.
+    case disconnected
+    /// The relay answered a request.
+    case reply(UInt64, Reply)
+    /// A broadcast came, with its content opened.
+    case broadcast(Broadcast)
+    /// The guardian has seen the conversation up to here (M4).
+    case seen(child: PersonID, seq: UInt64)
+    /// The guardian answers with this choice, from the bubble or after a review (R1, R2).
+    case answer(QuestionID, choice: String)
+    /// The guardian writes into a child's conversation (M1).
+    case post(child: PersonID, String)
+    /// The guardian turns a child's communication limits on or off (F6).
+    case setLimits(child: PersonID, on: Bool)
+    /// The guardian changes a child's known contacts (K1).
+    case changeContact(child: PersonID, Handle, known: Bool)
+    /// The deadline has come.
+    case timer
+  }
+
+  /// The connection to the relay, and all that came over it.
+  public private(set) var link: DeviceLink
+  private var ids: IDSource
+
+  /// A device restored from its records.
+  public init(
+    _ address: DeviceAddress, of person: PersonID, restoring records: [DeviceRecord] = [],
+    ids: IDSource
+  ) {
+    link = DeviceLink(address, of: person, restoring: records)
+    self.ids = ids
+  }
+
+  /// When the machine wants a `timer` input; `nil`: never.
+  public var deadline: Instant? { link.deadline }
+
+  /// The question, with the conversation's child, where this device knows it.
+  public func question(_ id: QuestionID) -> (child: PersonID, state: QuestionState)? {
+    for child in link.conversations.keys.sorted() {
+      if let state = link.conversations[child]?.questions[id] { return (child, state) }
+    }
+    return nil
+  }
+
+  /// The questions that wait for an answer of this guardian, oldest first.
+  public func open(now: Instant) -> [Bubble] {
+    let answered = Set(
+      link.waiting.compactMap { command in
+        if case .answer(let id, _) = command { id } else { QuestionID?.none }
+      })
+    return link.conversations.keys.sorted()
+      .flatMap { link.conversations[$0]!.inOrder }
+      .filter { $0.isOpen(now) && !answered.contains($0.header.id) }
+      .sorted { $0.seq < $1.seq }
+      .compactMap(bubble)
+  }
+
+  private func bubble(_ state: QuestionState) -> Bubble? {
+    guard let question = state.question, let child = link.roster.person(state.header.child) else {
+      return nil
+    }
+    return Bubble(child: child, app: state.header.app, question: question, seq: state.seq)
+  }
+
+  /// Takes one input and says what is to be done, the change of durable state first.
+  public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
+    var out = DeviceLink.Output()
+    var effects: [DeviceEffect] = []
+    switch input {
+    case .started: effects += open(now: now).map { .bubble($0) }
+    case .connected: link.connected(now, &out)
+    case .disconnected: link.disconnected()
+    case .reply(let id, let reply): link.reply(id, reply, now, &out)
+    case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
+    case .timer: link.timer(now, &out)
+    case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
+    case .answer(let id, let choice): answer(id, choice, now, &out, &effects)
+    case .post(let child, let text):
+      send(.post(child: child, .text(text)), now, &out, &effects)
+    case .setLimits(let child, let on):
+      send(.setLimits(child: child, on: on), now, &out, &effects)
+    case .changeContact(let child, let handle, let known):
+      send(.changeContact(child: child, .contact(handle, known: known)), now, &out, &effects)
+    }
+    for event in out.events { apply(event, now, &out, &effects) }
+    for case (let command, let problem?) in out.outcomes {
+      effects.append(.notify(.refused(command, problem)))
+    }
+    if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
+    link.finish(now, &out)
+    return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
+  }
+
+  private mutating func apply(
+    _ event: Event, _ now: Instant, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+  ) {
+    let author = link.owner(of: event.device)
+    switch event.body {
+    case .rosterChanged:
+      link.reattach(now, &out)
+      // A question may have come before the roster that says who asks.
+      effects += open(now: now).map { .bubble($0) }
+    case .asked(let header, _):
+      if let state = question(header.id)?.state, state.isOpen(now), let bubble = bubble(state) {
+        effects.append(.bubble(bubble))
+      }
+    case .reminded(let id): effects.append(.notify(.reminded(id)))
+    case .decided(let decision):
+      effects.append(.notify(.decided(decision.question, decision.choice, by: author)))
+    case .posted(let child, _):
+      if author != link.personID {
+        effects.append(.notify(.message(child: child, from: author, seq: event.seq)))
+      }
+    default: break
+    }
+  }
+
+  private mutating func answer(
+    _ id: QuestionID, _ choice: String, _ now: Instant, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
+  ) {
+    let command = Command.answer(id, choice: choice)
+    // What this device knows already needs no round trip to be refused.
+    guard let (child, state) = question(id) else {
+      return effects.append(.notify(.refused(command, .unknown)))
+    }
+    switch state.phase {
+    case .answered: return effects.append(.notify(.refused(command, .alreadyAnswered)))
+    case .cancelled: return effects.append(.notify(.refused(command, .cancelled)))
+    case .open where !state.isOpen(now):
+      return effects.append(.notify(.refused(command, .expired)))
+    case .open: break
+    }
+    link.markRead(.conversation(child), upTo: state.seq)
+    send(command, now, &out, &effects)
+  }
+
+  private mutating func send(
+    _ command: Command, _ now: Instant, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
+  ) {
+    do throws(Problem) {
+      try link.send(command, id: ids.id(now: now), now, &out)
+    } catch { effects.append(.notify(.refused(command, error))) }
+  }
+}
