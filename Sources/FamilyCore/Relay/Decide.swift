@@ -1,0 +1,109 @@
+public import FamilyModel
+
+extension FamilyState {
+  /// What the command leads to, and who may see it. Nothing changes until the event is applied.
+  ///
+  /// - Parameter device: Who sent it; zero: the administrator.
+  /// - Throws: the `Problem` for which the command is refused.
+  public func decide(_ command: Command, by device: DeviceID, now: Instant) throws(Problem)
+    -> (body: Event.Body, audience: Audience)
+  {
+    let isAdministrator = device.rawValue == 0
+    let person = roster.owner(of: device)
+    func require(_ isAllowed: Bool) throws(Problem) {
+      guard isAllowed else { throw .notPermitted }
+    }
+    func child(_ id: PersonID) throws(Problem) {
+      guard roster.person(id)?.role == .child else { throw .unknown }
+    }
+    let isGuardian = person?.role.isGuardian ?? false
+    switch command {
+    case .setRoster(let roster):
+      try require(isAdministrator)
+      try roster.validate()
+      return (.rosterChanged(roster), .family)
+    case .setAccount(let id, let content):
+      try require(isAdministrator)
+      guard roster.person(id) != nil else { throw .unknown }
+      try check(content)
+      return (.accountChanged(id, content), .account(id))
+    case .setLimits(let id, let on):
+      try child(id)
+      try require(isAdministrator || isGuardian)
+      return (.limitsChanged(child: id, on: on), .conversation(id))
+    case .ask(let header, let content):
+      guard let person, person.role == .child else { throw .notAChild }
+      try require(header.child == person.id)
+      try check(content)
+      try decide(asking: header, now)
+      return (.asked(header, content), .conversation(person.id))
+    case .remind(let id):
+      let question = try ownOpenQuestion(id, person, now)
+      guard question.lastAsked + Limits.reminderInterval <= now else { throw .remindedRecently }
+      return (.reminded(id), .conversation(question.header.child))
+    case .cancel(let id):
+      let question = try ownOpenQuestion(id, person, now)
+      return (.cancelled(id), .conversation(question.header.child))
+    case .answer(let id, let choiceID):
+      try require(isGuardian)
+      let question = try openQuestion(id, now)
+      guard let choice = question.header.choices.first(where: { $0.id == choiceID }) else {
+        throw .unknown
+      }
+      return (
+        .decided(Decision(question: id, choice: choice)), .conversation(question.header.child)
+      )
+    case .post(let id, let content):
+      try child(id)
+      try require(isGuardian || person?.id == id)
+      try check(content)
+      return (.posted(child: id, content), .conversation(id))
+    case .changeContact(let id, let content):
+      try child(id)
+      try require(isGuardian)
+      try check(content)
+      return (.contactChanged(child: id, content), .conversation(id))
+    }
+  }
+
+  private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
+    guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
+      Set(header.choices.map(\.id)).count == header.choices.count
+    else { throw .badChoices }
+    guard header.app.rawValue.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
+    if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
+    guard questions[header.id] == nil else { throw .conflict }
+    guard !limitsOff.contains(header.child) else { throw .limitsOff }
+    let open = (self.open[header.child] ?? []).compactMap { questions[$0] }.filter {
+      $0.isOpen(now)
+    }
+    guard open.count < Limits.openQuestions else { throw .tooMany }
+    let isAsked = open.contains {
+      !header.subjects.isEmpty && $0.header.subjects == header.subjects
+        && $0.header.app == header.app
+    }
+    if isAsked { throw .alreadyAsked }
+  }
+
+  private func openQuestion(_ id: QuestionID, _ now: Instant) throws(Problem) -> Question {
+    guard let question = questions[id] else { throw .unknown }
+    switch question.phase {
+    case .answered: throw .alreadyAnswered
+    case .cancelled: throw .cancelled
+    case .open where !question.isOpen(now): throw .expired
+    case .open: return question
+    }
+  }
+
+  private func ownOpenQuestion(_ id: QuestionID, _ person: Person?, _ now: Instant)
+    throws(Problem) -> Question
+  {
+    guard let question = questions[id] else { throw .unknown }
+    guard person?.id == question.header.child else { throw .notPermitted }
+    return try openQuestion(id, now)
+  }
+
+  private func check(_ content: Content) throws(Problem) {
+    if case .sealed(let bytes) = content, bytes.count > Limits.contentBytes { throw .tooLarge }
+  }
+}

@@ -1,0 +1,123 @@
+import FamilyCore
+public import FamilyModel
+import Foundation
+import RelayWire
+
+extension AgentHost {
+  /// Carries out one effect. What it depends on is durable.
+  func carryOut(_ effect: DeviceEffect, for address: DeviceAddress) {
+    switch effect {
+    case .persist: break
+    case .send(let id, let request): send(id, request, of: address)
+    case .listen(let channels): listen(channels, of: address)
+    case .app(let app, let reply): tell(app, reply, on: address)
+    case .launch(let app, _): launch(app, on: address)
+    case .terminate(let app): launcher.terminate(name: launchName(address, app))
+    case .prompt(let number, let prompt): ask(prompt, number, on: address)
+    case .bubble(let bubble): show(bubble, on: address)
+    case .notify(let notice): notify(notice, on: address)
+    }
+  }
+
+  func launchName(_ address: DeviceAddress, _ app: AppID) -> String {
+    "\(address.family.rawValue)-\(address.device.rawValue)-\(app.rawValue)"
+  }
+
+  private func launch(_ app: AppID, on address: DeviceAddress) {
+    guard let command = configuration.apps[app], let executable = command.first else { return }
+    trace("launch", device: address)
+    let installed = Launcher.Installed(
+      executable: executable, arguments: Array(command.dropFirst()) + ["background"],
+      credential: AppSocket.credentialFile(configuration, address, app),
+      log: configuration.directory.appendingPathComponent("\(launchName(address, app)).log"))
+    let name = launchName(address, app)
+    Task { [weak self, launcher] in
+      await launcher.run(installed, name: name)
+      await self?.appGone(app, exited: true, on: address)
+    }
+  }
+
+  func appGone(_ app: AppID, exited: Bool, on address: DeviceAddress) {
+    guard let device = devices[address] else { return }
+    let effects = device.child?.step(.appGone(app, exited: exited), now: .now) ?? []
+    perform(effects, for: address)
+  }
+
+  private func ask(_ prompt: Prompt, _ number: UInt64, on address: DeviceAddress) {
+    switch prompt {
+    case .permission(_, let question): trace("prompt", device: address, question: question.id)
+    case .compose(_, let question, _): trace("compose", device: address, question: question.id)
+    case .alreadyAsked(_, let question, _):
+      trace("already-asked", device: address, question: question.id)
+    }
+    guard let responder else { return }
+    Task { [weak self] in
+      let answer = await responder.answer(prompt)
+      await self?.answered(number, answer, on: address)
+    }
+  }
+
+  private func answered(_ number: UInt64, _ answer: PromptAnswer, on address: DeviceAddress) {
+    guard let device = devices[address] else { return }
+    perform(
+      device.child?.step(.answered(prompt: number, answer), now: .now) ?? [], for: address)
+  }
+
+  private func show(_ bubble: Bubble, on address: DeviceAddress) {
+    trace("bubble", device: address, question: bubble.question.id)
+    guard let responder else { return }
+    Task { [weak self] in
+      guard let answer = await responder.answer(bubble) else { return }
+      await self?.answer(bubble, answer, on: address)
+    }
+  }
+
+  private func answer(_ bubble: Bubble, _ answer: BubbleAnswer, on address: DeviceAddress) {
+    if answer.reviewed {
+      trace("review", device: address, question: bubble.question.id)
+      act(.seen(child: bubble.child.id, seq: bubble.seq), on: address)
+    }
+    trace("answer", device: address, question: bubble.question.id)
+    act(.answer(bubble.question.id, choice: answer.choice), on: address)
+  }
+
+  /// Something that a guardian does on one of the hosted devices.
+  public func act(_ input: GuardianMachine.Input, on address: DeviceAddress) {
+    guard let device = devices[address] else { return }
+    perform(device.guardian?.step(input, now: .now) ?? [], for: address)
+  }
+
+  /// Something that a child does on one of the hosted devices.
+  public func act(_ input: ChildMachine.Input, on address: DeviceAddress) {
+    guard let device = devices[address] else { return }
+    perform(device.child?.step(input, now: .now) ?? [], for: address)
+  }
+
+  private func notify(_ notice: Notice, on address: DeviceAddress) {
+    switch notice {
+    case .decided(let id, _, _): trace("decided", device: address, question: id)
+    case .refused(let command, let problem):
+      trace("refused", device: address, question: command.question, problem: problem)
+      logger.warning("the relay refused a command: \(problem)")
+    case .noPasscode: trace("no-passcode", device: address)
+    case .message: trace("message", device: address)
+    case .reminded(let id): trace("reminded", device: address, question: id)
+    case .shutOut(let problem):
+      guard devices[address]?.shutOut != problem else { return }
+      devices[address]?.shutOut = problem
+      trace("shut-out", device: address, problem: problem)
+      logger.error("the relay does not let this device in (\(problem)); apply its family again")
+    }
+  }
+}
+
+extension Command {
+  /// The question that the command is about, if it is about one.
+  var question: QuestionID? {
+    switch self {
+    case .ask(let header, _): header.id
+    case .remind(let id), .cancel(let id), .answer(let id, _): id
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import DeviceConnection
+import FamilyModel
+import Foundation
+import ZeroMQ
+
+/// The socket on which apps reach their device. An app is known by its key, which the device made.
+///
+/// It is confined to the host's thread.
+final class AppSocket {
+  let router: Socket
+  var zap: ZAPHandler
+  private var message = Multipart()
+  /// By the text of the app's public key.
+  private var owners: [String: (DeviceAddress, AppID)] = [:]
+  /// Where the app is, since it last spoke.
+  private var routes: [String: [UInt8]] = [:]
+  private var keys: [DeviceAddress: [AppID: String]] = [:]
+
+  init(_ configuration: AgentHost.Configuration, in context: Context) throws {
+    zap = try ZAPHandler(in: context)
+    let serverKeys = try CurveKeyPair.generate()
+    var options = SocketOptions()
+    options.security = .server(serverKeys)
+    options.zapDomain = "device"
+    options.maximumMessageSize = Int64(Limits.frameBytes)
+    router = try Socket(.router, in: context, options: options)
+    let endpoint = "ipc://" + configuration.directory.appendingPathComponent("device.ipc").path
+    try router.bind(endpoint)
+    for credential in configuration.credentials where !credential.role.isGuardian {
+      for app in configuration.apps.keys.sorted() {
+        try install(app, credential.address, serverKeys, endpoint, configuration)
+      }
+    }
+  }
+
+  static func credentialFile(
+    _ configuration: AgentHost.Configuration, _ address: DeviceAddress, _ app: AppID
+  ) -> URL {
+    configuration.directory.appendingPathComponent(
+      "app-\(address.family.rawValue)-\(address.device.rawValue)-\(app.rawValue).json")
+  }
+
+  /// Writes the app's credential anew: the device's own key changes with each start.
+  private func install(
+    _ app: AppID, _ address: DeviceAddress, _ serverKeys: CurveKeyPair, _ endpoint: String,
+    _ configuration: AgentHost.Configuration
+  ) throws {
+    let file = Self.credentialFile(configuration, address, app)
+    let storage = file.deletingPathExtension()
+    try FileManager.default.createDirectory(
+      at: storage, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    let pair = try CurveKeyPair.generate()
+    let credential = AppCredential(
+      app: app.rawValue, endpoint: endpoint, devicePublicKey: serverKeys.publicKey.z85,
+      publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path)
+    try credential.write(to: file)
+    owners[pair.publicKey.z85] = (address, app)
+    keys[address, default: [:]][app] = pair.publicKey.z85
+  }
+
+  /// Lets in the apps that are installed, and nobody else.
+  func admit() throws(ZeroMQError) {
+    _ = try zap.drain { [owners] request in owners[request.publicKey.z85] != nil }
+  }
+
+  func drain(
+    limit: Int, _ body: (DeviceAddress, AppID, UnsafeRawBufferPointer) -> Void
+  ) throws(ZeroMQError) {
+    for _ in 0..<limit {
+      guard try router.receive(into: &message) != .nothing else { return }
+      guard message.count == 3, let key = message.userID, let (address, app) = owners[key] else {
+        continue
+      }
+      routes[key] = message.bytes(0)
+      message.withBytes(2) { body(address, app, $0) }
+    }
+  }
+
+  /// Sends to the app; `unreachable` where it has gone.
+  func send(_ bytes: [UInt8], to app: AppID, on address: DeviceAddress) throws(ZeroMQError)
+    -> SendResult
+  {
+    guard let key = keys[address]?[app], let route = routes[key] else { return .unreachable }
+    let result = try router.send([route, [], bytes])
+    if result == .unreachable { routes[key] = nil }
+    return result
+  }
+}

@@ -1,0 +1,25 @@
+public import FamilyCore
+public import FamilyModel
+
+/// Answers a device's prompts in the place of a person.
+///
+/// A terminal asks the person who sits before it; a script answers by rules, for demonstrations and tests.
+public protocol Responder: Sendable {
+  /// Answers the child's prompt. It may take as long as a person does.
+  func answer(_ prompt: Prompt) async -> PromptAnswer
+  /// Answers a bubble on a guardian's device; `nil` leaves it open.
+  func answer(_ bubble: Bubble) async -> BubbleAnswer?
+}
+
+/// What a guardian does with a bubble.
+public struct BubbleAnswer: Hashable, Sendable {
+  /// Whether the details were opened first (R2); declining straight from the bubble needs no review (R1).
+  public var reviewed: Bool
+  /// The choice's id.
+  public var choice: String
+  /// The answer `choice`.
+  public init(choice: String, reviewed: Bool) {
+    self.choice = choice
+    self.reviewed = reviewed
+  }
+}

@@ -1,0 +1,89 @@
+public import FamilyCore
+import FamilyModel
+public import Foundation
+
+/// Answers by the rules of a JSON file, which is read anew for each prompt.
+///
+/// ```json
+/// {"rules": [
+///   {"handle": "dragonslayer42", "choose": "decline"},
+///   {"handle": "tia.rosa", "choose": "always", "review": true, "after": "gate-1"},
+///   {"permission": "cancel"}
+/// ]}
+/// ```
+/// The first rule whose `handle` is part of one of the question's handles applies; a rule without a handle
+/// applies to all. `after` names a file, beside the script, that must exist before the answer is given.
+public struct ScriptResponder: Responder {
+  struct Rule: Codable {
+    var handle: String?
+    /// Child, first prompt: `ask`, `inPerson` or `cancel`.
+    var permission: String?
+    /// Child, compose sheet: `send` or `cancel`.
+    var compose: String?
+    /// Child: the given name to write on the compose sheet.
+    var name: String?
+    /// Child, asked already: `remind` or `cancel`.
+    var again: String?
+    /// Guardian: the id of a choice, or `ignore`.
+    var choose: String?
+    var review: Bool?
+    var after: String?
+    /// Milliseconds before the answer.
+    var delay: Int?
+  }
+  struct Script: Codable { var rules: [Rule] }
+
+  /// Milliseconds between two looks at the file that `after` names.
+  static let gateInterval = 20
+
+  private let file: URL
+
+  /// A responder that follows the script in `file`.
+  public init(file: URL) { self.file = file }
+
+  public func answer(_ prompt: Prompt) async -> PromptAnswer {
+    switch prompt {
+    case .permission(_, let question):
+      let rule = await rule(for: question)
+      switch rule?.permission {
+      case "cancel": return .cancel
+      case "inPerson": return .inPerson
+      default: return .askByMessage
+      }
+    case .compose(_, let question, _):
+      let rule = await rule(for: question)
+      guard rule?.compose != "cancel" else { return .cancel }
+      guard let given = rule?.name else { return .send(names: []) }
+      var name = NameParts()
+      name.given = given
+      return .send(names: [name])
+    case .alreadyAsked(_, let question, let mayRemind):
+      let rule = await rule(for: question)
+      return mayRemind && rule?.again == "remind" ? .remind : .cancel
+    }
+  }
+
+  public func answer(_ bubble: Bubble) async -> BubbleAnswer? {
+    let rule = await rule(for: bubble.question)
+    guard let choice = rule?.choose, choice != "ignore" else { return nil }
+    return BubbleAnswer(choice: choice, reviewed: rule?.review ?? false)
+  }
+
+  private func rule(for question: Question) async -> Rule? {
+    guard let data = try? Data(contentsOf: file),
+      let script = try? JSONDecoder().decode(Script.self, from: data)
+    else { return nil }
+    let rule = script.rules.first { rule in
+      guard let handle = rule.handle else { return true }
+      return question.topic.handles.contains { $0.value.contains(handle) }
+    }
+    if let gate = rule?.after {
+      let path = file.deletingLastPathComponent().appendingPathComponent(gate).path
+      while !FileManager.default.fileExists(atPath: path), !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(Self.gateInterval))
+      }
+    }
+    if let delay = rule?.delay { try? await Task.sleep(for: .milliseconds(delay)) }
+    return rule
+  }
+}

@@ -1,0 +1,50 @@
+public import FamilyModel
+import Foundation
+import Synchronization
+
+/// Tells what an agent does, a JSON line for each step: for people who watch a cluster, and for tests.
+///
+/// It holds identifiers only: no name, no handle, no text.
+public struct Trace: Sendable {
+  private let write: @Sendable (String) -> Void
+
+  /// A trace that gives each line to `write`.
+  public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  /// A trace on standard output, a line at a time.
+  public static let standardOutput = Trace { line in
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+  }
+
+  func callAsFunction(
+    _ step: String, device: DeviceAddress? = nil, question: QuestionID? = nil,
+    problem: Problem? = nil
+  ) {
+    var line = "{\"at\":\(Instant.now.milliseconds),\"step\":\"\(step)\""
+    if let device {
+      line += ",\"family\":\(device.family.rawValue),\"device\":\(device.device.rawValue)"
+    }
+    if let question { line += ",\"question\":\"\(question.uuid.uuidString)\"" }
+    if let problem { line += ",\"problem\":\(problem.code)" }
+    write(line + "}")
+  }
+}
+
+extension Instant {
+  /// The wall clock.
+  public static var now: Instant {
+    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+  }
+}
+
+extension ID128 {
+  /// The identifier as a UUID.
+  public var uuid: UUID {
+    let b = bytes
+    return UUID(
+      uuid: (
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+        b[14], b[15]
+      ))
+  }
+}

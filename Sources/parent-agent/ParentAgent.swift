@@ -1,0 +1,18 @@
+import ArgumentParser
+import FamilyModel
+import RelayRuntime
+
+/// The device of a guardian, or of several: bubbles, review, answers.
+@main
+struct ParentAgent: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "parent-agent",
+    abstract: "A guardian's device: shows what the children ask, and answers.")
+
+  @OptionGroup var options: AgentOptions
+
+  func run() async throws {
+    let credentials = try options.load("a guardian") { $0.isGuardian }
+    try await options.run(credentials, apps: [:], label: "parent-agent")
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// A family of the file that `relayctl apply` reads.
+struct FamilyFile: Codable {
+  struct Member: Codable {
+    var name: String
+    var role: String
+    var region: String = "US"
+    var birthdate: String?
+    var devices: Int = 1
+  }
+  struct Family: Codable {
+    var id: UInt64
+    var members: [Member]
+  }
+  var families: [Family]
+
+  private static let children = ["Emily", "Lian", "Noah", "Aya", "Luca", "Zoe"]
+  private static let guardians = ["Rosa", "Wei", "Hannah", "Kenji", "Giulia", "Marie"]
+
+  /// Families of two guardians and a child.
+  static func example(_ count: Int) -> FamilyFile {
+    FamilyFile(
+      families: (1...max(1, count)).map { id in
+        let name = (id - 1) % children.count
+        return Family(
+          id: UInt64(id),
+          members: [
+            Member(name: guardians[name], role: "organizer"),
+            Member(name: "Alex", role: "guardian"),
+            Member(name: children[name], role: "child", birthdate: "2014-05-17"),
+          ])
+      })
+  }
+
+  func write(to file: URL) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try encoder.encode(self).write(to: file, options: .atomic)
+  }
+}

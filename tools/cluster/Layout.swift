@@ -1,0 +1,43 @@
+import Foundation
+
+/// Where a cluster keeps its files, and its programs.
+struct Layout {
+  let root: URL
+
+  init(_ path: String) { root = URL(fileURLWithPath: path).standardizedFileURL }
+
+  var relay: URL { root.appendingPathComponent("relay") }
+  var credentials: URL { root.appendingPathComponent("credentials") }
+  var families: URL { root.appendingPathComponent("families.json") }
+  var scripts: URL { root.appendingPathComponent("scripts") }
+  var pidFile: URL { root.appendingPathComponent("cluster.pid") }
+  func log(_ name: String) -> URL { root.appendingPathComponent("logs/\(name).log") }
+  func agent(_ name: String) -> URL { root.appendingPathComponent("agents/\(name)") }
+
+  /// The programs stand beside this one.
+  static func program(_ name: String) -> String {
+    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    return own.resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent(name)
+      .path
+  }
+
+  func prepare() throws {
+    for folder in [
+      root, root.appendingPathComponent("logs"), scripts,
+      root.appendingPathComponent("agents"),
+    ] {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+    // A unix socket's path has at most 107 bytes, and the longest of ours comes below an agent.
+    guard agent("parent-agent-1000000").path.utf8.count < 90 else {
+      throw ClusterError("The folder's path is too long for unix sockets: choose a shorter one.")
+    }
+  }
+}
+
+/// What went wrong, and what to do.
+struct ClusterError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
