@@ -8,18 +8,65 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A target of the layers that DESIGN draws: what is not named here cannot be imported.
-func layer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A target of the layers: what is not named here cannot be imported.
+func layer(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
+
+func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies + [argumentParser], path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
   name: "permission-relay",
   dependencies: [
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],
   targets: [
+    .systemLibrary(name: "CZeroMQ"),
+    layer("ZeroMQ", ["CZeroMQ"]),
     layer("FamilyModel"),
     layer("FamilyCore", ["FamilyModel"]),
+    layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
+    layer("RelayStore", ["FamilyModel"]),
+    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
+    layer("DeviceConnection", ["FamilyModel"]),
+    layer(
+      "RelayRuntime",
+      [
+        "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
+        "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, argumentParser,
+      ]),
+    program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
+    program("relayctl", ["FamilyModel", "RelayRuntime", "ZeroMQ", yams]),
+    program("child-agent", ["FamilyModel", "RelayRuntime"]),
+    program("parent-agent", ["FamilyModel", "RelayRuntime"]),
+    program("cluster", [logging, lifecycle, subprocess], path: "tools/cluster"),
   ]
 )

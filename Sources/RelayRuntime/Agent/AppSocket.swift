@@ -54,14 +54,17 @@ final class AppSocket {
     let credential = AppCredential(
       app: app.rawValue, endpoint: endpoint, devicePublicKey: serverKeys.publicKey.z85,
       publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path)
-    try credential.write(to: file)
+    try PrivateFile.write(try JSONEncoder().encode(credential), to: file)
     owners[pair.publicKey.z85] = (address, app)
     keys[address, default: [:]][app] = pair.publicKey.z85
   }
 
   /// Lets in the apps that are installed, and nobody else.
   func admit() throws(ZeroMQError) {
-    _ = try zap.drain { [owners] request in owners[request.publicKey.z85] != nil }
+    _ = try zap.drain { [owners] request in
+      guard let key = request.publicKey?.z85, owners[key] != nil else { return .deny }
+      return .accept(userID: key)
+    }
   }
 
   func drain(

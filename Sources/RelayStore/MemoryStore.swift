@@ -1,0 +1,91 @@
+public import FamilyModel
+
+/// A log in memory: the same behaviour as the others, and gone with the process.
+public final class MemoryEventStore: EventStore {
+  private var families: [FamilyID: StoredFamily] = [:]
+
+  /// An empty log.
+  public init() {}
+
+  public func commit(_ batch: Batch) throws(StoreError) {
+    var new = families
+    for event in batch.events {
+      var family = new[event.family] ?? StoredFamily(snapshot: nil, events: [], cursors: [])
+      guard !family.events.contains(where: { $0.seq == event.seq || $0.command == event.command })
+      else { throw .conflict }
+      family.events.append(event)
+      family.events.sort { $0.seq < $1.seq }
+      new[event.family] = family
+    }
+    for cursor in batch.cursors {
+      var family = new[cursor.family] ?? StoredFamily(snapshot: nil, events: [], cursors: [])
+      family.cursors.removeAll {
+        $0.device == cursor.device && $0.cursor.audience == cursor.cursor.audience
+      }
+      family.cursors.append(cursor)
+      family.cursors.sort { ($0.device, $0.cursor.audience) < ($1.device, $1.cursor.audience) }
+      new[cursor.family] = family
+    }
+    for snapshot in batch.snapshots { new[snapshot.family]?.snapshot = snapshot }
+    families = new
+  }
+
+  public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
+    guard var found = families[family] else {
+      return StoredFamily(snapshot: nil, events: [], cursors: [])
+    }
+    let from = found.snapshot?.seq ?? 0
+    found.events.removeAll { $0.seq <= from }
+    return found
+  }
+
+  public func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+  ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
+    let all = (families[family]?.events ?? []).filter { $0.audience == audience && $0.seq > seq }
+    return Page.cut(all, limit: limit, bytes: bytes)
+  }
+
+  public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
+    families[family]?.events.first { $0.command == command }?.seq
+  }
+
+  public func close() {}
+}
+
+/// Cuts events into pages.
+public enum Page {
+  /// The first events, up to `limit` of them and `bytes` of payload; at least one, if there is one.
+  public static func cut(_ events: [StoredEvent], limit: Int, bytes: Int)
+    -> (events: [StoredEvent], more: Bool)
+  {
+    var page: [StoredEvent] = []
+    var size = 0
+    for event in events {
+      size += event.payload.count
+      if !page.isEmpty, page.count >= limit || size > bytes { return (page, true) }
+      page.append(event)
+    }
+    return (page, false)
+  }
+}
+
+/// A device's state in memory.
+public final class MemoryAgentStore: AgentStore {
+  private var records: [[UInt8]: [UInt8]] = [:]
+
+  /// An empty state.
+  public init() {}
+
+  public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    records.filter { $0.key.starts(with: prefix) }
+      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .map { (key: $0.key, value: $0.value) }
+  }
+
+  public func apply(_ changes: [Change]) throws(StoreError) {
+    for change in changes { records[change.key] = change.value }
+  }
+
+  public func close() {}
+}

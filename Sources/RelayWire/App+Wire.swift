@@ -1,0 +1,133 @@
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+extension AppRequest {
+  /// The bytes of one frame.
+  public func encode() -> [UInt8] {
+    var message = PBAppRequest()
+    message.version = Wire.version
+    switch self {
+    case .attach(let app, let applied):
+      message.attach = .with {
+        $0.app = app.rawValue
+        $0.applied = applied
+      }
+    case .register: message.register = PBEmpty()
+    case .ask(let question): message.ask = question.wire
+    case .acknowledge(let position): message.acknowledge = position
+    case .detach: message.detach = PBEmpty()
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads a frame.
+  public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> AppRequest {
+    let message = try Wire.parse(PBAppRequest.self, bytes)
+    try Wire.check(version: message.version)
+    switch message.body {
+    case .attach(let attach):
+      return .attach(app: AppID(attach.app), applied: attach.applied)
+    case .register: return .register
+    case .ask(let question): return .ask(try Question(question))
+    case .acknowledge(let position): return .acknowledge(position)
+    case .detach: return .detach
+    case nil: throw .unknownRequest
+    }
+  }
+}
+
+private func handles(_ list: [PBHandle]) throws(Problem) -> [Handle] {
+  try Wire.map(list, most: .max) { handle throws(Problem) in try Handle(handle) }
+}
+
+extension AppEntry {
+  var wire: PBAppEntry {
+    .with { message in
+      message.position = position
+      switch body {
+      case .response(let question, let choice):
+        message.response = .with {
+          $0.question = question.wire
+          $0.choice = UInt32(question.choices.firstIndex(of: choice) ?? question.choices.count)
+        }
+      case .known(let handles): message.known = .with { $0.handles = handles.map(\.wire) }
+      case .forgotten(let handles): message.forgotten = .with { $0.handles = handles.map(\.wire) }
+      }
+    }
+  }
+
+  init(_ wire: PBAppEntry) throws(Problem) {
+    switch wire.body {
+    case .response(let response):
+      let question = try Question(response.question)
+      guard response.choice < question.choices.count else { throw .malformed }
+      self.init(
+        position: wire.position,
+        body: .response(question, question.choices[Int(response.choice)]))
+    case .known(let list):
+      self.init(position: wire.position, body: .known(try handles(list.handles)))
+    case .forgotten(let list):
+      self.init(position: wire.position, body: .forgotten(try handles(list.handles)))
+    case nil: throw .malformed
+    }
+  }
+}
+
+extension AppReply {
+  /// The bytes of one frame.
+  public func encode() -> [UInt8] {
+    var message = PBAppReply()
+    message.version = Wire.version
+    switch self {
+    case .attached(let position): message.attached = position
+    case .reset(let position, let known):
+      message.reset = .with {
+        $0.position = position
+        $0.known = known.map(\.wire)
+      }
+    case .entry(let entry): message.entry = entry.wire
+    case .caughtUp: message.caughtUp = PBEmpty()
+    case .asked(let id, let outcome):
+      message.asked = .with {
+        $0.question = Data(id.bytes)
+        switch outcome {
+        case .sent: $0.sent = PBEmpty()
+        case .cancelled: $0.cancelled = PBEmpty()
+        case .alreadyAsked(let open): $0.alreadyAsked = Data(open.bytes)
+        case .answeredByDefault: $0.byDefault = PBEmpty()
+        case .refused(let problem): $0.refused = problem.wire
+        }
+      }
+    case .failed(let problem): message.failed = problem.wire
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads a frame.
+  public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> AppReply {
+    let message = try Wire.parse(PBAppReply.self, bytes)
+    try Wire.check(version: message.version)
+    switch message.body {
+    case .attached(let position): return .attached(acknowledged: position)
+    case .reset(let reset):
+      return .reset(position: reset.position, known: try handles(reset.known))
+    case .entry(let entry): return .entry(try AppEntry(entry))
+    case .caughtUp: return .caughtUp
+    case .asked(let asking): return .asked(try Wire.id(asking.question), try outcome(asking))
+    case .failed(let problem): return .failed(try Problem(problem))
+    case nil: throw .unknownRequest
+    }
+  }
+
+  private static func outcome(_ asking: PBAsking) throws(Problem) -> AskOutcome {
+    switch asking.outcome {
+    case .sent: return .sent
+    case .cancelled: return .cancelled
+    case .alreadyAsked(let id): return .alreadyAsked(try Wire.id(id))
+    case .byDefault: return .answeredByDefault
+    case .refused(let problem): return .refused(try Problem(problem))
+    case nil: throw .malformed
+    }
+  }
+}

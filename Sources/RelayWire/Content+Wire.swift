@@ -1,0 +1,109 @@
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+extension Content {
+  /// The bytes that the relay carries: as they are, or the encoding of what is open here.
+  var bytes: [UInt8] {
+    var message = PBContent()
+    switch self {
+    case .sealed(let bytes): return bytes
+    case .question(let question): message.question = question.wire
+    case .text(let text): message.text = text
+    case .contact(let handle, let known):
+      message.contact = .with {
+        $0.handle = handle.wire
+        $0.known = known
+      }
+    case .account(let account): message.account = account.wire
+    }
+    return Wire.encode(message)
+  }
+
+  init(carried bytes: Data) throws(Problem) {
+    guard bytes.count <= Limits.contentBytes else { throw .tooLarge }
+    self = .sealed([UInt8](bytes))
+  }
+
+  /// What the bytes say; itself, where it is open already.
+  public func opened() throws(Problem) -> Content {
+    guard case .sealed(let bytes) = self else { return self }
+    let message = try Wire.parse(PBContent.self, bytes)
+    switch message.body {
+    case .question(let question): return .question(try Question(question))
+    case .text(let text):
+      guard text.utf8.count <= Limits.textBytes else { throw .tooLarge }
+      return .text(text)
+    case .contact(let contact):
+      return .contact(try Handle(contact.handle), known: contact.known)
+    case .account(let account): return .account(try Account(account))
+    case nil: throw .malformed
+    }
+  }
+
+  /// Opened, or as it is where it cannot be opened here.
+  var openedIfPossible: Content { (try? opened()) ?? self }
+}
+
+extension Account {
+  var wire: PBAccount {
+    .with {
+      if let birthdate {
+        $0.birthdate = .with {
+          $0.year = birthdate.year
+          $0.month = UInt32(birthdate.month)
+          $0.day = UInt32(birthdate.day)
+        }
+      }
+      $0.region = region
+      $0.declaration = UInt32(declaration.rawValue)
+    }
+  }
+
+  init(_ wire: PBAccount) throws(Problem) {
+    let declaration = try Wire.value(UInt8(exactly: wire.declaration).flatMap(Declaration.init))
+    var birthdate: Day?
+    if wire.hasBirthdate {
+      guard (1...12).contains(wire.birthdate.month), (1...31).contains(wire.birthdate.day) else {
+        throw .malformed
+      }
+      birthdate = Day(
+        year: wire.birthdate.year, month: UInt8(wire.birthdate.month),
+        day: UInt8(wire.birthdate.day))
+    }
+    self.init(birthdate: birthdate, region: wire.region, declaration: declaration)
+  }
+}
+
+extension Event {
+  /// The event with its content opened, where it can be opened here.
+  public func opened() -> Event {
+    var event = self
+    switch body {
+    case .accountChanged(let person, let content):
+      event.body = .accountChanged(person, content.openedIfPossible)
+    case .asked(let header, let content): event.body = .asked(header, content.openedIfPossible)
+    case .posted(let child, let content):
+      event.body = .posted(child: child, content.openedIfPossible)
+    case .contactChanged(let child, let content):
+      event.body = .contactChanged(child: child, content.openedIfPossible)
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided: break
+    }
+    return event
+  }
+}
+
+extension Broadcast {
+  /// With its event's content opened, where it can be opened here.
+  public func opened() -> Broadcast {
+    if case .event(let event) = self { .event(event.opened()) } else { self }
+  }
+}
+
+extension Reply {
+  /// With its events' contents opened, where they can be opened here.
+  public func opened() -> Reply {
+    guard case .page(let audience, let events, let more) = self else { return self }
+    return .page(audience, events.map { $0.opened() }, more: more)
+  }
+}

@@ -1,0 +1,124 @@
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+extension Roster {
+  var wire: PBRoster {
+    .with {
+      $0.persons = persons.map { person in
+        .with {
+          $0.id = person.id.rawValue
+          $0.role = UInt32(person.role.rawValue)
+          $0.displayName = person.displayName
+        }
+      }
+      $0.devices = devices.map { device in
+        .with {
+          $0.id = device.id.rawValue
+          $0.person = device.person.rawValue
+          $0.publicKey = Data(device.publicKey)
+        }
+      }
+    }
+  }
+
+  init(_ wire: PBRoster) throws(Problem) {
+    self.init(
+      persons: try Wire.map(wire.persons, most: Limits.persons) { person throws(Problem) in
+        let role = try Wire.value(UInt8(exactly: person.role).flatMap(Role.init))
+        guard person.displayName.utf8.count <= Limits.titleBytes else { throw .tooLarge }
+        return Person(id: PersonID(person.id), role: role, displayName: person.displayName)
+      },
+      devices: try Wire.map(wire.devices, most: Limits.devices) { device throws(Problem) in
+        guard device.publicKey.count == 32 else { throw .malformed }
+        return Device(
+          id: DeviceID(device.id), person: PersonID(device.person),
+          publicKey: [UInt8](device.publicKey))
+      })
+  }
+}
+
+/// A person with something carried for it.
+func wire(_ person: PersonID, _ content: Content) -> PBForPerson {
+  .with {
+    $0.person = person.rawValue
+    $0.content = Data(content.bytes)
+  }
+}
+
+func wire(_ header: QuestionHeader, _ content: Content) -> PBAsked {
+  .with {
+    $0.header = header.wire
+    $0.content = Data(content.bytes)
+  }
+}
+
+func wire(_ child: PersonID, limits on: Bool) -> PBLimits {
+  .with {
+    $0.child = child.rawValue
+    $0.on = on
+  }
+}
+
+extension Event {
+  /// The event's bytes, as the store keeps them, and pages and broadcasts carry them.
+  public func encode() -> [UInt8] {
+    var message = PBEvent()
+    message.seq = seq
+    message.previous = previous
+    message.audience = audience.rawValue
+    message.command = Data(command.bytes)
+    message.device = device.rawValue
+    message.at = at.milliseconds
+    switch body {
+    case .rosterChanged(let roster): message.rosterChanged = roster.wire
+    case .limitsChanged(let child, let on): message.limitsChanged = wire(child, limits: on)
+    case .accountChanged(let person, let content): message.accountChanged = wire(person, content)
+    case .asked(let header, let content): message.asked = wire(header, content)
+    case .reminded(let id): message.reminded = Data(id.bytes)
+    case .cancelled(let id): message.cancelled = Data(id.bytes)
+    case .decided(let decision):
+      message.decided = .with {
+        $0.question = Data(decision.question.bytes)
+        $0.choice = decision.choice.wire
+      }
+    case .posted(let child, let content): message.posted = wire(child, content)
+    case .contactChanged(let child, let content): message.contactChanged = wire(child, content)
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads an event; its content stays sealed.
+  public static func decode(_ bytes: [UInt8]) throws(Problem) -> Event {
+    let message = try Wire.parse(PBEvent.self, bytes)
+    return Event(
+      seq: message.seq, previous: message.previous,
+      audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
+      device: DeviceID(message.device), at: Instant(milliseconds: message.at),
+      body: try body(message))
+  }
+
+  private static func body(_ message: PBEvent) throws(Problem) -> Body {
+    switch message.body {
+    case .rosterChanged(let roster): return .rosterChanged(try Roster(roster))
+    case .limitsChanged(let limits):
+      return .limitsChanged(child: PersonID(limits.child), on: limits.on)
+    case .accountChanged(let account):
+      return .accountChanged(PersonID(account.person), try Content(carried: account.content))
+    case .asked(let asked):
+      return .asked(try QuestionHeader(asked.header), try Content(carried: asked.content))
+    case .reminded(let id): return .reminded(try Wire.id(id))
+    case .cancelled(let id): return .cancelled(try Wire.id(id))
+    case .decided(let decision):
+      return .decided(
+        Decision(
+          question: try Wire.id(decision.question), choice: try ChoiceHeader(decision.choice)))
+    case .posted(let post):
+      return .posted(child: PersonID(post.person), try Content(carried: post.content))
+    case .contactChanged(let contact):
+      return .contactChanged(
+        child: PersonID(contact.person), try Content(carried: contact.content))
+    case nil: throw .malformed
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+extension Handle {
+  var wire: PBHandle {
+    .with {
+      $0.kind = UInt32(kind.rawValue)
+      $0.value = value
+    }
+  }
+
+  init(_ wire: PBHandle) throws(Problem) {
+    let kind = try Wire.value(UInt8(exactly: wire.kind).flatMap(Kind.init))
+    guard wire.value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
+    self.init(wire.value, kind)
+  }
+}
+
+extension Subject {
+  var wire: PBSubject {
+    .with {
+      $0.handle = handle.wire
+      if let name {
+        $0.name = .with {
+          $0.prefix = name.prefix
+          $0.given = name.given
+          $0.middle = name.middle
+          $0.family = name.family
+          $0.suffix = name.suffix
+          $0.nickname = name.nickname
+        }
+      }
+      if let avatar {
+        $0.avatar = .with {
+          $0.mediaType = avatar.mediaType
+          $0.data = Data(avatar.bytes)
+        }
+      }
+    }
+  }
+
+  init(_ wire: PBSubject) throws(Problem) {
+    self.init(handle: try Handle(wire.handle))
+    if wire.hasName {
+      var name = NameParts()
+      name.prefix = wire.name.prefix
+      name.given = wire.name.given
+      name.middle = wire.name.middle
+      name.family = wire.name.family
+      name.suffix = wire.name.suffix
+      name.nickname = wire.name.nickname
+      self.name = name
+    }
+    if wire.hasAvatar {
+      guard wire.avatar.data.count <= Limits.avatarBytes else { throw .imageTooLarge }
+      avatar = Avatar(mediaType: wire.avatar.mediaType, bytes: [UInt8](wire.avatar.data))
+    }
+  }
+}
+
+extension Choice {
+  var wire: PBChoice {
+    .with {
+      $0.id = id
+      $0.title = title
+      $0.answer = UInt32(answer.rawValue)
+    }
+  }
+
+  init(_ wire: PBChoice) throws(Problem) {
+    let answer = try Wire.value(UInt8(exactly: wire.answer).flatMap(Answer.init))
+    guard wire.id.utf8.count <= Limits.identifierBytes, wire.title.utf8.count <= Limits.titleBytes
+    else { throw .tooLarge }
+    self.init(id: wire.id, title: wire.title, answer: answer)
+  }
+}
+
+extension ChoiceHeader {
+  var wire: PBChoice { Choice(id: id, title: "", answer: answer).wire }
+
+  init(_ wire: PBChoice) throws(Problem) {
+    let choice = try Choice(wire)
+    self.init(id: choice.id, answer: choice.answer)
+  }
+}
+
+extension Question {
+  var wire: PBQuestion {
+    .with {
+      $0.id = Data(id.bytes)
+      switch topic {
+      case .communication(let people, let actions):
+        $0.communication = .with {
+          $0.people = people.map(\.wire)
+          $0.actions = actions.rawValue
+        }
+      case .significantUpdate(let text): $0.update = .with { $0.description_p = text }
+      }
+      $0.choices = choices.map(\.wire)
+      // A default that is no choice is encoded as an index beyond the choices, and refused there.
+      $0.defaultChoice = UInt32(choices.firstIndex(of: defaultChoice) ?? choices.count)
+      if let expiration { $0.expiration = expiration.milliseconds }
+    }
+  }
+
+  init(_ wire: PBQuestion) throws(Problem) {
+    let topic: Topic
+    switch wire.topic {
+    case .communication(let found):
+      let people = try Wire.map(found.people, most: Limits.subjects) { subject throws(Problem) in
+        try Subject(subject)
+      }
+      topic = .communication(people: people, actions: Actions(rawValue: found.actions))
+    case .update(let found):
+      guard found.description_p.utf8.count <= Limits.textBytes else { throw .tooLarge }
+      topic = .significantUpdate(description: found.description_p)
+    case nil: throw .malformed
+    }
+    let choices = try Wire.map(wire.choices, most: Limits.choices) { choice throws(Problem) in
+      try Choice(choice)
+    }
+    guard wire.defaultChoice < choices.count else { throw .defaultChoiceMissing }
+    self.init(
+      id: try Wire.id(wire.id), topic: topic, choices: choices,
+      defaultChoice: choices[Int(wire.defaultChoice)],
+      expiration: wire.hasExpiration ? Instant(milliseconds: wire.expiration) : nil)
+  }
+}
+
+extension QuestionHeader {
+  var wire: PBQuestionHeader {
+    .with {
+      $0.id = Data(id.bytes)
+      $0.child = child.rawValue
+      $0.app = app.rawValue
+      $0.subjects = Data(subjects)
+      $0.choices = choices.map(\.wire)
+      if let expiration { $0.expiration = expiration.milliseconds }
+    }
+  }
+
+  init(_ wire: PBQuestionHeader) throws(Problem) {
+    guard wire.app.utf8.count <= Limits.identifierBytes, wire.subjects.count <= 64 else {
+      throw .tooLarge
+    }
+    self.init(
+      id: try Wire.id(wire.id), child: PersonID(wire.child), app: AppID(wire.app),
+      subjects: [UInt8](wire.subjects),
+      choices: try Wire.map(wire.choices, most: Limits.choices) { choice throws(Problem) in
+        try ChoiceHeader(choice)
+      },
+      expiration: wire.hasExpiration ? Instant(milliseconds: wire.expiration) : nil)
+  }
+}

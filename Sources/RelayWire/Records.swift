@@ -1,0 +1,157 @@
+public import FamilyCore
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+/// A key that sorts as its parts do: a tag, big-endian numbers, and texts with their length before them.
+struct KeyWriter {
+  var bytes: [UInt8]
+  init(_ tag: UInt8) { bytes = [tag] }
+  func with(_ number: UInt64) -> KeyWriter {
+    var copy = self
+    withUnsafeBytes(of: number.bigEndian) { copy.bytes.append(contentsOf: $0) }
+    return copy
+  }
+  func with(_ text: String) -> KeyWriter {
+    var copy = self
+    withUnsafeBytes(of: UInt16(clamping: text.utf8.count).bigEndian) {
+      copy.bytes.append(contentsOf: $0)
+    }
+    copy.bytes.append(contentsOf: text.utf8)
+    return copy
+  }
+}
+
+extension RecordKey {
+  /// The key's bytes: ascending bytes are ascending audiences and positions.
+  public var bytes: [UInt8] {
+    switch self {
+    case .event(let audience, let seq): KeyWriter(1).with(audience.rawValue).with(seq).bytes
+    case .cursor(let audience): KeyWriter(2).with(audience.rawValue).bytes
+    case .receipt(let audience): KeyWriter(3).with(audience.rawValue).bytes
+    case .outbox(let position): KeyWriter(4).with(position).bytes
+    case .app(let app): KeyWriter(5).with(app.rawValue).bytes
+    case .entry(let app, let position): KeyWriter(6).with(app.rawValue).with(position).bytes
+    }
+  }
+}
+
+private func number(_ bytes: some Collection<UInt8>) -> UInt64 {
+  bytes.reduce(0) { $0 << 8 | UInt64($1) }
+}
+
+/// The text that begins after the tag.
+private func text(_ key: [UInt8]) throws(Problem) -> String {
+  guard key.count >= 3 else { throw .malformed }
+  let count = Int(key[1]) << 8 | Int(key[2])
+  guard key.count >= 3 + count else { throw .malformed }
+  return String(decoding: key[3..<3 + count], as: UTF8.self)
+}
+
+extension DeviceRecord {
+  /// The record's value; ``RecordKey/bytes`` is its key.
+  public var value: [UInt8] {
+    switch self {
+    case .event(let event): event.encode()
+    case .cursor(let cursor): Wire.encode(cursor.wire)
+    case .receipt(_, let receipt): Wire.encode(receipt.wire)
+    case .outbox(_, let id, let command):
+      Wire.encode(
+        PBPending.with {
+          $0.commandID = Data(id.bytes)
+          $0.command = command.wire
+        })
+    case .app(_, let standing):
+      Wire.encode(
+        PBAppStanding.with {
+          $0.registered = standing.registered
+          $0.acknowledged = standing.acknowledged
+          $0.head = standing.head
+        })
+    case .entry(_, let entry): Wire.encode(entry.wire)
+    }
+  }
+
+  /// Reads a record, with its content opened where it can be.
+  public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> DeviceRecord {
+    guard let tag = key.first else { throw .malformed }
+    switch tag {
+    case 1: return .event(try Event.decode(value).opened())
+    case 2: return .cursor(Cursor(try Wire.parse(PBCursor.self, value)))
+    case 3:
+      return .receipt(
+        Audience(rawValue: number(key.dropFirst())),
+        Receipt(try Wire.parse(PBReceipt.self, value)))
+    case 4:
+      let pending = try Wire.parse(PBPending.self, value)
+      return .outbox(
+        position: number(key.dropFirst()), try Wire.id(pending.commandID),
+        try Command(pending.command).opened())
+    case 5:
+      let standing = try Wire.parse(PBAppStanding.self, value)
+      return .app(
+        AppID(try text(key)),
+        AppStanding(
+          registered: standing.registered, acknowledged: standing.acknowledged,
+          head: standing.head))
+    case 6: return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
+    default: throw .malformed
+    }
+  }
+}
+
+extension Command {
+  /// With its content opened, where it can be.
+  func opened() -> Command {
+    switch self {
+    case .ask(let header, let content): .ask(header, content.openedIfPossible)
+    case .post(let child, let content): .post(child: child, content.openedIfPossible)
+    case .changeContact(let child, let content):
+      .changeContact(child: child, content.openedIfPossible)
+    case .setAccount(let person, let content): .setAccount(person, content.openedIfPossible)
+    case .setRoster, .setLimits, .remind, .cancel, .answer: self
+    }
+  }
+}
+
+extension AppRecord {
+  /// The key of the record of a known handle.
+  public static func key(of handle: Handle) -> [UInt8] {
+    KeyWriter(1).with(UInt64(handle.kind.rawValue)).with(handle.value).bytes
+  }
+
+  /// What all known handles' keys begin with.
+  public static let knownPrefix: [UInt8] = [1]
+
+  /// The record's key.
+  public var key: [UInt8] {
+    switch self {
+    case .known(let handle): Self.key(of: handle)
+    case .position: [2]
+    }
+  }
+
+  /// The record's value.
+  public var value: [UInt8] {
+    switch self {
+    case .known(let handle): Wire.encode(handle.wire)
+    case .position(let applied, let consumed):
+      Wire.encode(
+        PBAppPosition.with {
+          $0.applied = applied
+          $0.consumed = consumed
+        })
+    }
+  }
+
+  /// Reads a record.
+  public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> AppRecord {
+    switch key.first {
+    case 1: return .known(try Handle(try Wire.parse(PBHandle.self, value)))
+    case 2:
+      let position = try Wire.parse(PBAppPosition.self, value)
+      return .position(applied: position.applied, consumed: position.consumed)
+    default: throw .malformed
+    }
+  }
+}

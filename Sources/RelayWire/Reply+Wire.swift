@@ -1,0 +1,165 @@
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+/// A reply as it travels.
+public struct ReplyEnvelope: Hashable, Sendable {
+  /// The device that asked.
+  public var device: DeviceAddress
+  /// The request that it answers.
+  public var requestID: UInt64
+  /// The answer.
+  public var reply: Reply
+
+  /// The answer to the request `requestID` of `device`.
+  public init(device: DeviceAddress, requestID: UInt64, reply: Reply) {
+    self.device = device
+    self.requestID = requestID
+    self.reply = reply
+  }
+
+  /// The bytes of one frame.
+  public func encode() -> [UInt8] {
+    var message = PBReply()
+    message.version = Wire.version
+    message.family = device.family.rawValue
+    message.device = device.device.rawValue
+    message.id = requestID
+    switch reply {
+    case .accepted(let id, let seq):
+      message.accepted = .with {
+        $0.commandID = Data(id.bytes)
+        $0.seq = seq
+      }
+    case .refused(let id, let problem):
+      message.refused = .with {
+        $0.commandID = Data(id.bytes)
+        $0.problem = problem.wire
+      }
+    case .attached(let channels): message.attached = .with { $0.channels = channels.map(\.wire) }
+    case .page(let audience, let events, let more):
+      message.page = .with {
+        $0.audience = audience.rawValue
+        $0.events = events.map { Data($0.encode()) }
+        $0.more = more
+      }
+    case .pong: message.pong = PBEmpty()
+    case .failed(let problem): message.failed = problem.wire
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads a frame. Contents stay sealed.
+  public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> ReplyEnvelope {
+    let message = try Wire.parse(PBReply.self, bytes)
+    try Wire.check(version: message.version)
+    return ReplyEnvelope(
+      device: DeviceAddress(family: FamilyID(message.family), device: DeviceID(message.device)),
+      requestID: message.id, reply: try reply(message))
+  }
+
+  private static func reply(_ message: PBReply) throws(Problem) -> Reply {
+    switch message.body {
+    case .accepted(let accepted):
+      return .accepted(try Wire.id(accepted.commandID), seq: accepted.seq)
+    case .refused(let refused):
+      return .refused(try Wire.id(refused.commandID), try Problem(refused.problem))
+    case .attached(let attached):
+      return .attached(
+        try Wire.map(attached.channels, most: 1 + 2 * Limits.persons) { channel throws(Problem) in
+          try Channel(channel)
+        })
+    case .page(let page):
+      return .page(
+        Audience(rawValue: page.audience),
+        try Wire.map(page.events, most: Limits.pageEvents) { bytes throws(Problem) in
+          try Event.decode([UInt8](bytes))
+        }, more: page.more)
+    case .pong: return .pong
+    case .failed(let problem): return .failed(try Problem(problem))
+    case nil: throw .malformed
+    }
+  }
+}
+
+extension Problem {
+  var wire: PBProblem {
+    .with {
+      $0.code = UInt32(code)
+      $0.retryAfter = retryAfter
+    }
+  }
+
+  init(_ wire: PBProblem) throws(Problem) {
+    let code = try Wire.value(UInt16(exactly: wire.code))
+    self.init(code: code, retryAfter: wire.retryAfter)
+  }
+}
+
+extension Receipt {
+  var wire: PBReceipt {
+    .with {
+      $0.delivered = delivered
+      $0.read = read
+    }
+  }
+
+  init(_ wire: PBReceipt) { self.init(delivered: wire.delivered, read: wire.read) }
+}
+
+extension Channel {
+  var wire: PBChannel {
+    .with {
+      $0.audience = audience.rawValue
+      $0.generation = generation
+      $0.head = head
+      $0.topic = Data(topic)
+      $0.key = Data(key)
+      $0.receipt = receipt.wire
+    }
+  }
+
+  init(_ wire: PBChannel) throws(Problem) {
+    guard wire.topic.count <= 64, wire.key.count <= 64 else { throw .malformed }
+    self.init(
+      audience: Audience(rawValue: wire.audience), generation: wire.generation, head: wire.head,
+      receipt: Receipt(wire.receipt))
+    topic = [UInt8](wire.topic)
+    key = [UInt8](wire.key)
+  }
+}
+
+extension Broadcast {
+  /// The bytes that are sealed under the channel's key.
+  public func encode() -> [UInt8] {
+    var message = PBBroadcast()
+    message.version = Wire.version
+    switch self {
+    case .event(let event): message.event = Data(event.encode())
+    case .head(let audience, let seq):
+      message.head = .with {
+        $0.audience = audience.rawValue
+        $0.seq = seq
+      }
+    case .receipt(let audience, let receipt):
+      message.receipt = .with {
+        $0.audience = audience.rawValue
+        $0.receipt = receipt.wire
+      }
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads opened bytes. Contents stay sealed.
+  public static func decode(_ bytes: [UInt8]) throws(Problem) -> Broadcast {
+    let message = try Wire.parse(PBBroadcast.self, bytes)
+    try Wire.check(version: message.version)
+    switch message.body {
+    case .event(let bytes): return .event(try Event.decode([UInt8](bytes)))
+    case .head(let head): return .head(Audience(rawValue: head.audience), seq: head.seq)
+    case .receipt(let receipt):
+      return .receipt(Audience(rawValue: receipt.audience), Receipt(receipt.receipt))
+    case nil: throw .malformed
+    }
+  }
+}

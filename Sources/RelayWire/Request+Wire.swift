@@ -1,0 +1,138 @@
+public import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+/// A request as it travels: who, which, what.
+public struct Envelope: Hashable, Sendable {
+  /// The device that asks; device zero: the administrator.
+  public var device: DeviceAddress
+  /// Comes back with the reply.
+  public var requestID: UInt64
+  /// What is asked.
+  public var request: Request
+
+  /// A request of `device`.
+  public init(device: DeviceAddress, requestID: UInt64, request: Request) {
+    self.device = device
+    self.requestID = requestID
+    self.request = request
+  }
+
+  /// The bytes of one frame.
+  public func encode() -> [UInt8] {
+    var message = PBRequest()
+    message.version = Wire.version
+    message.family = device.family.rawValue
+    message.device = device.device.rawValue
+    message.id = requestID
+    switch request {
+    case .command(let id, let command):
+      message.commandID = Data(id.bytes)
+      message.command = command.wire
+    case .attach(let cursors): message.attach = wire(cursors)
+    case .fetch(let audience, let after):
+      message.fetch = .with {
+        $0.audience = audience.rawValue
+        $0.after = after
+      }
+    case .acknowledge(let cursors): message.acknowledge = wire(cursors)
+    case .ping: message.ping = PBEmpty()
+    }
+    return Wire.encode(message)
+  }
+
+  /// Reads a frame. Contents stay sealed.
+  ///
+  /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
+  public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
+    let message = try Wire.parse(PBRequest.self, bytes)
+    try Wire.check(version: message.version)
+    return Envelope(
+      device: DeviceAddress(family: FamilyID(message.family), device: DeviceID(message.device)),
+      requestID: message.id, request: try request(message))
+  }
+
+  private static func request(_ message: PBRequest) throws(Problem) -> Request {
+    switch message.body {
+    case .command(let command):
+      return .command(try Wire.id(message.commandID), try Command(command))
+    case .attach(let list): return .attach(try cursors(list))
+    case .fetch(let fetch):
+      return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
+    case .acknowledge(let list): return .acknowledge(try cursors(list))
+    case .ping: return .ping
+    case nil: throw .unknownRequest
+    }
+  }
+}
+
+private func wire(_ cursors: [Cursor]) -> PBCursors {
+  .with { $0.cursors = cursors.map(\.wire) }
+}
+
+private func cursors(_ wire: PBCursors) throws(Problem) -> [Cursor] {
+  // A device has the family's audience, and two for each person.
+  try Wire.map(wire.cursors, most: 1 + 2 * Limits.persons) { cursor throws(Problem) in
+    Cursor(cursor)
+  }
+}
+
+extension Cursor {
+  var wire: PBCursor {
+    .with {
+      $0.audience = audience.rawValue
+      $0.delivered = delivered
+      $0.read = read
+    }
+  }
+
+  init(_ wire: PBCursor) {
+    self.init(Audience(rawValue: wire.audience), delivered: wire.delivered, read: wire.read)
+  }
+}
+
+extension Command {
+  var wire: PBCommand {
+    .with { message in
+      switch self {
+      case .setRoster(let roster): message.setRoster = roster.wire
+      case .setAccount(let person, let content):
+        message.setAccount = RelayWire.wire(person, content)
+      case .setLimits(let child, let on): message.setLimits = RelayWire.wire(child, limits: on)
+      case .ask(let header, let content): message.ask = RelayWire.wire(header, content)
+      case .remind(let id): message.remind = Data(id.bytes)
+      case .cancel(let id): message.cancel = Data(id.bytes)
+      case .answer(let id, let choice):
+        message.answer = .with {
+          $0.question = Data(id.bytes)
+          $0.choice = choice
+        }
+      case .post(let child, let content): message.post = RelayWire.wire(child, content)
+      case .changeContact(let child, let content):
+        message.changeContact = RelayWire.wire(child, content)
+      }
+    }
+  }
+
+  init(_ wire: PBCommand) throws(Problem) {
+    switch wire.body {
+    case .setRoster(let roster): self = .setRoster(try Roster(roster))
+    case .setAccount(let account):
+      self = .setAccount(PersonID(account.person), try Content(carried: account.content))
+    case .setLimits(let limits): self = .setLimits(child: PersonID(limits.child), on: limits.on)
+    case .ask(let asked):
+      self = .ask(try QuestionHeader(asked.header), try Content(carried: asked.content))
+    case .remind(let id): self = .remind(try Wire.id(id))
+    case .cancel(let id): self = .cancel(try Wire.id(id))
+    case .answer(let answer):
+      guard answer.choice.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
+      self = .answer(try Wire.id(answer.question), choice: answer.choice)
+    case .post(let post):
+      self = .post(child: PersonID(post.person), try Content(carried: post.content))
+    case .changeContact(let contact):
+      self = .changeContact(
+        child: PersonID(contact.person), try Content(carried: contact.content))
+    case nil: throw .unknownRequest
+    }
+  }
+}

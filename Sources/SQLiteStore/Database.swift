@@ -1,0 +1,76 @@
+import FamilyModel
+import Foundation
+import GRDB
+import RelayStore
+
+/// What both stores have in common: how the file is opened, and what its errors mean.
+enum Database {
+  /// Milliseconds to wait for another process to let the file go.
+  static let busy: TimeInterval = 0.2
+
+  /// Opens the file, or makes it, for this process alone.
+  ///
+  /// - Parameters:
+  ///   - application: Tells the two kinds of stores apart, in the header of the file.
+  ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
+  static func open(
+    _ path: String, application: Int32, synchronous: String, schema: String
+  ) throws(StoreError) -> DatabaseQueue {
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    if isNew {
+      _ = FileManager.default.createFile(
+        atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+    }
+    return try guarded { () throws -> DatabaseQueue in
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(busy)
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.inDatabase { db in
+        // Read before anything is written: a file that is not ours stays as it is.
+        let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let version = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard tables == 0 || found == application && version == 1 else {
+          throw StoreError.wrongVersion("application \(found), version \(version)")
+        }
+        try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        // After WAL is on: turning it on sets synchronous back to NORMAL.
+        try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = 16384")
+        if tables == 0 {
+          try db.execute(
+            sql: "PRAGMA application_id = \(application); PRAGMA user_version = 1; \(schema)")
+        } else {
+          // Takes the lock now, and not at the first commit.
+          try db.execute(sql: "BEGIN IMMEDIATE; COMMIT")
+        }
+      }
+      return queue
+    }
+  }
+
+  /// Runs the body and says in the store's words what went wrong.
+  static func guarded<R>(_ body: () throws -> R) throws(StoreError) -> R {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw error
+    } catch let error as DatabaseError {
+      switch error.resultCode {
+      case .SQLITE_CONSTRAINT: throw .conflict
+      case .SQLITE_FULL: throw .full
+      case .SQLITE_BUSY, .SQLITE_LOCKED: throw .locked
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw .damaged("SQLite code \(error.resultCode.rawValue)")
+      default: throw .io("SQLite code \(error.extendedResultCode.rawValue)")
+      }
+    } catch {
+      throw .io("\(error)")
+    }
+  }
+}
+
+extension UInt64 {
+  /// SQLite's integers are signed; the bits are kept.
+  var signed: Int64 { Int64(bitPattern: self) }
+}

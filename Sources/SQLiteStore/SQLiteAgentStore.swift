@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+public import RelayStore
+
+/// A device's local state in an SQLite file.
+///
+/// A commit survives a kill of the process. It may not survive a power cut (`synchronous=NORMAL`), which is
+/// harmless: what the relay acknowledged is fetched again by cursor, and nothing else was promised.
+public final class SQLiteAgentStore: AgentStore {
+  private static let schema = """
+    CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)
+    WITHOUT ROWID;
+    """
+  private let queue: DatabaseQueue
+
+  /// Opens the state at `path`, or makes it with mode 0600.
+  public init(path: String) throws(StoreError) {
+    queue = try Database.open(
+      path, application: 0x5052_4131, synchronous: "NORMAL", schema: Self.schema)
+  }
+
+  public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        let rows = try Row.fetchCursor(
+          db.cachedStatement(sql: "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key"),
+          arguments: [Data(prefix)])
+        var records: [(key: [UInt8], value: [UInt8])] = []
+        while let row = try rows.next() {
+          let key = [UInt8](row[0] as Data)
+          guard key.starts(with: prefix) else { break }
+          let value = [UInt8](row[1] as Data)
+          guard Self.sum(key, value) == row[2] else { throw StoreError.damaged("a record") }
+          records.append((key, value))
+        }
+        return records
+      }
+    }
+  }
+
+  public func apply(_ changes: [Change]) throws(StoreError) {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        try db.inTransaction(.immediate) {
+          let put = try db.cachedStatement(sql: "INSERT OR REPLACE INTO record VALUES (?,?,?)")
+          let delete = try db.cachedStatement(sql: "DELETE FROM record WHERE key = ?")
+          for change in changes {
+            if let value = change.value {
+              try put.execute(arguments: [
+                Data(change.key), Data(value), Self.sum(change.key, value),
+              ])
+            } else {
+              try delete.execute(arguments: [Data(change.key)])
+            }
+          }
+          return .commit
+        }
+      }
+    }
+  }
+
+  private static func sum(_ key: [UInt8], _ value: [UInt8]) -> UInt32 {
+    var sum = Checksum()
+    sum.add(key)
+    sum.add(value)
+    return sum.value
+  }
+
+  public func close() { try? queue.close() }
+}

@@ -1,0 +1,11 @@
+import Glibc
+
+/// The clock of the deadlines in this module: it counts from the machine's start and never jumps.
+public enum Monotonic {
+  /// Nanoseconds since the machine's start.
+  public static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

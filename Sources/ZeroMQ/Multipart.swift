@@ -1,0 +1,70 @@
+import CZeroMQ
+
+/// A received message of several frames, made once and filled again and again by
+/// ``Socket/receive(into:)``, which allocates nothing of its own.
+///
+/// The frames are libzmq's own and live in one block on the heap, so reading them copies nothing.
+public struct Multipart: ~Copyable {
+  /// The default of `maximumParts`.
+  public static let defaultMaximumParts = 16
+
+  /// How many frames are kept; further ones are drained and reported.
+  public let maximumParts: Int
+  /// How many frames the message has, up to `maximumParts`.
+  public internal(set) var count = 0
+  let frames: UnsafeMutablePointer<zmq_msg_t>
+
+  /// Room for one message of at most `maximumParts` frames, 64 bytes each.
+  public init(maximumParts: Int = Multipart.defaultMaximumParts) {
+    precondition(maximumParts > 0)
+    self.maximumParts = maximumParts
+    frames = .allocate(capacity: maximumParts)
+    for index in 0..<maximumParts { zmq_msg_init(frames + index) }
+  }
+
+  deinit {
+    for index in 0..<maximumParts { zmq_msg_close(frames + index) }
+    frames.deallocate()
+  }
+
+  /// Calls `body` with the bytes of one frame, which are valid only during the call.
+  @inlinable
+  public func withBytes<R, E: Error>(
+    _ index: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try body(rawBytes(index))
+  }
+
+  /// A copy of the bytes of one frame.
+  public func bytes(_ index: Int) -> [UInt8] {
+    [UInt8](rawBytes(index))
+  }
+
+  /// Copies of the bytes of all frames.
+  public var allBytes: [[UInt8]] {
+    (0..<count).map { bytes($0) }
+  }
+
+  /// The user id that the ``ZAPHandler`` gave to the peer that sent this; `nil` without CURVE, or
+  /// for a message that libzmq made itself.
+  ///
+  /// It is read from the last frame: a ROUTER makes up the first, the identity.
+  public var userID: String? {
+    count == 0 ? nil : (frames + (count - 1)).userID
+  }
+
+  /// Moves one frame out, without a copy, and leaves an empty one.
+  public mutating func take(_ index: Int) -> Message {
+    precondition(index >= 0 && index < count)
+    return Message(taking: frames + index)
+  }
+
+  @usableFromInline
+  func rawBytes(_ index: Int) -> UnsafeRawBufferPointer {
+    precondition(index >= 0 && index < count)
+    return (frames + index).bytes
+  }
+}
+
+@available(*, unavailable)
+extension Multipart: Sendable {}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Foundation
+import Logging
+import RelayRuntime
+import SQLiteStore
+import ServiceLifecycle
+
+/// The relay: orders what happens in families and makes it durable.
+@main
+struct Relay: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "relay", abstract: "Orders what happens in families, and makes it durable.")
+
+  @Option(help: "The folder that `relayctl init` made.") var directory: String
+  @Option(help: "The endpoint for requests; by default a unix socket in the folder.")
+  var requests: String?
+  @Option(help: "The endpoint for broadcasts; by default a unix socket in the folder.")
+  var broadcasts: String?
+  @Option(help: "Families held in memory.") var maxFamilies = 100_000
+  @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
+
+  func run() async throws {
+    let folder = URL(fileURLWithPath: directory)
+    var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
+    let keys = try RelayKeys.read(from: folder)
+    let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
+    var configuration = RelayService.Configuration(
+      requests: requests ?? RelayKeys.requests(in: folder),
+      broadcasts: broadcasts ?? RelayKeys.broadcasts(in: folder))
+    configuration.maxFamilies = maxFamilies
+    let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
+      FileHandle.standardOutput.write(Data("ready\n".utf8))
+    }
+    let group = ServiceGroup(
+      configuration: .init(
+        services: [.init(service: relay)], gracefulShutdownSignals: [.sigterm, .sigint],
+        logger: logger))
+    try await group.run()
+  }
+}
