@@ -33,15 +33,18 @@ let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
   name: "permission-relay",
+  products: [.library(name: "PermissionKit", targets: ["PermissionKit"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -61,12 +64,23 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, argumentParser,
+        "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        argumentParser,
       ]),
+    layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
+    layer(
+      "PermissionKit",
+      [
+        "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "RelayWire", "RelayStore",
+        "SQLiteStore",
+      ]),
+    program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("relayctl", ["FamilyModel", "RelayRuntime", "ZeroMQ", yams]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
-    program("cluster", [logging, lifecycle, subprocess], path: "tools/cluster"),
+    program("cluster", [logging, lifecycle, subprocess, system], path: "tools/cluster"),
+    tests("ZeroMQTests", ["ZeroMQ"]),
+    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
   ]
 )

@@ -14,7 +14,7 @@ public final class Context: Sendable {
 
   /// Makes a context; its threads start with its first socket.
   /// - Parameters:
-  ///   - ioThreads: how many threads move bytes; one is enough for about a gigabyte per second.
+  ///   - ioThreads: how many threads move bytes; libzmq's guide counts one per gigabyte per second.
   ///   - maximumSockets: how many sockets may be open at a time, at least 1.
   /// - Throws: `invalidArgument` if a number is out of range.
   public init(

@@ -101,6 +101,10 @@ public struct Message: ~Copyable {
   }
 }
 
+/// A frame belongs to one thread at a time.
+@available(*, unavailable)
+extension Message: Sendable {}
+
 extension UnsafeMutablePointer<zmq_msg_t> {
   var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: zmq_msg_data(self), count: zmq_msg_size(self))

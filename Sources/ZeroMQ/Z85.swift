@@ -16,7 +16,7 @@ enum Z85 {
 
   /// `nil` for another length or alphabet, or a group of five that is worth more than 32 bits.
   static func decodeKey(_ text: String) -> [UInt8]? {
-    // libzmq 4.3.4 reads past its table for some characters, so they are checked before.
+    // Checked here, so that it does not depend on how strict the installed libzmq is.
     guard text.utf8.count == keyTextSize, text.utf8.allSatisfy(alphabet.contains) else {
       return nil
     }

@@ -31,7 +31,7 @@ public enum ZAPDecision: Sendable, Hashable {
   case acceptKey
   /// Refused: the client is told 400, and does not try again.
   case deny
-  /// Refused for now: the client is told 300, and tries again.
+  /// Refused for now (300): the client hears nothing, and tries again after its handshake interval.
   case tryLater
 }
 

@@ -53,10 +53,12 @@ struct SetUp: ~Copyable {
   private var administrator: Administrator
 
   init(relay: URL, credentials: URL) throws {
+    let keys = try RelayKeys.read(from: relay)
+    let administrator = try Administrator(relay: relay)
     self.relay = relay
     folder = credentials
-    keys = try RelayKeys.read(from: relay)
-    administrator = try Administrator(relay: relay)
+    self.keys = keys
+    self.administrator = administrator
   }
 
   mutating func apply(_ family: FamilyFile.Family) throws {

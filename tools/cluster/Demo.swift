@@ -177,9 +177,9 @@ struct Transcript {
       output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
     guard result.terminationStatus.isSuccess else {
       throw ClusterError(
-        "app-agent failed: \(result.standardError ?? "")\(result.standardOutput ?? "")")
+        "app-agent failed: \(result.standardError)\(result.standardOutput)")
     }
-    return result.standardOutput ?? ""
+    return result.standardOutput
   }
 
   private func killRelay() async throws {

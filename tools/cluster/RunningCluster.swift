@@ -93,7 +93,7 @@ final class RunningCluster: Sendable {
       output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
     guard result.terminationStatus.isSuccess else {
       throw ClusterError(
-        "relayctl \(arguments[0]) failed: \(result.standardError ?? "")\(result.standardOutput ?? "")"
+        "relayctl \(arguments[0]) failed: \(result.standardError)\(result.standardOutput)"
       )
     }
   }

@@ -1,6 +1,9 @@
 public import FamilyModel
 
 extension FamilyState {
+  /// Bytes of the digest of the people asked about.
+  static let subjectBytes = 64
+
   /// What the command leads to, and who may see it. Nothing changes until the event is applied.
   ///
   /// - Parameter device: Who sent it; zero: the administrator.
@@ -47,6 +50,8 @@ extension FamilyState {
     case .answer(let id, let choiceID):
       try require(isGuardian)
       let question = try openQuestion(id, now)
+      // The child may have left the family with the question open.
+      try child(question.header.child)
       guard let choice = question.header.choices.first(where: { $0.id == choiceID }) else {
         throw .unknown
       }
@@ -68,9 +73,12 @@ extension FamilyState {
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
     guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
-      Set(header.choices.map(\.id)).count == header.choices.count
+      Set(header.choices.map(\.id)).count == header.choices.count,
+      header.choices.allSatisfy({ 1...Limits.identifierBytes ~= $0.id.utf8.count })
     else { throw .badChoices }
-    guard header.app.rawValue.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
+    guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
+      header.subjects.count <= Self.subjectBytes
+    else { throw .tooLarge }
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
     guard questions[header.id] == nil else { throw .conflict }
     guard !limitsOff.contains(header.child) else { throw .limitsOff }
@@ -101,6 +109,14 @@ extension FamilyState {
     guard let question = questions[id] else { throw .unknown }
     guard person?.id == question.header.child else { throw .notPermitted }
     return try openQuestion(id, now)
+  }
+
+  /// The event of the same question, asked before under another command's id.
+  func known(_ command: Command, by device: DeviceID) -> UInt64? {
+    guard case .ask(let header, _) = command, let question = questions[header.id],
+      question.header == header, roster.device(device)?.person == header.child
+    else { return nil }
+    return question.seq
   }
 
   private func check(_ content: Content) throws(Problem) {

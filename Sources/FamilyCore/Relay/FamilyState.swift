@@ -4,8 +4,8 @@ public import FamilyModel
 public struct FamilyState: Hashable, Sendable {
   /// A question as the relay sees it: ids, choices and expiry.
   ///
-  /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child. Both are final. Expiry
-  /// is a matter of the clock, and is looked at when somebody answers (R8).
+  /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child (R8). Both are final.
+  /// Expiry is a matter of the clock, and is looked at when somebody answers.
   struct Question: Hashable, Sendable {
     enum Phase: Hashable, Sendable { case open, answered, cancelled }
     var header: QuestionHeader
@@ -13,10 +13,14 @@ public struct FamilyState: Hashable, Sendable {
     var phase = Phase.open
     var lastAsked: Instant
 
+    /// Open until its expiration, and at that very moment still.
     func isOpen(_ now: Instant) -> Bool {
       phase == .open && header.expiration.map { now <= $0 } ?? true
     }
   }
+
+  /// Generations are numbers of 24 bits: what a topic has room for.
+  public static let maximumGeneration: UInt32 = 0xFF_FFFF
 
   /// Who is in the family.
   public internal(set) var roster = Roster()
@@ -24,12 +28,12 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var seq: UInt64 = 0
   /// The last event of each audience.
   var heads: [Audience: UInt64] = [:]
-  /// Grows whenever somebody leaves an audience: new topics and keys for all.
-  var generation: UInt32 = 0
+  /// Grows whenever a device leaves the audience: it then has a new topic and key.
+  var generations: [Audience: UInt32] = [:]
   /// What each accepted command led to: a repeated one gets the same, for ever.
   var results: [CommandID: UInt64] = [:]
   var questions: [QuestionID: Question] = [:]
-  /// The open questions of each child, in the order asked.
+  /// The questions of each child that are neither answered nor cancelled, in the order asked.
   var open: [PersonID: [QuestionID]] = [:]
   var limitsOff: Set<PersonID> = []
   /// The last event of a conversation that the child wrote: what receipts are about (M4).
@@ -38,43 +42,22 @@ public struct FamilyState: Hashable, Sendable {
   /// A family that does not exist yet.
   public init() {}
 
-  /// The last event of the audience.
+  /// The last event of the audience; zero: there is none.
   public func head(_ audience: Audience) -> UInt64 { heads[audience] ?? 0 }
 
-  /// Whether the person may see the audience's events.
-  public func isMember(_ person: Person, of audience: Audience) -> Bool {
-    if audience == .family { return true }
-    if let child = audience.conversationChild {
-      return self.roster.person(child)?.role == .child
-        && (person.id == child || person.role.isGuardian)
-    }
-    guard let owner = audience.accountPerson.flatMap({ roster.person($0) }) else { return false }
-    return person.id == owner.id || owner.role == .child && person.role.isGuardian
-  }
-
-  /// The audiences of the person, ascending.
-  public func audiences(of person: Person) -> [Audience] {
-    let all =
-      [.family] + roster.children.map { Audience.conversation($0.id) }
-      + roster.persons.map { Audience.account($0.id) }
-    return all.filter { isMember(person, of: $0) }
-  }
+  /// How often somebody has left the audience.
+  public func generation(_ audience: Audience) -> UInt32 { generations[audience] ?? 0 }
 
   /// Takes an event that is durable, or about to be.
   public mutating func apply(_ event: Event) {
     seq = event.seq
     heads[event.audience] = event.seq
     results[event.command] = event.seq
-    if let child = event.audience.conversationChild,
-      roster.device(event.device)?.person == child
-    {
+    if let child = event.audience.conversationChild, roster.device(event.device)?.person == child {
       lastOfChild[child] = event.seq
     }
     switch event.body {
-    case .rosterChanged(let new):
-      let stays = roster.devices.allSatisfy { old in new.device(old.id) == old }
-      if !stays { generation += 1 }
-      roster = new
+    case .rosterChanged(let new): replace(by: new)
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
@@ -85,6 +68,20 @@ public struct FamilyState: Hashable, Sendable {
     case .decided(let decision): close(decision.question, .answered)
     case .accountChanged, .posted, .contactChanged: break
     }
+  }
+
+  private mutating func replace(by new: Roster) {
+    var left: Set<Audience> = []
+    for device in roster.devices {
+      let before = roster.person(device.person).map { roster.audiences(of: $0) } ?? []
+      // A device with a new key is a new device: who holds the old key has left.
+      let after = new.device(device.id) == device ? new.person(device.person) : nil
+      left.formUnion(Set(before).subtracting(after.map { new.audiences(of: $0) } ?? []))
+    }
+    for audience in left.sorted() {
+      generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
+    }
+    roster = new
   }
 
   private mutating func close(_ id: QuestionID, _ phase: Question.Phase) {

@@ -1,12 +1,13 @@
 import FamilyModel
 
-/// How far the devices of a family have come, and when those that lag are told again.
+/// How far the devices of a family have come, and which of them lag.
 ///
-/// Of devices that are attached, everything that they have not acknowledged is published again, with
-/// growing delays. Positions of other devices are kept for the receipts (M4).
+/// A device is `absent` → (attach, ping, fetch, acknowledge) `attached` → (45 s without a word) `absent`.
+/// What an attached device has not acknowledged is published again, with growing delays. Positions of
+/// absent devices are kept for the receipts (M4).
 struct Readers: Sendable {
   /// Milliseconds until the first repetition; each wait doubles the one before it.
-  static let republishFirst: Int64 = 500
+  static let republishFirst: Int64 = 250
   /// The longest wait between two repetitions.
   static let republishMost: Int64 = 30_000
   /// Events of one audience in one repetition; a reader that lacks more fetches them.
@@ -17,7 +18,8 @@ struct Readers: Sendable {
   private var cursors: [DeviceID: [Audience: Cursor]] = [:]
   private var heard: [DeviceID: Instant] = [:]
   private var attempts = 0
-  private(set) var due: Instant?
+  /// The heads at the last look: only what was there then is late now.
+  private var expected: [Audience: UInt64] = [:]
 
   func cursor(_ device: DeviceID, _ audience: Audience) -> Cursor {
     cursors[device]?[audience] ?? Cursor(audience, delivered: 0)
@@ -27,13 +29,17 @@ struct Readers: Sendable {
     cursors[device, default: [:]][cursor.audience] = cursor
   }
 
-  mutating func heard(from device: DeviceID, _ now: Instant) {
-    if heard[device] != nil { heard[device] = now }
+  /// Whether the device has spoken within the last 45 seconds.
+  func isAttached(_ device: DeviceID, _ now: Instant) -> Bool {
+    heard[device].map { now < $0 + Self.silence } ?? false
   }
 
-  mutating func attach(_ device: DeviceID, _ now: Instant) { heard[device] = now }
+  /// The device spoke; `attaches` tells whether it reads, too.
+  mutating func heard(from device: DeviceID, attaches: Bool, _ now: Instant) {
+    if attaches || isAttached(device, now) { heard[device] = now }
+  }
 
-  /// Moves a cursor forward, never back and never beyond the head; tells whether it moved.
+  /// Moves a cursor forward, never back and never beyond the head; `nil` where it stays.
   mutating func move(_ device: DeviceID, _ cursor: Cursor, head: UInt64) -> Cursor? {
     let old = self.cursor(device, cursor.audience)
     var new = old
@@ -44,30 +50,45 @@ struct Readers: Sendable {
     return new
   }
 
-  /// Something new was published: look whether it arrived, after a while.
-  mutating func published(_ now: Instant) {
+  /// Something is on its way: when to look whether it arrived.
+  mutating func published(_ state: FamilyState, isWatched: Bool, _ now: Instant) -> Instant {
     attempts = 0
-    due = now + Self.republishFirst
+    if !isWatched { expected = state.heads }
+    return now + Self.republishFirst
   }
 
-  /// The audiences in which an attached device lags, with the first event that it lacks.
-  mutating func lagging(_ state: FamilyState, _ now: Instant) -> [(Audience, after: UInt64)] {
-    var lag: [Audience: UInt64] = [:]
+  /// The audiences in which an attached device lags, with the last event that it has, ascending; and
+  /// when to look again, if there is anything to look for.
+  mutating func look(_ state: FamilyState, _ now: Instant)
+    -> (lagging: [(audience: Audience, after: UInt64)], next: Instant?)
+  {
+    var late: [Audience: UInt64] = [:]
+    var isAnythingOpen = false
     for device in state.roster.devices {
-      guard let last = heard[device.id], last + Self.silence > now,
-        let person = state.roster.person(device.person)
-      else { continue }
+      guard isAttached(device.id, now), let person = state.roster.person(device.person) else {
+        continue
+      }
       for audience in state.audiences(of: person) {
         let delivered = cursor(device.id, audience).delivered
         guard delivered < state.head(audience) else { continue }
-        lag[audience] = min(lag[audience] ?? .max, delivered)
+        isAnythingOpen = true
+        guard delivered < expected[audience] ?? 0 else { continue }
+        late[audience] = min(late[audience] ?? .max, delivered)
       }
     }
+    guard isAnythingOpen else {
+      expected = [:]
+      return ([], nil)
+    }
     attempts += 1
-    due =
-      lag.isEmpty
-      ? nil : now + Timing.backoff(attempts, Self.republishFirst, Self.republishMost)
-    return lag.keys.sorted().map { ($0, lag[$0]!) }
+    expected = state.heads
+    let wait = Timing.backoff(attempts, Self.republishFirst, Self.republishMost)
+    return (late.keys.sorted().map { ($0, late[$0]!) }, now + wait)
+  }
+
+  /// Whether the device lacks something that its person may see.
+  func lags(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
+    state.audiences(of: person).contains { cursor(device, $0).delivered < state.head($0) }
   }
 
   /// How far the guardians have come in the child's conversation.

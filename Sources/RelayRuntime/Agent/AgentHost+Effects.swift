@@ -1,4 +1,4 @@
-import FamilyCore
+public import FamilyCore
 public import FamilyModel
 import Foundation
 import RelayWire

@@ -2,7 +2,7 @@ public import FamilyCore
 public import FamilyModel
 public import Foundation
 public import Logging
-import RelayStore
+public import RelayStore
 import RelayWire
 public import ServiceLifecycle
 public import ZeroMQ
@@ -103,7 +103,7 @@ public actor AgentHost: Service {
     if devices.values.contains(where: { $0.child != nil }), !configuration.apps.isEmpty {
       apps = try AppSocket(configuration, in: context)
       thread.watch(apps!.zap.socket) { [weak self] in
-        self?.assumeIsolated { $0.guarded { try $0.apps?.admit() } }
+        self?.assumeIsolated { $0.admitApps() }
       }
       thread.watch(apps!.router) { [weak self] in self?.assumeIsolated { $0.drainApps() } }
     }
@@ -138,31 +138,34 @@ public actor AgentHost: Service {
     let connection = try RelayConnection(credential, in: context)
     connections[key] = connection
     thread.watch(connection.requests) { [weak self] in
-      self?.assumeIsolated { $0.drainReplies(connection) }
+      self?.assumeIsolated { $0.drainReplies(key) }
     }
     thread.watch(connection.broadcasts) { [weak self] in
-      self?.assumeIsolated { $0.drainBroadcasts(connection) }
+      self?.assumeIsolated { $0.drainBroadcasts(key) }
     }
     thread.watch(connection.monitorSocket) { [weak self] in
-      self?.assumeIsolated { $0.drainMonitor(connection, key) }
+      self?.assumeIsolated { $0.drainMonitor(key) }
     }
   }
 
+  private func admitApps() { guarded { try apps?.admit() } }
+
   // MARK: sockets
 
-  private func drainMonitor(_ connection: RelayConnection, _ key: [UInt8]) {
+  private func drainMonitor(_ key: [UInt8]) {
+    guard let connection = connections[key] else { return }
     guarded {
       for change in try connection.changes() {
         if case .refused = change {
-          $0.logger.warning("the relay refused our key, or is not the relay that we know")
+          logger.warning("the relay refused our key, or is not the relay that we know")
         }
-        for address in $0.devices.keys.sorted() {
-          guard let device = $0.devices[address],
+        for address in self.devices.keys.sorted() {
+          guard let device = self.devices[address],
             device.credential.keys.publicKey.bytes == key, device.credential.isInFamily
           else { continue }
           switch change {
-          case .up: $0.perform(device.connected(.now), for: address)
-          case .down: $0.perform(device.disconnected(.now), for: address)
+          case .up: self.perform(device.connected(.now), for: address)
+          case .down: self.perform(device.disconnected(.now), for: address)
           case .refused: break
           }
         }
@@ -170,38 +173,40 @@ public actor AgentHost: Service {
     }
   }
 
-  private func drainReplies(_ connection: RelayConnection) {
-    guarded { host in
+  private func drainReplies(_ key: [UInt8]) {
+    guard let connection = connections[key] else { return }
+    guarded {
       try connection.drainReplies(limit: Self.drainLimit) { bytes in
         guard let envelope = try? ReplyEnvelope.decode(bytes),
-          let device = host.devices[envelope.device]
-        else { return host.counters.malformed += 1 }
+          let device = self.devices[envelope.device]
+        else { return self.counters.malformed += 1 }
         let reply = envelope.reply.opened()
-        host.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
+        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
       }
     }
   }
 
-  private func drainBroadcasts(_ connection: RelayConnection) {
-    guarded { host in
+  private func drainBroadcasts(_ key: [UInt8]) {
+    guard let connection = connections[key] else { return }
+    guarded {
       try connection.drainBroadcasts(limit: Self.drainLimit) { topic, sealed in
-        guard let addresses = host.listeners[topic], let first = addresses.first,
-          let key = host.devices[first]?.channels[topic],
+        guard let addresses = self.listeners[topic], let first = addresses.first,
+          let key = self.devices[first]?.channels[topic],
           let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
           let broadcast = try? Broadcast.decode(bytes)
-        else { return host.counters.unopened += 1 }
+        else { return self.counters.unopened += 1 }
         let opened = broadcast.opened()
         for address in addresses {
-          guard let device = host.devices[address] else { continue }
-          host.perform(device.broadcast(opened, .now), for: address)
+          guard let device = self.devices[address] else { continue }
+          self.perform(device.broadcast(opened, .now), for: address)
         }
       }
     }
   }
 
   /// Runs the body; a failure of a socket or of the store ends the host, which loses nothing.
-  func guarded(_ body: (isolated AgentHost) throws -> Void) {
-    do { try body(self) } catch { fail(error) }
+  func guarded(_ body: () throws -> Void) {
+    do { try body() } catch { fail(error) }
   }
 
   func fail(_ error: any Error) {
@@ -218,7 +223,7 @@ public actor AgentHost: Service {
   func perform(_ wanted: [DeviceEffect], for address: DeviceAddress) {
     for effect in wanted {
       if case .persist(let records) = effect {
-        changes += records.map { $0.stored(under: address.prefix) }
+        changes += records.map { Change($0, under: address.prefix) }
         statusIsStale = true
       } else {
         effects.append((address, effect))
@@ -236,9 +241,9 @@ public actor AgentHost: Service {
       perform(device.timer(now), for: address)
     }
     repeat {
-      guarded { host in
-        if !host.changes.isEmpty { try host.store.apply(host.changes) }
-        host.changes.removeAll(keepingCapacity: true)
+      guarded {
+        if !self.changes.isEmpty { try self.store.apply(self.changes) }
+        self.changes.removeAll(keepingCapacity: true)
       }
       let wanted = effects
       effects = []
@@ -258,7 +263,7 @@ public actor AgentHost: Service {
     else { return }
     let envelope = Envelope(device: address, requestID: id, request: request)
     // Full or not connected: the machine's timers send it again.
-    guarded { _ in _ = try connection.requests.send([[], envelope.encode()]) }
+    guarded { _ = try connection.requests.send([[], envelope.encode()]) }
   }
 
   func listen(_ channels: [Channel], of address: DeviceAddress) {
@@ -266,13 +271,13 @@ public actor AgentHost: Service {
       let connection = connections[device.credential.keys.publicKey.bytes]
     else { return }
     let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
-    guarded { host in
+    guarded {
       for topic in device.channels.keys where wanted[topic] == nil {
-        host.listeners[topic]?.removeAll { $0 == address }
+        self.listeners[topic]?.removeAll { $0 == address }
         try connection.stopListening(topic)
       }
       for topic in wanted.keys where device.channels[topic] == nil {
-        host.listeners[topic, default: []].append(address)
+        self.listeners[topic, default: []].append(address)
         try connection.listen(topic)
       }
     }

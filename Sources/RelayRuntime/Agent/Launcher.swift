@@ -2,6 +2,7 @@ public import FamilyModel
 public import Foundation
 import Subprocess
 import Synchronization
+import SystemPackage
 
 /// Starts apps in the background and ends them when their time is over (R6).
 public final class Launcher: Sendable {

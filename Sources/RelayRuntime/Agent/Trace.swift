@@ -1,5 +1,5 @@
 public import FamilyModel
-import Foundation
+public import Foundation
 import Synchronization
 
 /// Tells what an agent does, a JSON line for each step: for people who watch a cluster, and for tests.

@@ -16,12 +16,15 @@ public struct Administrator: ~Copyable {
 
   /// Connects to the relay of the folder, which must run.
   public init(relay directory: URL) throws {
-    keys = try RelayKeys.read(from: directory)
-    context = try Context()
+    let keys = try RelayKeys.read(from: directory)
+    let context = try Context()
     var options = SocketOptions()
     options.security = .client(keys.administrator, server: keys.keys.publicKey)
-    socket = try Socket(.dealer, in: context, options: options)
+    let socket = try Socket(.dealer, in: context, options: options)
     try socket.connect(RelayKeys.requests(in: directory))
+    self.keys = keys
+    self.context = context
+    self.socket = socket
   }
 
   /// Sends the command and waits for its acceptance.

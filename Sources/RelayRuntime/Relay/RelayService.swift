@@ -116,11 +116,11 @@ public actor RelayService: Service {
 
   /// Every key may connect: what it may do is decided at each request, from the family's roster.
   private func admit() {
-    guarded { _ = try $0.zap?.drain { .accept(userID: $0.publicKey.z85) } }
+    guarded { _ = try zap?.drain { _ in .acceptKey } }
   }
 
-  func guarded(_ body: (isolated RelayService) throws -> Void) {
-    do { try body(self) } catch {
+  func guarded(_ body: () throws -> Void) {
+    do { try body() } catch {
       logger.critical("the relay stops: \(error)")
       exit(70)
     }
@@ -129,19 +129,19 @@ public actor RelayService: Service {
   // MARK: what comes in
 
   private func drainRequests() {
-    guarded { relay in
+    guarded {
       for _ in 0..<Self.batch {
-        let result = try relay.router!.receive(into: &relay.message)
+        let result = try self.router!.receive(into: &self.message)
         guard result != .nothing else { break }
-        relay.counters.requests += 1
-        guard result == .message, relay.message.count == 3, relay.message.bytes(1).isEmpty else {
-          relay.refuse(.malformed)
+        self.counters.requests += 1
+        guard result == .message, self.message.count == 3, self.message.bytes(1).isEmpty else {
+          self.refuse(.malformed)
           continue
         }
-        relay.handle()
+        self.handle()
       }
       // Everything that waited is decided: one commit for all of it.
-      relay.commit()
+      self.commit()
     }
   }
 
@@ -173,45 +173,43 @@ public actor RelayService: Service {
   }
 
   private func drainSubscriptions() {
-    guarded { relay in
-      _ = try relay.gate.drain(relay.publisher!) { event in
+    guarded {
+      _ = try self.gate.drain(self.publisher!) { event in
         guard event.kind != .foreign else {
-          relay.counters.foreign += 1
-          relay.logger.warning(
+          self.counters.foreign += 1
+          self.logger.warning(
             "a message on the broadcast socket", metadata: ["key": "\(event.userID ?? "?")"])
           return false
         }
         guard event.kind == .subscribe else { return false }
-        relay.counters.subscriptions += 1
-        guard event.isApprovable, let meaning = relay.cipher.meaning(of: event.topic),
+        self.counters.subscriptions += 1
+        guard event.isApprovable, let meaning = self.cipher.meaning(of: event.topic),
           let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes })
         else {
-          relay.counters.refusedSubscriptions += 1
+          self.counters.refusedSubscriptions += 1
           return false
         }
-        relay.load(meaning.family)
-        let effects = relay.machine.step(
+        self.load(meaning.family)
+        let effects = self.machine.step(
           .subscribed(
             meaning.family, meaning.audience, generation: meaning.generation, key: key),
           now: .now)
-        if effects.isEmpty { relay.counters.refusedSubscriptions += 1 }
-        for effect in effects { relay.carryOut(effect, route: []) }
+        if effects.isEmpty { self.counters.refusedSubscriptions += 1 }
+        for effect in effects { self.carryOut(effect, route: []) }
         return effects.contains(.approve)
       }
-      relay.commit()
+      self.commit()
     }
   }
 
   private func load(_ family: FamilyID) {
     guard !machine.holds(family) else { return }
-    guarded { relay in
-      let stored = try relay.store.load(family)
-      // A family that nobody made is not held: strangers could fill the memory with names.
-      guard !stored.events.isEmpty else { return }
-      relay.machine.load(
+    guarded {
+      let stored = try self.store.load(family)
+      self.machine.load(
         family, events: try stored.events.map { try Event.decode($0.payload) },
         cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: .now)
-      relay.machine.evict(most: relay.configuration.maxFamilies)
+      self.machine.evict(most: self.configuration.maxFamilies)
     }
   }
 
@@ -235,19 +233,19 @@ public actor RelayService: Service {
     case .page(let device, let id, let audience, let after):
       // Of the same batch: what was decided before this request is part of the page.
       commit()
-      guarded { relay in
-        let page = try relay.page(device.family, audience, after, Limits.pageEvents)
+      guarded {
+        let page = try self.page(device.family, audience, after, Limits.pageEvents)
         let envelope = ReplyEnvelope(
           device: device, requestID: id, reply: .page(audience, page.events, more: page.more))
-        relay.replies.append((route, envelope.encode()))
+        self.replies.append((route, envelope.encode()))
       }
     case .broadcast(let family, let generation, let audience, let broadcast):
       publish(broadcast, family, audience, generation)
     case .republish(let family, let generation, let audience, let after, let limit):
       counters.republished += 1
-      guarded { relay in
-        for event in try relay.page(family, audience, after, limit).events {
-          relay.publish(.event(event), family, audience, generation)
+      guarded {
+        for event in try self.page(family, audience, after, limit).events {
+          self.publish(.event(event), family, audience, generation)
         }
       }
     }
@@ -283,21 +281,21 @@ public actor RelayService: Service {
 
   /// Makes the batch durable, then lets everything go that waited for it.
   private func commit() {
-    guarded { relay in
-      if !relay.batch.events.isEmpty {
-        try relay.store.commit(relay.batch)
-        relay.counters.commits += 1
-        relay.counters.events += relay.batch.events.count
-        relay.batch = Batch()
-        relay.cursorsSince = nil
+    guarded {
+      if !self.batch.events.isEmpty {
+        try self.store.commit(self.batch)
+        self.counters.commits += 1
+        self.counters.events += self.batch.events.count
+        self.batch = Batch()
+        self.cursorsSince = nil
       }
-      for (route, bytes) in relay.replies {
+      for (route, bytes) in self.replies {
         // Who has gone asks again; who does not read is not waited for.
-        if try relay.router!.send([route, [], bytes]) != .sent { relay.counters.unsent += 1 }
+        if try self.router!.send([route, [], bytes]) != .sent { self.counters.unsent += 1 }
       }
-      relay.replies.removeAll(keepingCapacity: true)
-      for (topic, bytes) in relay.broadcasts { _ = try relay.publisher!.send([topic, bytes]) }
-      relay.broadcasts.removeAll(keepingCapacity: true)
+      self.replies.removeAll(keepingCapacity: true)
+      for (topic, bytes) in self.broadcasts { _ = try self.publisher!.send([topic, bytes]) }
+      self.broadcasts.removeAll(keepingCapacity: true)
     }
   }
 
@@ -308,10 +306,10 @@ public actor RelayService: Service {
       commit()
     }
     if let since = cursorsSince, since + Self.cursorDelay <= now {
-      guarded { relay in
-        try relay.store.commit(relay.batch)
-        relay.batch = Batch()
-        relay.cursorsSince = nil
+      guarded {
+        try self.store.commit(self.batch)
+        self.batch = Batch()
+        self.cursorsSince = nil
       }
     }
     let deadlines = [machine.deadline, cursorsSince.map { $0 + Self.cursorDelay }]

@@ -35,7 +35,7 @@ public struct ChannelCipher: Sendable {
     // The audience: 8 bits of kind, 32 of person; the generation: 16; a zero byte shows a forgery.
     let kind = audience.rawValue >> 32
     let person = audience.rawValue & 0xFFFF_FFFF
-    let low = kind << 56 | person << 24 | UInt64(generation & 0xFFFF) << 8
+    let low = (kind << 56) | (person << 24) | (UInt64(generation & 0xFFFF) << 8)
     var block = ID128(high: family.rawValue, low: low).bytes
     try? AES.permute(&block, key: topicKey)
     return block
@@ -46,13 +46,13 @@ public struct ChannelCipher: Sendable {
     guard topic.count == 16 else { return nil }
     var block = topic
     guard (try? AES.inversePermute(&block, key: topicKey)) != nil,
-      let number = ID128(bytes: block), number.low & 0xFF == 0, number.low >> 56 <= 2
+      let number = ID128(bytes: block), number.low & 0xFF == 0, (number.low >> 56) <= 2
     else { return nil }
     let audience = Audience(
-      rawValue: number.low >> 56 << 32 | number.low >> 24 & 0xFFFF_FFFF)
+      rawValue: ((number.low >> 56) << 32) | ((number.low >> 24) & 0xFFFF_FFFF))
     return Meaning(
       family: FamilyID(number.high), audience: audience,
-      generation: UInt32(number.low >> 8 & 0xFFFF))
+      generation: UInt32((number.low >> 8) & 0xFFFF))
   }
 
   /// The key of the topic's channel, 32 bytes.

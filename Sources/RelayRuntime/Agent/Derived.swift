@@ -1,5 +1,8 @@
 import Crypto
+import FamilyCore
 import FamilyModel
+import RelayStore
+import RelayWire
 
 /// Tells questions about the same people in one app apart from others, without saying who they are (A6).
 ///
@@ -24,6 +27,16 @@ struct SubjectDigest: Sendable {
     add(app.rawValue)
     for handle in handles { add("\(handle.kind.rawValue):\(handle.value)") }
     return Array(hash.finalize())
+  }
+}
+
+extension Change {
+  /// A change of a device's record, in the store that the process's devices share.
+  init(_ change: RecordChange, under prefix: [UInt8]) {
+    switch change {
+    case .put(let record): self.init(key: prefix + record.key.bytes, value: record.value)
+    case .delete(let key): self.init(key: prefix + key.bytes, value: nil)
+    }
   }
 }
 

@@ -1,0 +1,76 @@
+public import DeviceConnection
+public import FamilyModel
+import Foundation
+import RelayWire
+import ZeroMQ
+
+/// An app's connection to its device over a ZeroMQ socket.
+public actor DeviceSocket: DeviceConnection {
+  /// The device cannot be reached with this credential.
+  public struct Failure: Error, CustomStringConvertible {
+    /// What is wrong.
+    public let description: String
+  }
+
+  private nonisolated let thread: SocketThread
+  /// The socket thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    thread.asUnownedSerialExecutor()
+  }
+  /// What happens, in order.
+  public nonisolated let events: AsyncStream<DeviceEvent>
+  private let continuation: AsyncStream<DeviceEvent>.Continuation
+  private let credential: AppCredential
+  private let context: Context
+  private var socket: Socket?
+  private var monitor: Monitor?
+  private var message = Multipart(maximumParts: 4)
+
+  /// A connection that begins at once, and comes back whenever it is lost.
+  public init(_ credential: AppCredential) throws {
+    self.credential = credential
+    (events, continuation) = AsyncStream.makeStream()
+    context = try Context()
+    thread = try SocketThread(name: "device")
+    Task { try await self.connect() }
+  }
+
+  private func connect() throws {
+    guard let keys = CurveKeyPair(secretZ85: credential.secretKey),
+      let device = CurvePublicKey(z85: credential.devicePublicKey)
+    else { throw Failure(description: "The app's credential has no valid keys.") }
+    var options = SocketOptions()
+    options.security = .client(keys, server: device)
+    options.maximumMessageSize = Int64(Limits.frameBytes)
+    options.immediate = true
+    let socket = try Socket(.dealer, in: context, options: options)
+    let monitor = try Monitor(socket, in: context)
+    thread.watch(socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
+    thread.watch(monitor.socket) { [weak self] in self?.assumeIsolated { $0.look() } }
+    try socket.connect(credential.endpoint)
+    self.socket = consume socket
+    self.monitor = consume monitor
+  }
+
+  private func look() {
+    _ = try? monitor?.drain { event in
+      switch event.kind {
+      case .handshakeSucceeded: continuation.yield(.connected)
+      case .disconnected: continuation.yield(.disconnected)
+      default: break
+      }
+    }
+  }
+
+  private func drain() {
+    while let result = try? socket?.receive(into: &message), result != .nothing {
+      guard message.count == 2 else { continue }
+      let reply = message.withBytes(1) { try? AppReply.decode($0) }
+      if let reply { continuation.yield(.reply(reply)) }
+    }
+  }
+
+  public func send(_ request: AppRequest) async {
+    _ = try? socket?.send([[], request.encode()])
+  }
+}

@@ -1,0 +1,133 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct RelayDeliveryTests {
+  var home = Home()
+  let conversation = Audience.conversation(PersonID(3))
+
+  mutating func timer() -> [RelayMachine.Effect] {
+    guard let deadline = home.relay.deadline else { return [] }
+    home.now = max(home.now, deadline)
+    return home.relay.step(.timer, now: home.now)
+  }
+
+  mutating func acknowledge(_ device: UInt32, _ delivered: UInt64, read: UInt64 = 0)
+    -> [RelayMachine.Effect]
+  {
+    home.send(device, .acknowledge([Cursor(conversation, delivered: delivered, read: read)]))
+  }
+
+  mutating func attach(_ device: UInt32) {
+    _ = home.send(
+      device, .attach([Cursor(.family, delivered: 1), Cursor(conversation, delivered: 0)]))
+  }
+
+  @Test("M3: every audience has one order, and each event names the one before")
+  mutating func chains() {
+    _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
+    _ = home.command(40, .post(child: PersonID(4), .sealed([1])))
+    _ = home.command(10, .post(child: PersonID(3), .sealed([1])))
+    #expect(home.log.map(\.seq) == [1, 2, 3, 4])
+    #expect(home.log.map(\.previous) == [0, 0, 0, 2])
+  }
+
+  @Test("M4: a receipt goes out when a guardian's device first has what the child wrote, or reads it")
+  mutating func receipts() {
+    _ = home.ask(Home.question(1))
+    func receipts(_ effects: [RelayMachine.Effect]) -> [Receipt] {
+      effects.compactMap {
+        if case .broadcast(_, _, _, .receipt(_, let receipt)) = $0 { receipt } else { nil }
+      }
+    }
+    #expect(receipts(acknowledge(31, 2)) == [])
+    #expect(receipts(acknowledge(20, 2)) == [Receipt(delivered: 2)])
+    #expect(receipts(acknowledge(10, 2)) == [])
+    #expect(receipts(acknowledge(10, 2, read: 2)) == [Receipt(delivered: 2, read: 2)])
+    #expect(receipts(acknowledge(20, 2, read: 2)) == [])
+    _ = home.command(10, .post(child: PersonID(3), .sealed([])))
+    #expect(receipts(acknowledge(20, 3, read: 3)) == [])
+    guard case .attached(let channels) = home.reply(30, .attach([])) else { return }
+    #expect(channels[1].receipt == Receipt(delivered: 3, read: 3))
+  }
+
+  @Test("M5: cursors move forward only, never beyond the head, and only of one's own audiences")
+  mutating func cursors() {
+    _ = home.ask(Home.question(1))
+    let device = DeviceID(20)
+    #expect(
+      acknowledge(20, 99, read: 99).first
+        == .cursor(Home.id, device, Cursor(conversation, delivered: 2, read: 2)))
+    #expect(acknowledge(20, 1) == [])
+    #expect(acknowledge(40, 2) == [])
+    #expect(acknowledge(50, 2) == [])
+    #expect(home.reply(40, .fetch(conversation, after: 0)) == .failed(.notPermitted))
+  }
+
+  @Test("M5: a device that was off line fetches what it missed") mutating func fetch() {
+    _ = home.ask(Home.question(1))
+    let effects = home.send(20, .fetch(conversation, after: 0))
+    guard case .page(Home.address(20), _, conversation, 0) = effects.first else {
+      Issue.record("\(effects)")
+      return
+    }
+  }
+
+  @Test("R1: what an attached device has not acknowledged is published again, with growing delays")
+  mutating func republish() {
+    for device: UInt32 in [10, 30] { attach(device) }
+    _ = home.ask(Home.question(1))
+    _ = acknowledge(30, 2)
+    var times: [Int64] = []
+    let asked = home.now
+    for _ in 0..<9 {
+      _ = home.send(10, .ping)
+      let effects = timer()
+      times.append(home.now.milliseconds - asked.milliseconds)
+      #expect(
+        effects == [
+          .republish(
+            Home.id, generation: 0, conversation, after: 0, limit: Readers.republishEvents)
+        ])
+    }
+    let waits = zip(times, [0] + times).map { $0 - $1 }
+    #expect(waits == [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    _ = home.send(10, .ping)
+    _ = acknowledge(10, 2)
+    #expect(timer() == [])
+    #expect(home.relay.deadline == nil)
+  }
+
+  @Test("R1: what is younger than a wait is not late") mutating func young() {
+    attach(10)
+    _ = home.ask(Home.question(1))
+    home.now = home.now + 249
+    _ = acknowledge(10, 2)
+    _ = home.ask(Home.question(2))
+    #expect(timer() == [])
+    #expect(timer().count == 1)
+  }
+
+  @Test("R1: a device that says nothing for long is not waited for") mutating func silence() {
+    attach(10)
+    _ = home.ask(Home.question(1))
+    var count = 0
+    while home.relay.deadline != nil, count < 100 {
+      _ = timer()
+      count += 1
+    }
+    #expect(count < 10)
+    // It is looked after again as soon as it speaks, also when the family was evicted in between.
+    home.relay.evict(Home.id)
+    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    _ = home.send(10, .ping)
+    #expect(timer().contains { if case .republish = $0 { true } else { false } })
+  }
+
+  @Test("R1: nobody attached: no timer stays") mutating func nobody() {
+    _ = home.ask(Home.question(1))
+    #expect(timer() == [])
+    #expect(home.relay.deadline == nil)
+  }
+}

@@ -1,0 +1,162 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct RelayFamilyTests {
+  var home = Home()
+  let child = PersonID(3)
+
+  @Test("F1: only the administrator makes a family, and it must be well formed")
+  mutating func found() {
+    home = Home(founded: false)
+    #expect(home.command(10, .setRoster(Home.roster)) == .failure(.notEnrolled))
+    var noOrganizer = Home.roster
+    noOrganizer.persons.removeFirst()
+    #expect(home.command(0, .setRoster(noOrganizer)) == .failure(.badFamily))
+    #expect(home.command(0, .setRoster(Home.roster)) == .success(1))
+    #expect(home.command(10, .setRoster(Home.roster)) == .failure(.notPermitted))
+  }
+
+  @Test("F2: only the administrator sets accounts; the person and a child's guardians see them")
+  mutating func accounts() {
+    let account = Command.setAccount(child, .sealed([1]))
+    #expect(home.command(10, account) == .failure(.notPermitted))
+    #expect(home.command(0, account) == .success(2))
+    #expect(home.log.last?.audience == .account(child))
+    #expect(home.command(0, .setAccount(PersonID(9), .sealed([]))) == .failure(.unknown))
+    let fetch = Request.fetch(.account(child), after: 0)
+    for device: UInt32 in [10, 20, 30] {
+      guard case .page = home.send(device, fetch).first else {
+        Issue.record("device \(device)")
+        return
+      }
+    }
+    for device: UInt32 in [40, 50] {
+      #expect(home.reply(device, fetch) == .failed(.notPermitted))
+    }
+  }
+
+  @Test("M1: the child and all guardians write into its conversation, nobody else")
+  mutating func post() {
+    for (count, device) in [UInt32(10), 20, 30].enumerated() {
+      #expect(home.command(device, .post(child: child, .sealed([1]))) == .success(UInt64(count) + 2))
+    }
+    for device: UInt32 in [40, 50, 0] {
+      #expect(home.command(device, .post(child: child, .sealed([1]))) == .failure(.notPermitted))
+    }
+    #expect(home.command(10, .post(child: PersonID(5), .sealed([1]))) == .failure(.unknown))
+    #expect(home.command(30, .changeContact(child: child, .sealed([]))) == .failure(.notPermitted))
+    #expect(home.command(10, .changeContact(child: child, .sealed([]))) == .success(5))
+  }
+
+  @Test("F3: every device of a person has its audiences, with heads") mutating func attach() {
+    _ = home.ask(Home.question(1))
+    func names(_ reply: Reply?) -> [Audience] {
+      guard case .attached(let channels) = reply else { return [] }
+      return channels.map(\.audience)
+    }
+    let childs: [Audience] = [.family, .conversation(child), .account(child)]
+    #expect(names(home.reply(30, .attach([]))) == childs)
+    #expect(names(home.reply(31, .attach([]))) == childs)
+    #expect(names(home.reply(50, .attach([]))) == [.family, .account(PersonID(5))])
+    let guardians: [Audience] = [
+      .family, .conversation(child), .conversation(PersonID(4)), .account(PersonID(1)),
+      .account(child), .account(PersonID(4)),
+    ]
+    #expect(names(home.reply(11, .attach([]))) == guardians)
+    guard case .attached(let channels) = home.reply(10, .attach([])) else { return }
+    #expect(channels.map(\.head) == [1, 2, 0, 0, 0, 0])
+  }
+
+  @Test("F3: unknown family, unknown device and wrong key get one and the same answer")
+  mutating func notEnrolled() {
+    #expect(home.reply(99, .ping) == .failed(.notEnrolled))
+    #expect(home.reply(30, .ping, key: Home.key(40)) == .failed(.notEnrolled))
+    let other = DeviceAddress(family: FamilyID(8), device: DeviceID(30))
+    home.relay.load(other.family, events: [], cursors: [], now: home.now)
+    let effects = home.relay.step(
+      .request(other, key: Home.key(30), administrator: false, id: 1, .ping), now: home.now)
+    #expect(effects == [.reply(other, id: 1, .failed(.notEnrolled))])
+    let fake = home.relay.step(
+      .request(Home.address(0), key: [], administrator: false, id: 1, .ping), now: home.now)
+    #expect(fake == [.reply(Home.address(0), id: 1, .failed(.notEnrolled))])
+  }
+
+  @Test("F3: only members listen to a channel, and only to its present generation")
+  mutating func subscribe() {
+    func subscribe(_ device: UInt32, _ audience: Audience, _ generation: UInt32 = 0)
+      -> [RelayMachine.Effect]
+    {
+      home.relay.step(
+        .subscribed(Home.id, audience, generation: generation, key: Home.key(device)), now: home.now)
+    }
+    _ = home.ask(Home.question(1))
+    let conversation = Audience.conversation(child)
+    let head = Broadcast.head(conversation, seq: 2)
+    let yes: [RelayMachine.Effect] = [
+      .approve, .broadcast(Home.id, generation: 0, conversation, head),
+    ]
+    #expect(subscribe(30, conversation) == yes)
+    #expect(subscribe(20, conversation) == yes)
+    #expect(subscribe(40, conversation) == [])
+    #expect(subscribe(50, conversation) == [])
+    #expect(subscribe(30, conversation, 1) == [])
+    #expect(subscribe(30, Audience(rawValue: 3 << 32)) == [])
+  }
+
+  @Test("F3: a removed device raises the generation of every audience that it was in")
+  mutating func remove() {
+    var smaller = Home.roster
+    smaller.devices.removeAll { $0.id == DeviceID(40) }
+    let effects = home.send(0, .command(CommandID(high: 2, low: 2), .setRoster(smaller)))
+    // Those who stay still listen to the old channel, and learn of the new one by this event.
+    guard case .broadcast(_, 0, .family, .event) = effects.last else {
+      Issue.record("\(effects)")
+      return
+    }
+    let state = home.relay.state(of: Home.id)!
+    #expect(state.generation(.family) == 1)
+    #expect(state.generation(.conversation(PersonID(4))) == 1)
+    #expect(state.generation(.account(PersonID(4))) == 1)
+    #expect(state.generation(.conversation(child)) == 0)
+    #expect(state.generation(.account(PersonID(1))) == 0)
+    #expect(home.reply(40, .ping) == .failed(.notEnrolled))
+    // A device that missed the change is told its channels when it pings.
+    guard case .attached(let channels) = home.reply(30, .ping) else {
+      Issue.record("no channels")
+      return
+    }
+    #expect(channels.first?.generation == 1)
+    _ = home.send(30, .acknowledge([Cursor(.family, delivered: 2)]))
+    #expect(home.reply(30, .ping) == .pong)
+  }
+
+  @Test("F3: a device with a new key is another device") mutating func newKey() {
+    var changed = Home.roster
+    changed.devices[0].publicKey = Home.key(99)
+    _ = home.command(0, .setRoster(changed))
+    #expect(home.relay.state(of: Home.id)!.generation(.conversation(child)) == 1)
+    #expect(home.reply(10, .ping) == .failed(.notEnrolled))
+    #expect(home.reply(10, .ping, key: Home.key(99)) != .failed(.notEnrolled))
+  }
+
+  @Test("F1: a child that becomes an adult leaves its conversation; its questions are not answered")
+  mutating func growUp() {
+    _ = home.ask(Home.question(1))
+    var older = Home.roster
+    older.persons[2].role = .adult
+    _ = home.command(0, .setRoster(older))
+    #expect(home.relay.state(of: Home.id)!.generation(.conversation(child)) == 1)
+    #expect(home.relay.state(of: Home.id)!.generation(.account(child)) == 1)
+    #expect(home.command(10, Home.answer(1)) == .failure(.unknown))
+    #expect(home.ask(Home.question(2)) == .failure(.notAChild))
+  }
+
+  @Test("X2: a family that is not held is refused and not begun anew") mutating func notHeld() {
+    home.relay.evict(most: 0)
+    #expect(home.relay.count == 0)
+    #expect(home.command(30, .post(child: child, .sealed([]))) == .failure(.overloaded))
+    #expect(home.log.count == 1)
+  }
+}

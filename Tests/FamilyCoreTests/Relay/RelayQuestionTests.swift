@@ -1,0 +1,169 @@
+import FamilyCore
+import FamilyModel
+import Testing
+
+@Suite struct RelayQuestionTests {
+  var home = Home()
+  let child = PersonID(3)
+
+  @Test("R3: the first answer wins") mutating func firstAnswerWins() {
+    #expect(home.ask(Home.question(1)) == .success(2))
+    #expect(home.command(20, Home.answer(1, "decline")) == .success(3))
+    #expect(home.command(10, Home.answer(1)) == .failure(.alreadyAnswered))
+    guard case .decided(let decision) = home.log.last?.body else {
+      Issue.record("no decision")
+      return
+    }
+    #expect(decision.choice == ChoiceHeader(id: "decline", answer: .denial))
+    #expect(home.log.count == 3)
+  }
+
+  @Test("R4: the decision goes to the whole conversation") mutating func decisionIsBroadcast() {
+    _ = home.ask(Home.question(1))
+    let effects = home.send(10, .command(CommandID(high: 5, low: 5), Home.answer(1)))
+    guard effects.count == 3, case .append(Home.id, let event) = effects[0],
+      case .broadcast(Home.id, 0, .conversation(child), .event(event)) = effects[2]
+    else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(event.audience == .conversation(child) && event.previous == 2 && event.seq == 3)
+  }
+
+  @Test("R8: an answer after the expiration is refused, at the expiration it is not")
+  mutating func expiration() {
+    let end = home.now + 1_000
+    _ = home.ask(Home.question(1, expiration: end))
+    _ = home.ask(Home.question(2, expiration: end))
+    home.now = end
+    #expect(home.command(10, Home.answer(1)) == .success(4))
+    home.now = end + 1
+    #expect(home.command(10, Home.answer(2)) == .failure(.expired))
+    #expect(home.command(30, .cancel(Home.question(2).id)) == .failure(.expired))
+  }
+
+  @Test("R8: an answer to a cancelled question is refused") mutating func cancelled() {
+    _ = home.ask(Home.question(1))
+    #expect(home.command(40, .cancel(Home.question(1).id)) == .failure(.notPermitted))
+    #expect(home.command(31, .cancel(Home.question(1).id)) == .success(3))
+    #expect(home.command(10, Home.answer(1)) == .failure(.cancelled))
+    #expect(home.command(30, .cancel(Home.question(1).id)) == .failure(.cancelled))
+  }
+
+  @Test("R3: an answer needs a known question, one of its choices and a guardian")
+  mutating func unknown() {
+    _ = home.ask(Home.question(1))
+    #expect(home.command(10, Home.answer(2)) == .failure(.unknown))
+    #expect(home.command(10, Home.answer(1, "maybe")) == .failure(.unknown))
+    for other: UInt32 in [30, 40, 50, 0] {
+      #expect(home.command(other, Home.answer(1)) == .failure(.notPermitted))
+    }
+    #expect(home.command(10, Home.answer(1)) == .success(3))
+  }
+
+  @Test("A6: asking again about the same people while a question is open is refused")
+  mutating func alreadyAsked() {
+    let people: [UInt8] = [7, 7, 7]
+    let end = home.now + 1_000
+    _ = home.ask(Home.question(1, about: people, expiration: end))
+    #expect(home.ask(Home.question(2, about: people)) == .failure(.alreadyAsked))
+    #expect(home.ask(Home.question(3, about: people, app: "example.other")) == .success(3))
+    #expect(home.ask(40, Home.question(4, child: 4, about: people)) == .success(4))
+    home.now = end + 1
+    #expect(home.ask(Home.question(5, about: people)) == .success(5))
+    _ = home.command(10, Home.answer(5))
+    #expect(home.ask(Home.question(6, about: people)) == .success(7))
+    _ = home.command(30, .cancel(Home.question(6).id))
+    #expect(home.ask(Home.question(7, about: people)) == .success(9))
+  }
+
+  @Test("A6: the guardians are reminded at most once in the interval") mutating func remind() {
+    let remind = Command.remind(Home.question(1).id)
+    _ = home.ask(Home.question(1))
+    #expect(home.command(30, remind) == .failure(.remindedRecently))
+    home.now = home.now + Limits.reminderInterval
+    #expect(home.command(40, remind) == .failure(.notPermitted))
+    #expect(home.command(31, remind) == .success(3))
+    #expect(home.command(30, remind) == .failure(.remindedRecently))
+    home.now = home.now + Limits.reminderInterval
+    #expect(home.command(30, remind) == .success(4))
+    _ = home.command(10, Home.answer(1))
+    #expect(home.command(30, remind) == .failure(.alreadyAnswered))
+  }
+
+  @Test("Q8/F6: limits are on from the start, only a guardian turns them off")
+  mutating func limits() {
+    let off = Command.setLimits(child: child, on: false)
+    #expect(home.command(30, off) == .failure(.notPermitted))
+    #expect(home.command(50, off) == .failure(.notPermitted))
+    #expect(home.command(10, .setLimits(child: PersonID(5), on: false)) == .failure(.unknown))
+    #expect(home.command(20, off) == .success(2))
+    #expect(home.ask(Home.question(1)) == .failure(.limitsOff))
+    #expect(home.ask(40, Home.question(2, child: 4)) == .success(3))
+    #expect(home.command(0, .setLimits(child: child, on: true)) == .success(4))
+    #expect(home.ask(Home.question(1)) == .success(5))
+  }
+
+  @Test("Q9: only a child asks, and only for itself") mutating func onlyChildren() {
+    for adult: UInt32 in [10, 20, 50, 0] {
+      #expect(home.ask(adult, Home.question(1)) == .failure(.notAChild))
+    }
+    #expect(home.ask(40, Home.question(1)) == .failure(.notPermitted))
+  }
+
+  @Test("Q10: headers that cannot be asked are refused") mutating func badHeaders() {
+    var header = Home.question(1)
+    header.choices = []
+    #expect(home.ask(header) == .failure(.badChoices))
+    header.choices = [ChoiceHeader(id: "a", answer: .denial), ChoiceHeader(id: "a", answer: .denial)]
+    #expect(home.ask(header) == .failure(.badChoices))
+    #expect(home.ask(Home.question(1, expiration: home.now)) == .failure(.expirationInThePast))
+    header = Home.question(1)
+    header.subjects = Array(repeating: 0, count: 65)
+    #expect(home.ask(header) == .failure(.tooLarge))
+    let large = Content.sealed(Array(repeating: 0, count: Limits.contentBytes + 1))
+    #expect(home.command(30, .ask(Home.question(1), large)) == .failure(.tooLarge))
+    #expect(home.command(30, .post(child: child, large)) == .failure(.tooLarge))
+    #expect(home.log.count == 1)
+  }
+
+  @Test("Q10: the number of open questions of a child is bounded") mutating func tooMany() {
+    for id in 1...UInt64(Limits.openQuestions) {
+      #expect(home.ask(Home.question(id, about: [UInt8(id & 255), UInt8(id >> 8)])) == .success(id + 1))
+    }
+    #expect(home.ask(Home.question(999, about: [9, 9, 9])) == .failure(.tooMany))
+    _ = home.command(10, Home.answer(1))
+    #expect(home.ask(Home.question(999, about: [9, 9, 9])) == .success(UInt64(home.log.count)))
+  }
+
+  @Test("A3: a repeated command gets the first result for ever, also after a restart")
+  mutating func repeated() {
+    let id = CommandID(high: 4, low: 4)
+    let ask = Command.ask(Home.question(1), .sealed([1]))
+    #expect(home.command(30, ask, id: id) == .success(2))
+    #expect(home.command(10, Home.answer(1)) == .success(3))
+    #expect(home.command(30, ask, id: id) == .success(2))
+    home.relay.evict(Home.id)
+    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    #expect(home.command(30, ask, id: id) == .success(2))
+    #expect(home.log.count == 3)
+  }
+
+  @Test("A3: the same question under another command is the same question, other content is not")
+  mutating func sameQuestion() {
+    #expect(home.ask(Home.question(1)) == .success(2))
+    #expect(home.ask(31, Home.question(1)) == .success(2))
+    #expect(home.ask(Home.question(1, app: "example.other")) == .failure(.conflict))
+    #expect(home.ask(10, Home.question(1)) == .failure(.notAChild))
+    #expect(home.log.count == 2)
+  }
+
+  @Test("Q8: a refused command is decided anew when it is repeated") mutating func refusedAnew() {
+    let id = CommandID(high: 4, low: 5)
+    let ask = Command.ask(Home.question(1), .sealed([1]))
+    _ = home.command(10, .setLimits(child: child, on: false))
+    #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
+    _ = home.command(10, .setLimits(child: child, on: true))
+    #expect(home.command(30, ask, id: id) == .success(4))
+  }
+}

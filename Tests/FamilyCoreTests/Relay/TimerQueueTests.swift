@@ -1,0 +1,34 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct TimerQueueTests {
+  @Test("R1: families come up in the order of their moments, each once") func order() {
+    var queue = TimerQueue()
+    var source = IDSource(seed: 3)
+    var expected: [FamilyID: Int64] = [:]
+    for _ in 0..<5_000 {
+      let (family, at) = (FamilyID(source.next() % 500), Int64(source.next() % 10_000))
+      expected[family] = min(expected[family] ?? .max, at)
+      queue.set(family, Instant(milliseconds: at))
+      if source.next() % 50 == 0 {
+        queue.remove(family)
+        expected[family] = nil
+      }
+    }
+    #expect(queue.count == expected.count)
+    let order = expected.map { ($0.value, $0.key) }.sorted { $0 < $1 }.map(\.1)
+    var found: [FamilyID] = []
+    while let at = queue.deadline, let next = queue.next(at) { found.append(next) }
+    #expect(found == order)
+    #expect(queue.count == 0 && queue.next(Instant(milliseconds: .max)) == nil)
+  }
+
+  @Test("R1: nothing comes up before its moment") func early() {
+    var queue = TimerQueue()
+    queue.set(FamilyID(1), Instant(milliseconds: 10))
+    #expect(queue.next(Instant(milliseconds: 9)) == nil)
+    #expect(queue.next(Instant(milliseconds: 10)) == FamilyID(1))
+  }
+}

@@ -1,0 +1,211 @@
+import Testing
+
+@testable import ZeroMQ
+
+/// A DEALER that watches its own connection.
+struct MonitoredClient: ~Copyable {
+  let context: Context
+  let socket: Socket
+  private var monitor: Monitor
+  private(set) var health = ConnectionHealth()
+  private(set) var events: [MonitorEvent.Kind] = []
+
+  init(_ security: CurveSecurity?, handshakeInterval: Int32 = 10_000) throws {
+    let context = try Context()
+    var options = SocketOptions()
+    options.security = security
+    options.handshakeInterval = handshakeInterval
+    let socket = try Socket(.dealer, in: context, options: options)
+    self.monitor = try Monitor(socket, in: context)
+    self.context = context
+    self.socket = socket
+  }
+
+  mutating func drain() throws {
+    var (health, events) = (health, events)
+    _ = try monitor.drain { event in
+      health.step(event.kind, now: Monotonic.now())
+      events.append(event.kind)
+    }
+    (self.health, self.events) = (health, events)
+  }
+
+  mutating func wait(for states: ConnectionHealth.State...) throws {
+    let end = Monotonic.now() + UInt64(patience) * 1_000_000
+    while !states.contains(health.state) {
+      guard Monotonic.now() < end else { throw TookTooLong() }
+      _ = try monitor.socket.waitUntilReadable(milliseconds: 20)
+      try drain()
+    }
+  }
+
+  mutating func hasGivenUp() throws -> Bool {
+    try drain()
+    return health.hasGivenUp(now: Monotonic.now() + ConnectionHealth.grace)
+  }
+}
+
+@Suite("Monitor")
+struct MonitorTests {
+  private let server: CurveKeyPair
+  private let client: CurveKeyPair
+
+  init() throws {
+    server = try .generate()
+    client = try .generate()
+  }
+
+  private func makeServer(_ context: Context) throws -> Socket {
+    var options = SocketOptions()
+    options.security = .server(server)
+    return try Socket(.router, in: context, options: options)
+  }
+
+  @Test("a dead server is unreachable, and connected once it lives")
+  func dead() throws {
+    let context = try Context()
+    let first = try makeServer(context)
+    let endpoint = try first.bindAnywhere()
+    try first.unbind(endpoint)
+    var client = try MonitoredClient(.client(client, server: server.publicKey))
+    try client.socket.connect(endpoint)
+    try client.wait(for: .serverUnreachable)
+    try first.bind(endpoint)
+    try client.wait(for: .connected)
+    let events = client.events
+    #expect(events.contains(.closed))
+    #expect(events.suffix(2) == [.connected, .handshakeSucceeded])
+    try first.unbind(endpoint)
+    first.close()
+    try client.wait(for: .serverUnreachable)
+  }
+
+  @Test("a wrong server key is told apart from a dead server")
+  func wrongServerKey() throws {
+    let context = try Context()
+    let router = try makeServer(context)
+    var monitor = try Monitor(router, in: context)
+    var client = try MonitoredClient(.client(client, server: client.publicKey))
+    try client.socket.connect(router.bindAnywhere())
+    try client.wait(for: .keyRefused(.serverKey))
+    let events = client.events
+    #expect(!events.contains(.closed))
+    #expect(!events.contains(.handshakeSucceeded))
+    var seen: [MonitorEvent.Kind] = []
+    _ = try monitor.drain { seen.append($0.kind) }
+    #expect(seen.prefix(2) == [.listening, .accepted])
+    // ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC
+    #expect(seen.contains(.handshakeFailed(.protocolError(code: 0x1100_0001))))
+  }
+
+  @Test("a server without CURVE is a matter of the mechanism, or looks like a wrong key")
+  func mechanism() throws {
+    let context = try Context()
+    let router = try Socket(.router, in: context)
+    var client = try MonitoredClient(.client(client, server: server.publicKey))
+    try client.socket.connect(router.bindAnywhere())
+    // Both sides find it out: it depends on who is first. The code is
+    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH.
+    try client.wait(
+      for: .keyRefused(.mechanism(code: 0x1100_0002)), .keyRefused(.serverKey))
+  }
+
+  @Test("a server whose ZAP handler does not answer is unreachable")
+  func silent() throws {
+    let context = try Context()
+    let handler = try ZAPHandler(in: context)
+    let router = try makeServer(context)
+    var client = try MonitoredClient(
+      .client(client, server: server.publicKey), handshakeInterval: 50)
+    try client.socket.connect(router.bindAnywhere())
+    try client.wait(for: .serverUnreachable)
+    #expect(try handler.socket.lastEndpoint() == ZAPFrames.endpoint)
+  }
+
+  @Test("a monitor may end before its socket, which goes on connecting")
+  func monitorEndsFirst() throws {
+    let context = try Context()
+    let dealer = try Socket(.dealer, in: context)
+    let router = try Socket(.router, in: context)
+    let endpoint = try router.bindAnywhere()
+    try router.unbind(endpoint)
+    do {
+      var monitor = try Monitor(dealer, in: context)
+      try dealer.connect(endpoint)
+      var retried = false
+      try eventually {
+        _ = try monitor.drain { if case .connectRetried = $0.kind { retried = true } }
+        return retried
+      }
+    }
+    try router.bind(endpoint)
+    try #expect(dealer.send(["still here".bytes]) == .sent)
+    try #expect(router.next()[1] == "still here".bytes)
+  }
+}
+
+@Suite("Connection health")
+struct ConnectionHealthTests {
+  private typealias Kind = MonitorEvent.Kind
+
+  private func health(_ events: [Kind], now: UInt64 = 0) -> ConnectionHealth {
+    var health = ConnectionHealth()
+    for event in events { health.step(event, now: now) }
+    return health
+  }
+
+  private let hangUp: [MonitorEvent.Kind] = [
+    .connectDelayed, .connected, .handshakeFailed(.noDetail(errno: 32)), .disconnected,
+    .connectRetried(milliseconds: 10),
+  ]
+
+  @Test("each row of the table has its state")
+  func table() {
+    #expect(health([]).state == .connecting)
+    #expect(health([.connectDelayed]).state == .connecting)
+    #expect(health([.connectDelayed, .connected]).state == .connecting)
+    #expect(health([.connected, .handshakeSucceeded]).state == .connected)
+    #expect(
+      health([.connectDelayed, .closed, .connectRetried(milliseconds: 10)]).state
+        == .serverUnreachable)
+    #expect(health([.connectRetried(milliseconds: 10)]).state == .serverUnreachable)
+    #expect(
+      health([.connected, .handshakeFailed(.noDetail(errno: 11)), .disconnected]).state
+        == .serverUnreachable)
+    #expect(
+      health([.connected, .handshakeFailed(.authentication(status: 400)), .disconnected]).state
+        == .keyRefused(.clientKey(status: 400)))
+    #expect(
+      health([.connected, .handshakeFailed(.protocolError(code: 5)), .disconnected]).state
+        == .keyRefused(.mechanism(code: 5)))
+    #expect(health([.connected, .disconnected]).state == .serverUnreachable)
+  }
+
+  @Test("one handshake that ends early is bad luck, three in a row are a wrong key")
+  func suspicion() {
+    #expect(health(hangUp).state == .connecting)
+    #expect(health(hangUp + hangUp).state == .connecting)
+    #expect(health(hangUp + hangUp + hangUp).state == .keyRefused(.serverKey))
+    let lucky: [MonitorEvent.Kind] = [.connected, .handshakeSucceeded, .disconnected]
+    #expect(health(hangUp + hangUp + lucky + hangUp).state == .connecting)
+    let refused = hangUp + hangUp + hangUp
+    #expect(health(refused + [.connectDelayed, .closed]).state == .serverUnreachable)
+    #expect(
+      health(hangUp + hangUp + hangUp + [.connected, .handshakeSucceeded]).state == .connected)
+  }
+
+  @Test("a disconnection without a retry means that libzmq has given up")
+  func givenUp() {
+    let up: [MonitorEvent.Kind] = [.connected, .handshakeSucceeded]
+    #expect(!health(up, now: 5).hasGivenUp(now: .max))
+    let down = health(up + [.disconnected], now: 5)
+    #expect(down.state == .connecting)
+    #expect(!down.hasGivenUp(now: 5 + ConnectionHealth.grace - 1))
+    #expect(down.hasGivenUp(now: 5 + ConnectionHealth.grace))
+    #expect(
+      !health(up + [.disconnected, .connectRetried(milliseconds: 9)]).hasGivenUp(now: .max))
+    #expect(!health(up + [.disconnected, .connectDelayed]).hasGivenUp(now: .max))
+    let retried = health(up + [.disconnected, .connectRetried(milliseconds: 9)])
+    #expect(retried.state == .connecting)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import ZeroMQ
+
+@Suite("XPUB in manual mode")
+struct SubscriptionTests {
+  private let context: Context
+  private let mine = [UInt8](repeating: 1, count: 16)
+  private let foreign = [UInt8](repeating: 2, count: 16)
+
+  init() throws {
+    context = try Context()
+  }
+
+  private func makeXPUB() throws -> Socket {
+    var options = SocketOptions()
+    options.xpubManual = true
+    return try Socket(.xpub, in: context, options: options)
+  }
+
+  @Test("only exact topics are approved; wildcards, prefixes and foreign topics receive nothing")
+  func exactTopicsOnly() async throws {
+    let relay = try TestRelay()
+    defer { relay.thread.stop() }
+    let endpoint = try await relay.start(topics: [mine]).broadcasts
+    var options = SocketOptions()
+    options.security = .client(try .generate(), server: relay.keys.publicKey)
+    let honest = try Socket(.sub, in: context, options: options)
+    try honest.connect(endpoint)
+    try honest.subscribe(mine)
+    let greedy = try Socket(.sub, in: context, options: options)
+    try greedy.connect(endpoint)
+    for topic in [[], [1], Array(mine.prefix(8)), foreign, mine + [0]] {
+      try greedy.subscribe(topic)
+    }
+    try await eventually { await relay.subscriptions.count == 6 }
+    try await relay.publish([mine, "a".bytes])
+    try await relay.publish([foreign, "b".bytes])
+    try await relay.publish([mine, "c".bytes])
+    try #expect(honest.next() == [mine, "a".bytes])
+    try #expect(honest.next() == [mine, "c".bytes])
+    // What greedy gets now is the first that it gets at all.
+    try greedy.subscribe(mine)
+    try await eventually { await relay.subscriptions.count == 7 }
+    try await relay.publish([mine, "last".bytes])
+    try #expect(greedy.next() == [mine, "last".bytes])
+    try #expect(honest.next() == [mine, "last".bytes])
+  }
+
+  @Test("a peer that goes is reported, without a user id")
+  func gone() throws {
+    let xpub = try makeXPUB()
+    var gate = SubscriptionGate()
+    let sub = try Socket(.sub, in: context)
+    try sub.subscribe(mine)
+    try sub.connect(xpub.bindAnywhere())
+    var events: [SubscriptionEvent] = []
+    try eventually {
+      _ = try gate.drain(xpub) {
+        events.append($0)
+        return true
+      }
+      return events.count == 1
+    }
+    sub.close()
+    try eventually {
+      _ = try gate.drain(xpub) {
+        events.append($0)
+        return true
+      }
+      return events.count == 2
+    }
+    #expect(events.map(\.kind) == [.subscribe, .unsubscribe])
+    #expect(events.map(\.topic) == [mine, mine])
+  }
+
+  @Test("after a message of an XSUB peer nothing is approved until the queue is empty")
+  func foreignMessages() throws {
+    let xpub = try makeXPUB()
+    let endpoint = try xpub.bindAnywhere()
+    let intruder = try Socket(.xsub, in: context)
+    try intruder.connect(endpoint)
+    try #expect(intruder.send(["noise".bytes]) == .sent)
+    try #expect(intruder.send([[1] + foreign]) == .sent)
+    try #require(try xpub.waitUntilReadable(milliseconds: patience))
+    let victim = try Socket(.sub, in: context)
+    try victim.subscribe(mine)
+    try victim.connect(endpoint)
+
+    var gate = SubscriptionGate()
+    var events: [SubscriptionEvent] = []
+    try eventually {
+      _ = try gate.drain(xpub, limit: 1) {
+        events.append($0)
+        return true
+      }
+      return events.contains { $0.topic == foreign }
+    }
+    #expect(events[0].kind == .foreign)
+    #expect(events[0].topic == "noise".bytes)
+    #expect(!events[1].isApprovable)
+    // The queue is empty at some time; then approvals are given again.
+    try eventually { try !gate.drain(xpub) { _ in true } }
+    try intruder.sendSubscription(to: mine)
+    try eventually {
+      _ = try gate.drain(xpub) {
+        events.append($0)
+        return true
+      }
+      return events.last?.topic == mine
+    }
+    #expect(events.last?.isApprovable == true)
+  }
+
+  @Test("a subscription that comes in several parts is foreign")
+  func severalParts() throws {
+    let xpub = try makeXPUB()
+    let intruder = try Socket(.xsub, in: context)
+    try intruder.connect(xpub.bindAnywhere())
+    try #expect(intruder.send(["x".bytes, [1] + mine]) == .sent)
+    var gate = SubscriptionGate()
+    var kinds: [SubscriptionEvent.Kind] = []
+    try eventually {
+      _ = try gate.drain(xpub) {
+        kinds.append($0.kind)
+        return true
+      }
+      return !kinds.isEmpty
+    }
+    #expect(kinds == [.foreign])
+  }
+}
+
+extension Socket {
+  /// XSUB: a subscription is a message.
+  fileprivate func sendSubscription(to topic: [UInt8]) throws {
+    #expect(try send([[1] + topic]) == .sent)
+  }
+}
