@@ -29,6 +29,7 @@ public enum AskError: LocalizedError {
   }
 
   init(_ problem: Problem) {
-    self = (300...307).contains(problem.code) ? .invalidQuestion : .systemError(underlyingError: problem)
+    self =
+      (300...307).contains(problem.code) ? .invalidQuestion : .systemError(underlyingError: problem)
   }
 }

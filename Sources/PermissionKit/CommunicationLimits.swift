@@ -11,12 +11,24 @@ import SQLiteStore
 /// app. Without it nobody is known, and asking throws ``AskError/notAvailable``.
 public final class CommunicationLimits: Sendable {
   /// The limits of the person whose device this is.
-  public static let current = CommunicationLimits(session: try? deviceSession())
+  public static let current: CommunicationLimits = {
+    do {
+      return CommunicationLimits(session: try deviceSession())
+    } catch {
+      return CommunicationLimits(
+        session: nil, failure: error as? AskError ?? .systemError(underlyingError: error))
+    }
+  }()
+
+  /// Seconds to wait for another process of the same app to end, as one launched in the background.
+  static let patience = 5.0
 
   private let session: AppSession?
+  private let failure: AskError
 
-  init(session: AppSession?) {
+  init(session: AppSession?, failure: AskError = .notAvailable) {
     self.session = session
+    self.failure = failure
     if let session { Task { await session.run() } }
   }
 
@@ -33,9 +45,21 @@ public final class CommunicationLimits: Sendable {
     }
     let data = try Data(contentsOf: URL(fileURLWithPath: path))
     let credential = try JSONDecoder().decode(AppCredential.self, from: data)
-    let file = URL(fileURLWithPath: credential.storage).appendingPathComponent("permissionkit.sqlite")
-    return try AppSession(
-      AppID(credential.app), try DeviceSocket(credential), try SQLiteAgentStore(path: file.path))
+    let file = URL(fileURLWithPath: credential.storage).appendingPathComponent(
+      "permissionkit.sqlite")
+    let store = try open(file.path)
+    return try AppSession(AppID(credential.app), try DeviceSocket(credential), store)
+  }
+
+  private static func open(_ path: String) throws(StoreError) -> sending SQLiteAgentStore {
+    let end = Date().addingTimeInterval(patience)
+    while true {
+      do throws(StoreError) {
+        return try SQLiteAgentStore(path: path)
+      } catch {
+        guard error == .locked, Date() < end else { throw error }
+      }
+    }
   }
 
   /// Those of the handles that are known: approved, or on the child's list of contacts (K1).
@@ -70,7 +94,7 @@ public final class CommunicationLimits: Sendable {
   public func ask(
     _ question: PermissionQuestion<CommunicationTopic>, in anchor: some PresentationAnchor
   ) async throws {
-    guard let session else { throw AskError.notAvailable }
+    guard let session else { throw failure }
     let model = question.model
     do throws(Problem) {
       try model.validate(now: Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))

@@ -94,7 +94,8 @@ extension DeviceRecord {
         AppStanding(
           registered: standing.registered, acknowledged: standing.acknowledged,
           head: standing.head))
-    case 6: return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
+    case 6:
+      return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
     default: throw .malformed
     }
   }

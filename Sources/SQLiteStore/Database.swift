@@ -61,7 +61,8 @@ enum Database {
       case .SQLITE_CONSTRAINT: throw .conflict
       case .SQLITE_FULL: throw .full
       case .SQLITE_BUSY, .SQLITE_LOCKED: throw .locked
-      case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw .damaged("SQLite code \(error.resultCode.rawValue)")
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        throw .damaged("SQLite code \(error.resultCode.rawValue)")
       default: throw .io("SQLite code \(error.extendedResultCode.rawValue)")
       }
     } catch {

@@ -37,7 +37,8 @@ extension FamilyFile.Member {
     default:
       throw FamilyFileError(
         description:
-          "Family \(family), \(name): the role is organizer, guardian, child or adult, not \(role).")
+          "Family \(family), \(name): the role is organizer, guardian, child or adult, not \(role)."
+      )
     }
   }
 
