@@ -81,6 +81,9 @@ let package = Package(
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program("cluster", [logging, lifecycle, subprocess, system], path: "tools/cluster"),
     tests("ZeroMQTests", ["ZeroMQ"]),
+    tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
+    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore"]),
   ]
 )

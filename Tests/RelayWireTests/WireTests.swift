@@ -1,0 +1,178 @@
+import FamilyCore
+import FamilyModel
+import RelayWire
+import Testing
+
+private let id = ID128(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
+private let device = DeviceAddress(family: FamilyID(7), device: DeviceID(3))
+private let ada = Subject(
+  handle: Handle("ada", .custom),
+  name: {
+    var name = NameParts()
+    name.given = "Ada"
+    return name
+  }(), avatar: Avatar(mediaType: "image/png", bytes: [1, 2, 3]))
+private let question = Question(
+  id: id, topic: .communication(people: [ada], actions: [.message, .chat]),
+  choices: [.approve, .decline, Choice(id: "hour", title: "One hour", answer: .approval)],
+  defaultChoice: .decline, expiration: Instant(milliseconds: 5))
+private let header = QuestionHeader(
+  id: id, child: PersonID(3), app: AppID("example.landmarks"), subjects: [9, 9],
+  choices: [ChoiceHeader(id: "approve", answer: .approval)], expiration: nil)
+private let roster = Roster(
+  persons: [Person(id: PersonID(1), role: .organizer, displayName: "Rosa")],
+  devices: [
+    Device(id: DeviceID(1), person: PersonID(1), publicKey: .init(repeating: 5, count: 32))
+  ])
+private let sealed = Content.sealed([1, 2, 3])
+
+private func event(_ body: Event.Body) -> Event {
+  Event(
+    seq: 9, previous: 4, audience: .conversation(PersonID(3)), command: id, device: DeviceID(3),
+    at: Instant(milliseconds: 77), body: body)
+}
+
+private let events: [Event] = [
+  event(.rosterChanged(roster)), event(.limitsChanged(child: PersonID(3), on: true)),
+  event(.accountChanged(PersonID(3), sealed)), event(.asked(header, sealed)),
+  event(.reminded(id)), event(.cancelled(id)),
+  event(.decided(Decision(question: id, choice: ChoiceHeader(id: "no", answer: .denial)))),
+  event(.posted(child: PersonID(3), sealed)), event(.contactChanged(child: PersonID(3), sealed)),
+]
+
+private let requests: [Request] = [
+  .command(id, .setRoster(roster)), .command(id, .setAccount(PersonID(3), sealed)),
+  .command(id, .setLimits(child: PersonID(3), on: false)), .command(id, .ask(header, sealed)),
+  .command(id, .remind(id)), .command(id, .cancel(id)),
+  .command(id, .answer(id, choice: "approve")),
+  .command(id, .post(child: PersonID(3), sealed)),
+  .command(id, .changeContact(child: PersonID(3), sealed)),
+  .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
+  .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
+]
+
+private let replies: [Reply] = [
+  .accepted(id, seq: 4), .refused(id, .alreadyAnswered), .pong, .failed(.notEnrolled),
+  .attached([
+    Channel(
+      audience: .family, generation: 2, head: 8, receipt: Receipt(delivered: 3, read: 1))
+  ]),
+  .page(.family, events, more: true),
+]
+
+private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T
+{
+  try bytes.withUnsafeBytes { try body($0) }
+}
+
+@Suite struct WireTests {
+  @Test("every request comes back as it was sent", arguments: requests)
+  func request(_ request: Request) throws {
+    let envelope = Envelope(device: device, requestID: 5, request: request)
+    #expect(try decode(envelope.encode(), Envelope.decode) == envelope)
+  }
+
+  @Test("every reply comes back as it was sent", arguments: replies)
+  func reply(_ reply: Reply) throws {
+    let envelope = ReplyEnvelope(device: device, requestID: 5, reply: reply)
+    #expect(try decode(envelope.encode(), ReplyEnvelope.decode) == envelope)
+  }
+
+  @Test("every event, and every broadcast, comes back as it was sent", arguments: events)
+  func event(_ event: Event) throws {
+    #expect(try Event.decode(event.encode()) == event)
+    #expect(try Broadcast.decode(Broadcast.event(event).encode()) == .event(event))
+  }
+
+  @Test("Q3: all that the app said of a person reaches the guardian")
+  func content() throws {
+    let asked = RelayWireTests.event(.asked(header, .question(question)))
+    let arrived = try Event.decode(asked.encode())
+    // The relay sees bytes; a device opens them.
+    guard case .asked(_, .sealed) = arrived.body else {
+      Issue.record("the relay would see the question")
+      return
+    }
+    #expect(arrived.opened() == asked)
+  }
+
+  @Test("apps and devices understand each other")
+  func apps() throws {
+    let requests: [AppRequest] = [
+      .attach(app: AppID("a"), applied: 3), .register, .ask(question), .acknowledge(5), .detach,
+    ]
+    for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
+    let handle = Handle("ada", .custom)
+    let replies: [AppReply] = [
+      .attached(acknowledged: 2), .reset(position: 1, known: [handle]), .caughtUp,
+      .entry(AppEntry(position: 4, body: .response(question, .decline))),
+      .entry(AppEntry(position: 5, body: .known([handle]))),
+      .entry(AppEntry(position: 6, body: .forgotten([handle]))),
+      .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
+      .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
+    ]
+    for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
+  }
+
+  @Test("a device's records come back from their keys and values")
+  func records() throws {
+    let app = AppID("example.landmarks")
+    let records: [DeviceRecord] = [
+      .event(RelayWireTests.event(.reminded(id))), .cursor(Cursor(.family, delivered: 3, read: 1)),
+      .receipt(.conversation(PersonID(3)), Receipt(delivered: 5, read: 4)),
+      .outbox(position: 8, id, .ask(header, .question(question))),
+      .app(app, AppStanding(registered: true, acknowledged: 3, head: 5)),
+      .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
+    ]
+    for record in records {
+      #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)
+    }
+    let early = RecordKey.outbox(position: 255).bytes
+    #expect(early.lexicographicallyPrecedes(RecordKey.outbox(position: 256).bytes))
+  }
+
+  @Test("another version, too large and empty are told apart")
+  func refuses() {
+    var other = Envelope(device: device, requestID: 5, request: .ping).encode()
+    other[1] = 9
+    #expect(throws: Problem.unsupportedVersion) { try decode(other, Envelope.decode) }
+    #expect(throws: Problem.unsupportedVersion) { try decode([], Envelope.decode) }
+    #expect(throws: Problem.tooLarge) {
+      try decode([UInt8](repeating: 0, count: Limits.frameBytes + 1), Envelope.decode)
+    }
+    #expect(throws: Problem.unknownRequest) { try decode([8, 1], Envelope.decode) }
+  }
+
+  @Test("the bytes of a request do not change unnoticed")
+  func golden() {
+    let bytes = Envelope(device: device, requestID: 5, request: .fetch(.family, after: 8)).encode()
+    #expect(bytes == [8, 1, 16, 7, 24, 3, 32, 5, 66, 2, 16, 8])
+  }
+
+  @Test("100,000 damaged frames: each is a value or a problem, and none a crash")
+  func fuzz() {
+    var source = IDSource(seed: 20_261_121)
+    let samples =
+      requests.map { Envelope(device: device, requestID: 5, request: $0).encode() }
+      + replies.map { ReplyEnvelope(device: device, requestID: 5, reply: $0).encode() }
+      + events.map { Broadcast.event($0).encode() } + [AppRequest.ask(question).encode()]
+    var problems = 0
+    for _ in 0..<25_000 {
+      var bytes = samples[Int(source.next() % UInt64(samples.count))]
+      switch source.next() % 3 {
+      case 0: bytes.removeLast(Int(source.next() % UInt64(bytes.count + 1)))
+      case 1:
+        for _ in 0...source.next() % 4 where !bytes.isEmpty {
+          bytes[Int(source.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: source.next())
+        }
+      default:
+        bytes = (0..<source.next() % 64).map { _ in UInt8(truncatingIfNeeded: source.next()) }
+      }
+      if (try? decode(bytes, Envelope.decode)) == nil { problems += 1 }
+      if (try? decode(bytes, ReplyEnvelope.decode)) == nil { problems += 1 }
+      if (try? decode(bytes, AppRequest.decode)) == nil { problems += 1 }
+      if (try? Broadcast.decode(bytes).opened()) == nil { problems += 1 }
+    }
+    #expect(problems > 10_000)
+  }
+}

@@ -1,0 +1,204 @@
+import FamilyModel
+import Foundation
+import RelayStore
+import SQLiteStore
+import Testing
+
+/// A folder that is gone with the value.
+final class Folder {
+  let url: URL
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+  deinit { try? FileManager.default.removeItem(at: url) }
+  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}
+
+private func event(_ family: UInt64, _ seq: UInt64, _ audience: Audience = .family) -> StoredEvent {
+  StoredEvent(
+    family: FamilyID(family), seq: seq, audience: audience,
+    command: ID128(high: family, low: seq), at: Instant(milliseconds: Int64(seq)),
+    payload: Array("event \(seq) of \(family)".utf8))
+}
+
+private func batch(_ events: [StoredEvent]) -> Batch {
+  var batch = Batch()
+  batch.events = events
+  return batch
+}
+
+enum StoreKind: CaseIterable { case memory, sqlite }
+
+@Suite struct EventStoreTests {
+  private func store(_ kind: StoreKind, _ folder: Folder) throws -> any EventStore {
+    kind == .memory ? MemoryEventStore() : try SQLiteEventStore(path: folder.path("relay.sqlite"))
+  }
+
+  @Test("M3: events come back in order, each family its own", arguments: StoreKind.allCases)
+  func order(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    try store.commit(batch([event(1, 1), event(2, 1), event(1, 2), event(2, 2), event(1, 3)]))
+    #expect(try store.load(FamilyID(1)).events == [event(1, 1), event(1, 2), event(1, 3)])
+    #expect(try store.load(FamilyID(2)).events == [event(2, 1), event(2, 2)])
+    #expect(try store.load(FamilyID(3)).events.isEmpty)
+  }
+
+  @Test("X2: a batch with a conflict keeps nothing", arguments: StoreKind.allCases)
+  func atomic(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    try store.commit(batch([event(1, 1)]))
+    #expect(throws: StoreError.conflict) { try store.commit(batch([event(1, 2), event(1, 1)])) }
+    var sameCommand = event(1, 3)
+    sameCommand.command = event(1, 1).command
+    #expect(throws: StoreError.conflict) { try store.commit(batch([event(1, 2), sameCommand])) }
+    #expect(try store.load(FamilyID(1)).events == [event(1, 1)])
+  }
+
+  @Test("X2: a command leads to the place of its first event, for ever", arguments: StoreKind.allCases)
+  func dedupe(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    try store.commit(batch([event(1, 1), event(1, 2)]))
+    #expect(try store.seq(of: event(1, 2).command, in: FamilyID(1)) == 2)
+    #expect(try store.seq(of: event(1, 2).command, in: FamilyID(2)) == nil)
+  }
+
+  @Test("M5: pages of an audience end at a limit or a size, and hold at least one event",
+    arguments: StoreKind.allCases)
+  func pages(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    let talk = Audience.conversation(PersonID(3))
+    try store.commit(batch((1...10).map { event(1, $0, $0 % 2 == 0 ? talk : .family) }))
+    let first = try store.events(of: FamilyID(1), talk, after: 2, limit: 2, bytes: 1 << 20)
+    #expect(first.events.map(\.seq) == [4, 6])
+    #expect(first.more)
+    let last = try store.events(of: FamilyID(1), talk, after: 6, limit: 2, bytes: 1 << 20)
+    #expect(last.events.map(\.seq) == [8, 10])
+    #expect(!last.more)
+    let small = try store.events(of: FamilyID(1), talk, after: 0, limit: 9, bytes: 1)
+    #expect(small.events.map(\.seq) == [2])
+    #expect(small.more)
+  }
+
+  @Test("M4: a cursor replaces the one before it", arguments: StoreKind.allCases)
+  func cursors(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    for delivered: UInt64 in [3, 5] {
+      var batch = Batch()
+      batch.cursors = [
+        StoredCursor(
+          family: FamilyID(1), device: DeviceID(2),
+          cursor: Cursor(.family, delivered: delivered, read: 1))
+      ]
+      try store.commit(batch)
+    }
+    #expect(try store.load(FamilyID(1)).cursors.map(\.cursor.delivered) == [5])
+  }
+
+  @Test("a snapshot is followed by the events after it", arguments: StoreKind.allCases)
+  func snapshot(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    var all = batch([event(1, 1), event(1, 2), event(1, 3)])
+    all.snapshots = [StoredSnapshot(family: FamilyID(1), seq: 2, payload: [1, 2, 3])]
+    try store.commit(all)
+    let family = try store.load(FamilyID(1))
+    #expect(family.snapshot?.seq == 2)
+    #expect(family.events == [event(1, 3)])
+  }
+}
+
+@Suite struct SQLiteStoreTests {
+  @Test("X2: each commit is synchronised to the disk: WAL with synchronous=FULL")
+  func full() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    let settings = try store.settings()
+    #expect(settings.synchronous == 2)
+    #expect(settings.journal == "wal")
+    store.close()
+    let again = try SQLiteEventStore(path: folder.path("a"))
+    #expect(try again.settings().synchronous == 2)
+  }
+
+  @Test("what was committed is there after the file was closed")
+  func reopen() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1)]))
+    store.close()
+    #expect(try SQLiteEventStore(path: folder.path("a")).load(FamilyID(1)).events == [event(1, 1)])
+  }
+
+  @Test("a file has one user, and only its owner may read it")
+  func locked() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    #expect(throws: StoreError.locked) { try SQLiteEventStore(path: folder.path("a")) }
+    let mode = try FileManager.default.attributesOfItem(atPath: folder.path("a"))[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+    store.close()
+  }
+
+  @Test("a changed byte of an event is found, and the file stays as it is")
+  func flipped() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1), event(1, 2)]))
+    store.close()
+    let file = URL(fileURLWithPath: folder.path("a"))
+    var bytes = try Data(contentsOf: file)
+    let place = try #require(bytes.range(of: Data("event 2 of 1".utf8)))
+    bytes[place.lowerBound] ^= 1
+    try bytes.write(to: file)
+    let damaged = try SQLiteEventStore(path: folder.path("a"))
+    #expect { try damaged.load(FamilyID(1)) } throws: { ($0 as? StoreError)?.isDamage ?? false }
+    damaged.close()
+    #expect(try Data(contentsOf: file) == bytes)
+  }
+
+  @Test("a missing event is found")
+  func missing() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1), event(1, 3)]))
+    #expect { try store.load(FamilyID(1)) } throws: { ($0 as? StoreError)?.isDamage ?? false }
+  }
+
+  @Test("a file of something else is refused, and stays as it is")
+  func foreign() throws {
+    let folder = try Folder()
+    let file = URL(fileURLWithPath: folder.path("a"))
+    let bytes = Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try bytes.write(to: file)
+    #expect(throws: StoreError.self) { try SQLiteEventStore(path: file.path) }
+    #expect(try Data(contentsOf: file) == bytes)
+    let agent = try SQLiteAgentStore(path: folder.path("b"))
+    agent.close()
+    #expect(throws: StoreError.self) { try SQLiteEventStore(path: folder.path("b")) }
+  }
+}
+
+@Suite struct AgentStoreTests {
+  @Test("a device's records come back by prefix, in the order of their keys",
+    arguments: StoreKind.allCases)
+  func records(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store: any AgentStore =
+      kind == .memory ? MemoryAgentStore() : try SQLiteAgentStore(path: folder.path("agent"))
+    try store.apply([
+      Change(key: [1, 2], value: [20]), Change(key: [1, 1], value: [10]),
+      Change(key: [2], value: [30]), Change(key: [1, 3], value: [40]),
+    ])
+    try store.apply([Change(key: [1, 3], value: nil), Change(key: [1, 2], value: [21])])
+    let found = try store.load(prefix: [1])
+    #expect(found.map(\.key) == [[1, 1], [1, 2]])
+    #expect(found.map(\.value) == [[10], [21]])
+    store.close()
+  }
+}
