@@ -70,11 +70,20 @@ extension RelayMachine {
     case .attach(let cursors): return attach(cursors, id, address, now)
     case .acknowledge(let cursors): return move(cursors, address)
     case .fetch(let audience, let after):
-      guard let state = families[address.family]?.state,
-        let person = state.roster.owner(of: address.device), state.isMember(person, of: audience)
-      else { return [.reply(address, id: id, .failed(.notPermitted))] }
+      guard mayRead(address, audience) else {
+        return [.reply(address, id: id, .failed(.notPermitted))]
+      }
       return [.page(address, id: id, audience, after: after)]
     }
+  }
+
+  private func mayRead(_ address: DeviceAddress, _ audience: Audience) -> Bool {
+    // The administrator reads what it writes, and no conversation.
+    if address.device.rawValue == 0 { return audience == .family || audience.accountPerson != nil }
+    guard let state = families[address.family]?.state,
+      let person = state.roster.owner(of: address.device)
+    else { return false }
+    return state.isMember(person, of: audience)
   }
 
   private mutating func handle(

@@ -57,6 +57,8 @@ public struct RelayMachine: Sendable {
   public var count: Int { families.count }
   /// Whether it holds the family.
   public func holds(_ family: FamilyID) -> Bool { families[family] != nil }
+  /// Whether the family is held and has a history.
+  public func exists(_ family: FamilyID) -> Bool { families[family].map { $0.state.seq > 0 } ?? false }
   /// The family's state, if it is held.
   public func state(of family: FamilyID) -> FamilyState? { families[family]?.state }
 
