@@ -57,7 +57,8 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect(try store.load(FamilyID(1)).events == [event(1, 1)])
   }
 
-  @Test("X2: a command leads to the place of its first event, for ever", arguments: StoreKind.allCases)
+  @Test(
+    "X2: a command leads to the place of its first event, for ever", arguments: StoreKind.allCases)
   func dedupe(_ kind: StoreKind) throws {
     let folder = try Folder()
     let store = try store(kind, folder)
@@ -66,7 +67,8 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect(try store.seq(of: event(1, 2).command, in: FamilyID(2)) == nil)
   }
 
-  @Test("M5: pages of an audience end at a limit or a size, and hold at least one event",
+  @Test(
+    "M5: pages of an audience end at a limit or a size, and hold at least one event",
     arguments: StoreKind.allCases)
   func pages(_ kind: StoreKind) throws {
     let folder = try Folder()
@@ -185,7 +187,8 @@ enum StoreKind: CaseIterable { case memory, sqlite }
 }
 
 @Suite struct AgentStoreTests {
-  @Test("a device's records come back by prefix, in the order of their keys",
+  @Test(
+    "a device's records come back by prefix, in the order of their keys",
     arguments: StoreKind.allCases)
   func records(_ kind: StoreKind) throws {
     let folder = try Folder()

@@ -58,7 +58,9 @@ public struct RelayMachine: Sendable {
   /// Whether it holds the family.
   public func holds(_ family: FamilyID) -> Bool { families[family] != nil }
   /// Whether the family is held and has a history.
-  public func exists(_ family: FamilyID) -> Bool { families[family].map { $0.state.seq > 0 } ?? false }
+  public func exists(_ family: FamilyID) -> Bool {
+    families[family].map { $0.state.seq > 0 } ?? false
+  }
   /// The family's state, if it is held.
   public func state(of family: FamilyID) -> FamilyState? { families[family]?.state }
 

@@ -82,7 +82,8 @@ struct Home {
       id: QuestionID(high: 9, low: id), child: PersonID(child), app: AppID(app),
       subjects: subjects.isEmpty ? [UInt8(truncatingIfNeeded: id), 1] : subjects,
       choices: [
-        ChoiceHeader(id: "approve", answer: .approval), ChoiceHeader(id: "decline", answer: .denial),
+        ChoiceHeader(id: "approve", answer: .approval),
+        ChoiceHeader(id: "decline", answer: .denial),
       ], expiration: expiration)
   }
 

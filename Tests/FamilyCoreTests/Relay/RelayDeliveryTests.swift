@@ -33,7 +33,8 @@ import Testing
     #expect(home.log.map(\.previous) == [0, 0, 0, 2])
   }
 
-  @Test("M4: a receipt goes out when a guardian's device first has what the child wrote, or reads it")
+  @Test(
+    "M4: a receipt goes out when a guardian's device first has what the child wrote, or reads it")
   mutating func receipts() {
     _ = home.ask(Home.question(1))
     func receipts(_ effects: [RelayMachine.Effect]) -> [Receipt] {

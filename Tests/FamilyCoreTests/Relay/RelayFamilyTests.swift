@@ -40,7 +40,8 @@ import Testing
   @Test("M1: the child and all guardians write into its conversation, nobody else")
   mutating func post() {
     for (count, device) in [UInt32(10), 20, 30].enumerated() {
-      #expect(home.command(device, .post(child: child, .sealed([1]))) == .success(UInt64(count) + 2))
+      #expect(
+        home.command(device, .post(child: child, .sealed([1]))) == .success(UInt64(count) + 2))
     }
     for device: UInt32 in [40, 50, 0] {
       #expect(home.command(device, .post(child: child, .sealed([1]))) == .failure(.notPermitted))
@@ -89,7 +90,8 @@ import Testing
       -> [RelayMachine.Effect]
     {
       home.relay.step(
-        .subscribed(Home.id, audience, generation: generation, key: Home.key(device)), now: home.now)
+        .subscribed(Home.id, audience, generation: generation, key: Home.key(device)), now: home.now
+      )
     }
     _ = home.ask(Home.question(1))
     let conversation = Audience.conversation(child)

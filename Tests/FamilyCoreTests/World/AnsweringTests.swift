@@ -1,0 +1,188 @@
+import FamilyCore
+import FamilyModel
+import Testing
+
+@Suite struct AnsweringTests {
+  private var world = World()
+  private let question = World.question(1)
+
+  @Test("R1, M2: every guardian sees the bubble at once, and may decline from it")
+  mutating func seen() {
+    world.ask(question)
+    #expect(world.bubbles(on: 1).map(\.question) == [question])
+    #expect(world.bubbles(on: 2).map(\.question) == [question])
+    world.guardian(1, .answer(question.id, choice: "decline"))
+    #expect(world.responses().map(\.body) == [.response(question, .decline)])
+  }
+
+  @Test("R2: the review offers the question's own choices") mutating func choices() {
+    let hour = Choice(id: "hour", title: "One hour", answer: .approval)
+    let custom = World.question(1, choices: [hour, .decline])
+    world.ask(custom)
+    #expect(world.bubbles(on: 1).first?.question.choices == [hour, .decline])
+    world.guardian(1, .answer(custom.id, choice: "hour"))
+    #expect(world.responses().map(\.body) == [.response(custom, hour)])
+  }
+
+  @Test("R3: of two guardians at the same moment one wins, alike on every device")
+  mutating func race() {
+    world.ask(question)
+    world.disconnect(1)
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    world.guardian(2, .answer(question.id, choice: "decline"))
+    world.connect(1)
+    for id: UInt32 in [1, 2, 3, 4] {
+      guard case .answered(let choice, let device, _) = world.phase(question, on: id) else {
+        Issue.record("device \(id) has no answer")
+        continue
+      }
+      #expect(choice.id == "decline")
+      #expect(device == DeviceID(2))
+    }
+    #expect(
+      world.notices(on: 1).contains(
+        .refused(.answer(question.id, choice: "approve"), .alreadyAnswered)))
+    #expect(world.responses().count == 1)
+  }
+
+  @Test("R4, R5, F3: the decision reaches the conversation, and notifies all the child's devices")
+  mutating func notifies() {
+    world.ask(question)
+    world.guardian(2, .answer(question.id, choice: "approve"))
+    let decided = Notice.decided(
+      question.id, ChoiceHeader(id: "approve", answer: .approval), by: PersonID(2))
+    for id: UInt32 in [1, 3, 4] { #expect(world.notices(on: id).contains(decided)) }
+  }
+
+  @Test(
+    "R6: an app that does not run is launched, and again with growing delays until it acknowledges")
+  mutating func launches() {
+    world.ask(question)
+    world.child(3, .appGone(World.app, exited: true))
+    _ = world.take(3)
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    func launches() -> Int {
+      (world.seen[3] ?? []).count { if case .launch = $0 { true } else { false } }
+    }
+    #expect(launches() == 1)
+    world.child(3, .appGone(World.app, exited: true))
+    world.wait(Timing.relaunchFirst - 2)
+    #expect(launches() == 1)
+    world.wait(10)
+    #expect(launches() == 2)
+    world.child(3, .appGone(World.app, exited: true))
+    world.wait(Timing.relaunchFirst + 50)
+    #expect(launches() == 2)
+    world.wait(Timing.relaunchFirst)
+    #expect(launches() == 3)
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .acknowledge(1)))
+    world.child(3, .appGone(World.app, exited: true))
+    world.wait(120_000)
+    #expect(launches() == 3)
+  }
+
+  @Test("R6: an app that does not end in its time is ended") mutating func budget() {
+    world.ask(question)
+    world.child(3, .appGone(World.app, exited: true))
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    world.wait(Timing.launchBudget + 10)
+    #expect(world.seen[3]?.contains(.terminate(World.app)) ?? false)
+  }
+
+  @Test("R7: responses that came before are delivered first, in order, after a crash too")
+  mutating func order() {
+    for number: UInt64 in 1...3 {
+      let question = World.question(number, Handle("h\(number)", .custom))
+      world.ask(question)
+      world.guardian(1, .answer(question.id, choice: "approve"))
+    }
+    world.child(3, .app(World.app, .acknowledge(1)))
+    world.restoreChild(3, 3)
+    _ = world.take(3)
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 1)))
+    #expect(world.responses().map(\.position) == [2, 3])
+  }
+
+  @Test("R8: an answer after the expiration, or to a cancelled question, is refused")
+  mutating func late() {
+    let short = World.question(1, Handle("a", .custom), expiration: world.now + 1_000)
+    let gone = World.question(2, Handle("b", .custom))
+    world.ask(short)
+    world.ask(gone)
+    world.child(3, .cancel(gone.id))
+    world.wait(1_001)
+    world.guardian(1, .answer(short.id, choice: "approve"))
+    world.guardian(1, .answer(gone.id, choice: "approve"))
+    let refused = world.notices(on: 1)
+    #expect(refused.contains(.refused(.answer(short.id, choice: "approve"), .expired)))
+    #expect(refused.contains(.refused(.answer(gone.id, choice: "approve"), .cancelled)))
+    #expect(world.responses().isEmpty)
+  }
+
+  @Test("K1, K5: approved names are known in their app, numbers everywhere, contacts by hand")
+  mutating func known() {
+    let phone = Handle("+1 555 0100", .phoneNumber)
+    let both = World.question(1, Handle("ada", .custom), phone)
+    world.ask(both)
+    world.guardian(1, .answer(both.id, choice: "approve"))
+    let child = world.children[3]!
+    #expect(child.knownHandles(in: World.app) == [phone.canonical, Handle("ada", .custom)])
+    #expect(child.knownHandles(in: World.otherApp) == [phone.canonical])
+    let aunt = Handle("aunt@example.org", .emailAddress)
+    world.guardian(1, .changeContact(child: World.emily, aunt, known: true))
+    #expect(world.children[4]!.knownHandles(in: World.otherApp).contains(aunt))
+    world.guardian(2, .changeContact(child: World.emily, aunt, known: false))
+    #expect(!world.children[4]!.knownHandles(in: World.otherApp).contains(aunt))
+  }
+
+  @Test("K3, M5: a device that was away converges to the same set, in order, each event once")
+  mutating func converges() {
+    world.disconnect(4)
+    for number: UInt64 in 1...5 {
+      let question = World.question(number, Handle("h\(number)", .custom))
+      world.ask(question)
+      world.guardian(1, .answer(question.id, choice: number == 3 ? "decline" : "approve"))
+    }
+    world.connect(4)
+    #expect(
+      world.children[4]!.knownHandles(in: World.app)
+        == world.children[3]!.knownHandles(in: World.app))
+    #expect(world.children[4]!.conversation?.lines == world.children[3]!.conversation?.lines)
+    #expect(world.children[4]!.conversation?.lines.count == 10)
+  }
+
+  @Test(
+    "X2, M3: lost broadcasts and a killed relay lose nothing, and order is alike for all",
+    arguments: 1...40 as ClosedRange<UInt64>)
+  mutating func faults(_ seed: UInt64) {
+    var random = IDSource(seed: seed)
+    for number: UInt64 in 1...12 {
+      let question = World.question(number, Handle("h\(number)", .custom))
+      world.lose = Int(random.next() % 4)
+      if random.next() % 4 == 0 { world.restartRelay() }
+      if random.next() % 4 == 0 { world.disconnect(UInt32(1 + random.next() % 4)) }
+      if random.next() % 4 == 0 {
+        world.restoreChild(3, 3)
+        if !world.away.contains(3) { world.connect(3) }
+      }
+      world.ask(question)
+      world.guardian(UInt32(1 + random.next() % 2), .answer(question.id, choice: "approve"))
+      world.wait(Int64(random.next() % 2_000))
+    }
+    world.lose = 0
+    world.restartRelay()
+    for id: UInt32 in [1, 2, 3, 4] { world.connect(id) }
+    world.wait(60_000)
+    let lines = world.guardians[1]!.link.conversations[World.emily]!.lines
+    #expect(lines.map(\.seq) == lines.map(\.seq).sorted())
+    for id: UInt32 in [3, 4] { #expect(world.children[id]!.conversation?.lines == lines) }
+    #expect(world.guardians[2]!.link.conversations[World.emily]!.lines == lines)
+    let decided = lines.count { if case .decision = $0.body { true } else { false } }
+    #expect(decided > 0)
+    #expect(world.children[3]!.knownHandles(in: World.app).count == decided)
+    #expect(
+      world.children[4]!.knownHandles(in: World.app)
+        == world.children[3]!.knownHandles(in: World.app))
+  }
+}

@@ -1,0 +1,157 @@
+import FamilyCore
+import FamilyModel
+import Testing
+
+@Suite struct AskingTests {
+  private var world = World()
+  private let question = World.question(1)
+
+  @Test("A1: the child is asked first; nothing is sent before") mutating func prompt() {
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .ask(question)))
+    #expect(world.prompt(3)?.prompt == .permission(World.app, question))
+    #expect(world.bubbles(on: 1).isEmpty)
+    world.answerPrompt(.inPerson)
+    #expect(world.notices(on: 3).contains(.noPasscode))
+    #expect(world.prompt(3)?.prompt == .permission(World.app, question))
+  }
+
+  @Test("A2, M6: the compose sheet goes to all guardians, and a name given there reaches them")
+  mutating func compose() {
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .ask(question)))
+    world.answerPrompt(.askByMessage)
+    guard case .compose(_, _, let guardians) = world.prompt(3)?.prompt else {
+      Issue.record("no compose sheet")
+      return
+    }
+    #expect(guardians.map(\.displayName) == ["Rosa", "Alex"])
+    var name = NameParts()
+    name.given = "Ada"
+    world.answerPrompt(.send(names: [name]))
+    let bubble = world.bubbles(on: 2).first
+    #expect(bubble?.child.displayName == "Emily")
+    #expect(bubble?.app == World.app)
+    guard case .communication(let people, let actions) = bubble?.question.topic else {
+      Issue.record("no topic")
+      return
+    }
+    #expect(people.first?.name?.given == "Ada")
+    #expect(actions == .message)
+  }
+
+  @Test("A3, X2: what was sent survives a crash of the child's device while the relay is away")
+  mutating func durable() {
+    world.disconnect(3)
+    world.ask(question)
+    #expect(world.outcome(question) == .sent)
+    #expect(world.bubbles(on: 1).isEmpty)
+    world.restoreChild(3, 3)
+    world.connect(3)
+    #expect(world.bubbles(on: 1).map(\.question) == [question])
+    #expect(world.log.count { if case .asked = $0.body { true } else { false } } == 1)
+  }
+
+  @Test(
+    "A5: cancelled at the prompt or on the sheet, nothing is sent and no response comes",
+    arguments: [false, true])
+  mutating func cancel(_ onSheet: Bool) {
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .ask(question)))
+    if onSheet { world.answerPrompt(.askByMessage) }
+    world.answerPrompt(.cancel)
+    #expect(world.outcome(question) == .cancelled)
+    #expect(world.bubbles(on: 1).isEmpty)
+    #expect(world.responses().isEmpty)
+  }
+
+  @Test("A6: the same people are not asked about twice; a reminder comes once in an interval")
+  mutating func again() {
+    world.ask(question)
+    let same = World.question(2)
+    world.child(3, .app(World.app, .ask(same)))
+    guard case .alreadyAsked(_, _, false) = world.prompt(3)?.prompt else {
+      Issue.record("asked again")
+      return
+    }
+    world.answerPrompt(.remind)
+    #expect(world.outcome(same) == .alreadyAsked(question.id))
+    world.wait(Limits.reminderInterval)
+    world.child(3, .app(World.app, .ask(World.question(3))))
+    guard case .alreadyAsked(_, _, true) = world.prompt(3)?.prompt else {
+      Issue.record("no reminder offered")
+      return
+    }
+    world.answerPrompt(.remind)
+    #expect(world.notices(on: 1).contains(.reminded(question.id)))
+    #expect(world.bubbles(on: 1).count == 1)
+  }
+
+  @Test("F6, Q8: with limits off, asking sends nothing and the default choice is the response")
+  mutating func limitsOff() {
+    world.guardian(1, .setLimits(child: World.emily, on: false))
+    world.ask(question)
+    #expect(world.outcome(question) == .answeredByDefault)
+    #expect(world.responses().map(\.body) == [.response(question, .decline)])
+    #expect(world.bubbles(on: 1).isEmpty)
+    world.guardian(1, .setLimits(child: World.emily, on: true))
+    world.ask(World.question(2))
+    #expect(world.bubbles(on: 1).count == 1)
+  }
+
+  @Test("F7, Q8: in no family group the default choice is the response") func noFamily() {
+    var machine = ChildMachine(
+      DeviceAddress(family: FamilyID(0), device: DeviceID(1)), of: PersonID(1), isInFamily: false,
+      apps: [World.app], ids: IDSource(seed: 1), digest: { _, _ in [] })
+    let now = Instant(milliseconds: 1)
+    _ = machine.step(.app(World.app, .attach(app: World.app, applied: 0)), now: now)
+    let effects = machine.step(.app(World.app, .ask(question)), now: now)
+    #expect(effects.contains(.app(World.app, .asked(question.id, .answeredByDefault))))
+    #expect(!effects.contains { if case .send = $0 { true } else { false } })
+  }
+
+  @Test("Q9: an adult's account gets an error") mutating func adult() {
+    world.ask(question, on: 5)
+    #expect(world.outcome(question, on: 5) == .refused(.notAChild))
+    #expect(world.bubbles(on: 1).isEmpty)
+  }
+
+  @Test("Q10: a question that must not be asked is refused before any prompt") mutating func bad() {
+    let late = World.question(1, Handle("", .custom))
+    world.ask(late)
+    #expect(world.outcome(late) == .refused(.emptyHandle))
+    #expect(world.prompt(3) == nil)
+  }
+
+  @Test("Q4, Q5: actions and the description of an update reach the guardian")
+  mutating func topics() {
+    let update = Question(
+      id: ID128(high: 1, low: 1), topic: .significantUpdate(description: "New chats"))
+    world.ask(update)
+    #expect(world.bubbles(on: 2).last?.question.topic == update.topic)
+  }
+
+  @Test("M4: sent, delivered, read, answered") mutating func states() {
+    world.disconnect(1)
+    world.disconnect(2)
+    world.ask(question)
+    func state() -> DeliveryState? { world.children[3]!.conversation?.delivery(of: question.id) }
+    #expect(state() == .sent)
+    world.connect(2)
+    #expect(state() == .delivered)
+    world.guardian(2, .seen(child: World.emily, seq: world.bubbles(on: 2)[0].seq))
+    #expect(state() == .read)
+    world.guardian(2, .answer(question.id, choice: "decline"))
+    #expect(state() == .answered)
+  }
+
+  @Test("M1: ordinary messages travel in the same conversation, alike for all")
+  mutating func texts() {
+    world.child(3, .post("Can we go?"))
+    world.guardian(1, .post(child: World.emily, "Yes"))
+    let lines = [1, 2].map { world.guardians[$0]!.link.conversations[World.emily]!.lines }
+    #expect(lines[0].map(\.body) == [.text("Can we go?"), .text("Yes")])
+    #expect(lines[0] == lines[1])
+    #expect(world.children[4]!.conversation?.lines == lines[0])
+  }
+}

@@ -1,0 +1,66 @@
+import FamilyCore
+import FamilyModel
+
+extension World {
+  static func question(
+    _ number: UInt64, _ handles: Handle..., choices: [Choice] = [.approve, .decline],
+    expiration: Instant? = nil
+  ) -> Question {
+    let people = (handles.isEmpty ? [Handle("ada", .custom)] : handles).map { Subject(handle: $0) }
+    return Question(
+      id: ID128(high: 42, low: number), topic: .communication(people: people, actions: .message),
+      choices: choices, expiration: expiration)
+  }
+
+  mutating func take(_ id: UInt32) -> [DeviceEffect] {
+    defer { seen[id] = [] }
+    return seen[id] ?? []
+  }
+
+  /// The prompt that the device shows now.
+  func prompt(_ id: UInt32) -> (number: UInt64, prompt: Prompt)? {
+    for case .prompt(let number, let prompt) in (seen[id] ?? []).reversed() {
+      return (number, prompt)
+    }
+    return nil
+  }
+
+  mutating func answerPrompt(_ answer: PromptAnswer, on id: UInt32 = 3) {
+    guard let shown = prompt(id) else { return }
+    child(id, .answered(prompt: shown.number, answer))
+  }
+
+  /// Attaches the app, and asks by message.
+  mutating func ask(_ question: Question, on id: UInt32 = 3, app: AppID = World.app) {
+    child(id, .app(app, .attach(app: app, applied: 0)))
+    child(id, .app(app, .register))
+    child(id, .app(app, .ask(question)))
+    answerPrompt(.askByMessage, on: id)
+    answerPrompt(.send(names: []), on: id)
+  }
+
+  func outcome(_ question: Question, on id: UInt32 = 3) -> AskOutcome? {
+    for case .app(_, .asked(question.id, let outcome)) in seen[id] ?? [] { return outcome }
+    return nil
+  }
+
+  /// What was sent to the app as responses, in order.
+  func responses(on id: UInt32 = 3, app: AppID = World.app) -> [AppEntry] {
+    (seen[id] ?? []).compactMap {
+      if case .app(app, .entry(let entry)) = $0, case .response = entry.body { entry } else { nil }
+    }
+  }
+
+  func bubbles(on id: UInt32) -> [Bubble] {
+    (seen[id] ?? []).compactMap { if case .bubble(let bubble) = $0 { bubble } else { nil } }
+  }
+
+  func notices(on id: UInt32) -> [Notice] {
+    (seen[id] ?? []).compactMap { if case .notify(let notice) = $0 { notice } else { nil } }
+  }
+
+  func phase(_ question: Question, on id: UInt32) -> QuestionState.Phase? {
+    (guardians[id]?.link ?? children[id]!.link).conversations[Self.emily]?
+      .questions[question.id]?.phase
+  }
+}
