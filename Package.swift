@@ -84,6 +84,12 @@ let package = Package(
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
+    tests(
+      "RelayRuntimeTests",
+      [
+        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ", logging,
+        lifecycle,
+      ]),
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore"]),
   ]
 )

@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct Cluster: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cluster", abstract: "A relay and any number of families, as real processes.",
-    subcommands: [Up.self, ShowStatus.self, Down.self, Demo.self])
+    subcommands: [Up.self, ShowStatus.self, Down.self, Demo.self, Kills.self])
 }
 
 /// The folder that all commands work on.

@@ -244,6 +244,7 @@ public struct DeviceLink: Sendable {
     guard state != .detached else { return }
     state = .attached
     attempts = 0
+    awaitsPong = false
     due = now + Timing.ping
     out.sends.append(.listen(channels))
     for channel in channels {

@@ -18,7 +18,7 @@ final class AppSocket {
 
   init(_ configuration: AgentHost.Configuration, in context: Context) throws {
     zap = try ZAPHandler(in: context)
-    let serverKeys = try CurveKeyPair.generate()
+    let serverKeys = try Self.deviceKeys(configuration)
     var options = SocketOptions()
     options.security = .server(serverKeys)
     options.zapDomain = "device"
@@ -40,7 +40,22 @@ final class AppSocket {
       "app-\(address.family.rawValue)-\(address.device.rawValue)-\(app.rawValue).json")
   }
 
-  /// Writes the app's credential anew: the device's own key changes with each start.
+  /// The key that apps know this device by: it stays, so that an app that runs finds the device again.
+  private static func deviceKeys(_ configuration: AgentHost.Configuration) throws -> CurveKeyPair {
+    let file = configuration.directory.appendingPathComponent("device.key")
+    if FileManager.default.fileExists(atPath: file.path) {
+      let text = String(decoding: try PrivateFile.read(file), as: UTF8.self)
+      guard let keys = CurveKeyPair(secretZ85: text) else {
+        throw PrivateFile.Failure(description: "\(file.path) is not a key.")
+      }
+      return keys
+    }
+    let keys = try CurveKeyPair.generate()
+    try PrivateFile.write(Data(keys.secretZ85.utf8), to: file)
+    return keys
+  }
+
+  /// Writes the app's credential; the key of one that is there stays.
   private func install(
     _ app: AppID, _ address: DeviceAddress, _ serverKeys: CurveKeyPair, _ endpoint: String,
     _ configuration: AgentHost.Configuration
@@ -50,7 +65,8 @@ final class AppSocket {
     try FileManager.default.createDirectory(
       at: storage, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    let pair = try CurveKeyPair.generate()
+    let old = try? JSONDecoder().decode(AppCredential.self, from: PrivateFile.read(file))
+    let pair = try old.flatMap { CurveKeyPair(secretZ85: $0.secretKey) } ?? .generate()
     let credential = AppCredential(
       app: app.rawValue, endpoint: endpoint, devicePublicKey: serverKeys.publicKey.z85,
       publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path)

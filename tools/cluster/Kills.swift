@@ -1,0 +1,161 @@
+import ArgumentParser
+import Foundation
+import Subprocess
+import SystemPackage
+
+extension Cluster {
+  /// Kills every kind of process at every step of an approval, and checks what comes of it.
+  struct Kills: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract:
+        "kill -9 of each process at each step of the flow; fails if anything is lost or doubled.")
+    @OptionGroup var options: ClusterOptions
+
+    func run() async throws {
+      let layout = Layout(options.directory)
+      try? FileManager.default.removeItem(at: layout.root)
+      let cluster = try RunningCluster(layout, .example(1))
+      do {
+        try await cluster.start()
+        let table = KillTable(cluster: cluster)
+        var rows = [["step", "killed", "milliseconds until all is well"]]
+        for step in KillTable.Step.allCases {
+          for victim in KillTable.Victim.allCases {
+            let time = try await table.run(step, victim)
+            rows.append([step.rawValue, victim.rawValue, "\(time)"])
+          }
+        }
+        await cluster.stop()
+        print(Table.render(rows))
+      } catch {
+        await cluster.stop()
+        throw error
+      }
+      print(
+        "\(KillTable.Step.allCases.count * KillTable.Victim.allCases.count) kills: nothing lost, nothing twice"
+      )
+    }
+  }
+}
+
+/// One approval for each step and process: at the step, the process is killed.
+struct KillTable {
+  /// The steps of an approval, as the agents' traces name them.
+  enum Step: String, CaseIterable { case prompt, bubble, answer, decided, launch }
+  /// Who is killed.
+  enum Victim: String, CaseIterable {
+    case relay
+    case child = "child-agent"
+    case guardian = "parent-agent"
+    case app = "app-agent"
+  }
+
+  let cluster: RunningCluster
+  private var layout: Layout { cluster.layout }
+  private static let child = "child-agent-1"
+  private static let guardian = "parent-agent-1-rosa"
+  private var state: URL {
+    layout.agent(Self.child).appendingPathComponent("app-1-3-\(RunningCluster.app)")
+  }
+
+  func run(_ step: Step, _ victim: Victim) async throws -> Int {
+    let name = "\(step.rawValue)-\(victim.rawValue)"
+    let id = UUID().uuidString
+    let gate = layout.scripts.appendingPathComponent("gate-\(name)")
+    try rules(
+      [["handle": name, "choose": "approve", "after": gate.lastPathComponent]], Self.guardian)
+    try rules([["handle": name, "delay": 100]], Self.child)
+    let asking = Task { try await ask(name, id) }
+    if step == .prompt {
+      try await seen("prompt", id, in: Self.child)
+      kill(victim)
+    }
+    if step == .bubble {
+      try await seen("bubble", id, in: Self.guardian)
+      kill(victim)
+    }
+    let start = Date()
+    // A person whose app died taps again: the same question, which is asked once.
+    if try await !asking.value { _ = try await ask(name, id) }
+    try await seen("bubble", id, in: Self.guardian)
+    try Data().write(to: gate)
+    if step == .answer {
+      try await seen("answer", id, in: Self.guardian)
+      kill(victim)
+    }
+    if step == .decided || step == .launch {
+      try await seen("decided", id, in: Self.child)
+      if step == .launch {
+        try await cluster.wait("the app's start") { !appPIDs().isEmpty || handled(id) > 0 }
+      }
+      kill(victim)
+    }
+    try await cluster.wait("all to know the answer after \(name)", seconds: 30) {
+      let devices = Status.all(layout)
+      return handled(id) == 1 && devices.count == 3
+        && devices.allSatisfy { device in
+          device.questions.first { $0.id == id }?.state == "approve"
+        }
+        && devices.contains { $0.known[RunningCluster.app]?.contains(name) ?? false }
+    }
+    return Int(Date().timeIntervalSince(start) * 1_000)
+  }
+
+  private func kill(_ victim: Victim) {
+    switch victim {
+    case .relay: cluster.relay.signal(SIGKILL)
+    case .child: cluster.agent(Self.child).signal(SIGKILL)
+    case .guardian: cluster.agent(Self.guardian).signal(SIGKILL)
+    case .app: for pid in appPIDs() { Glibc.kill(pid, SIGKILL) }
+    }
+  }
+
+  /// The app's processes: those that the child's agent or this program started.
+  private func appPIDs() -> [pid_t] {
+    let parents = [cluster.agent(Self.child).pid, getpid()].compactMap { $0 }
+    return parents.flatMap { parent -> [pid_t] in
+      let tasks =
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
+      return tasks.flatMap { task -> [pid_t] in
+        let path = "/proc/\(parent)/task/\(task)/children"
+        let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return children.split(separator: " ").compactMap { pid_t($0) }
+      }
+    }.filter { pid in
+      let command = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
+      return command.contains("app-agent\0")
+    }
+  }
+
+  private func rules(_ rules: [[String: Any]], _ agent: String) throws {
+    let file = layout.scripts.appendingPathComponent("\(agent).json")
+    try JSONSerialization.data(withJSONObject: ["rules": rules]).write(to: file, options: .atomic)
+  }
+
+  /// How often the app handled the answer.
+  private func handled(_ id: String) -> Int {
+    ((try? Transcript.journal(in: state)) ?? []).count { $0.contains(id) }
+  }
+
+  private func seen(_ step: String, _ id: String, in agent: String) async throws {
+    try await cluster.wait("\(step) in \(agent)", seconds: 20) {
+      let log = (try? String(contentsOf: layout.log(agent), encoding: .utf8)) ?? ""
+      return log.contains("\"step\":\"\(step)\"")
+        && log.split(separator: "\n").contains {
+          $0.contains("\"step\":\"\(step)\"") && $0.contains(id)
+        }
+    }
+  }
+
+  /// Asks as a person would; tells whether the app got through with it.
+  private func ask(_ handle: String, _ id: String) async throws -> Bool {
+    let credential = layout.agent(Self.child)
+      .appendingPathComponent("app-1-3-\(RunningCluster.app).json")
+    let result = try await Subprocess.run(
+      .path(FilePath(Layout.program("app-agent"))),
+      arguments: ["ask", "--handle", handle, "--question-id", id],
+      environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
+      output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+    return result.terminationStatus.isSuccess
+  }
+}
