@@ -90,6 +90,8 @@ let package = Package(
         "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ", logging,
         lifecycle,
       ]),
+    tests("ArchitectureTests", []),
+    tests("ClusterTests", [subprocess, system]),
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore"]),
   ]
 )
