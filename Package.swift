@@ -76,7 +76,7 @@ let package = Package(
       ]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
-    program("relayctl", ["FamilyModel", "RelayRuntime", "ZeroMQ", yams]),
+    program("relayctl", ["FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", yams]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program("cluster", [logging, lifecycle, subprocess, system], path: "tools/cluster"),

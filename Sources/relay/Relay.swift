@@ -9,21 +9,33 @@ import ServiceLifecycle
 @main
 struct Relay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "relay", abstract: "Orders what happens in families, and makes it durable.")
+    commandName: "relay", abstract: "Orders what happens in families, and makes it durable.",
+    discussion: "Prints `ready` when both sockets are bound. SIGTERM and SIGINT end it.")
 
   @Option(help: "The folder that `relayctl init` made.") var directory: String
   @Option(help: "The endpoint for requests; by default a unix socket in the folder.")
   var requests: String?
   @Option(help: "The endpoint for broadcasts; by default a unix socket in the folder.")
   var broadcasts: String?
-  @Option(help: "Families held in memory.") var maxFamilies = 100_000
+  @Option(
+    name: [.customLong("max-families-in-memory"), .customLong("max-families")],
+    help: "Families held in memory; the least recently used go first.")
+  var maxFamilies = 100_000
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
+
+  func validate() throws {
+    guard maxFamilies > 0 else { throw ValidationError("--max-families-in-memory is 1 or more.") }
+    guard Logger.Level(rawValue: logLevel) != nil else {
+      throw ValidationError("--log-level is one of those that --help names.")
+    }
+  }
 
   func run() async throws {
     let folder = URL(fileURLWithPath: directory)
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     let keys = try RelayKeys.read(from: folder)
+    // The store's lock comes before the sockets: a second relay must not take them from the first.
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     var configuration = RelayService.Configuration(
       requests: requests ?? RelayKeys.requests(in: folder),

@@ -1,110 +1,71 @@
 import ArgumentParser
-import FamilyModel
 import Foundation
 import RelayRuntime
-import Yams
-import ZeroMQ
 
 /// Makes a relay's keys, and families with their devices' keys.
 @main
 struct RelayControl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relayctl", abstract: "Sets up a relay and its families.",
-    subcommands: [Init.self, Apply.self])
+    subcommands: [Init.self, Generate.self, Check.self, Apply.self])
 
   struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make the relay's keys; keys that are there stay.")
-    @Option(help: "The relay's folder.") var directory: String
+      abstract: "Make the keys of a relay and of its administrator; keys that are there stay.")
+    @Option(help: "The relay's folder; it is made with mode 0700.") var directory: String
+    @Option(help: "Where devices send requests; by default a unix socket in the folder.")
+    var requests: String?
+    @Option(help: "Where devices hear broadcasts; by default a unix socket in the folder.")
+    var broadcasts: String?
 
     func run() throws {
       let folder = URL(fileURLWithPath: directory)
-      _ = try RelayKeys.create(in: folder)
-      print("The relay's keys are in \(RelayKeys.file(in: folder).path) (0600).")
+      _ = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
+      print("The keys are in \(folder.path) (0600). Next: relay --directory \(directory)")
+    }
+  }
+
+  struct Generate: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Write an example file of families.")
+    @Option(help: "How many families.") var families = 3
+
+    func run() throws { print(try FamilyFile.example(families: families).yaml(), terminator: "") }
+  }
+
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Look for mistakes in a file of families; nothing is changed.")
+    @Argument(help: "A YAML or JSON file of families.") var file: String
+
+    func run() throws {
+      let families = try FamilyFile.read(file)
+      let errors = families.errors()
+      for error in errors { print(error) }
+      guard errors.isEmpty else { throw ExitCode(1) }
+      print("\(families.families.count) families, no mistakes.")
     }
   }
 
   struct Apply: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make the families of a file at the running relay, and their credential files.",
-      discussion: "Safe to run again: keys that are there stay.")
+      discussion: "Safe to run again: keys that are there stay, and only what differs is changed.")
     @Argument(help: "A YAML or JSON file of families.") var file: String
-    @Option(help: "The relay's folder.") var directory: String
+    @Option(help: "The relay's folder, or another with its administrator.json.")
+    var directory: String
     @Option(help: "The folder for the credential files.") var credentials: String
 
     func run() throws {
-      let text = try String(contentsOfFile: file, encoding: .utf8)
-      let families = try YAMLDecoder().decode(FamilyFile.self, from: text)
+      let file = try FamilyFile.read(file)
+      guard file.errors().isEmpty else {
+        throw FamilyFileError(description: file.errors().map(\.description).joined(separator: "\n"))
+      }
+      let administrator = try AdministratorCredential.read(
+        from: AdministratorCredential.file(in: URL(fileURLWithPath: directory)))
       let folder = URL(fileURLWithPath: credentials)
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      var setUp = try SetUp(relay: URL(fileURLWithPath: directory), credentials: folder)
-      for family in families.families { try setUp.apply(family) }
-      print("\(families.families.count) families; their credentials are in \(folder.path) (0600).")
+      var setUp = try SetUp(administrator, credentials: folder)
+      for family in file.families { try setUp.apply(family) }
+      print("\(file.families.count) families; their credentials are in \(folder.path) (0600).")
     }
-  }
-}
-
-/// Makes families at the relay.
-struct SetUp: ~Copyable {
-  private let relay: URL
-  private let folder: URL
-  private let keys: RelayKeys
-  private var administrator: Administrator
-
-  init(relay: URL, credentials: URL) throws {
-    let keys = try RelayKeys.read(from: relay)
-    let administrator = try Administrator(relay: relay)
-    self.relay = relay
-    folder = credentials
-    self.keys = keys
-    self.administrator = administrator
-  }
-
-  mutating func apply(_ family: FamilyFile.Family) throws {
-    guard family.id != 0 else {
-      throw FamilyFileError(description: "A family's id is 1 or more.")
-    }
-    var persons: [Person] = []
-    var devices: [Device] = []
-    for (index, member) in family.members.enumerated() {
-      let person = Person(
-        id: PersonID(UInt32(index + 1)), role: try member.parsedRole(in: family.id),
-        displayName: member.name)
-      persons.append(person)
-      for number in 1...max(1, member.devices ?? 1) {
-        let id = DeviceID(UInt32(devices.count + 1))
-        let key = try credential(family.id, person, id, number)
-        devices.append(Device(id: id, person: person.id, publicKey: key))
-      }
-    }
-    let address = FamilyID(family.id)
-    try administrator.send(.setRoster(Roster(persons: persons, devices: devices)), to: address)
-    for (person, member) in zip(persons, family.members) {
-      let account = try member.account(in: family.id)
-      try administrator.send(.setAccount(person.id, .account(account)), to: address)
-      if person.role == .child {
-        try administrator.send(
-          .setLimits(child: person.id, on: member.limits ?? true), to: address)
-      }
-    }
-  }
-
-  /// Writes the device's credential, unless it is there; gives its public key.
-  private func credential(_ family: UInt64, _ person: Person, _ device: DeviceID, _ number: Int)
-    throws -> [UInt8]
-  {
-    let name = person.displayName.replacing("/", with: "_")
-    let file = folder.appendingPathComponent("family-\(family)-\(name)-\(number).json")
-    if FileManager.default.fileExists(atPath: file.path) {
-      return try Credential.read(from: file).keys.publicKey.bytes
-    }
-    let pair = try CurveKeyPair.generate()
-    let credential = Credential(
-      address: DeviceAddress(family: FamilyID(family), device: device), personID: person.id,
-      role: person.role, name: person.displayName, keys: pair, relayKey: keys.keys.publicKey,
-      requests: RelayKeys.requests(in: relay), broadcasts: RelayKeys.broadcasts(in: relay))
-    try credential.write(to: file)
-    return pair.publicKey.bytes
   }
 }

@@ -91,6 +91,13 @@ struct Readers: Sendable {
     state.audiences(of: person).contains { cursor(device, $0).delivered < state.head($0) }
   }
 
+  /// Whether the device lacks something that was there at the last look already.
+  func isLate(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
+    state.audiences(of: person).contains {
+      cursor(device, $0).delivered < min(expected[$0] ?? 0, state.head($0))
+    }
+  }
+
   /// How far the guardians have come in the child's conversation.
   func receipt(_ state: FamilyState, _ child: PersonID) -> Receipt {
     var receipt = Receipt()

@@ -150,12 +150,12 @@ extension RelayMachine {
     }
   }
 
-  /// A device that has not acknowledged the family's roster may listen to channels of an earlier
-  /// generation, where nothing comes any more: it is told the channels instead of `pong`.
+  /// A device that is late may listen where nothing comes: to a channel of an earlier generation, or to
+  /// one that was never approved. It is told the channels and their heads instead of `pong`, and fetches.
   private func pong(_ address: DeviceAddress) -> Reply {
     guard let family = families[address.family],
       let person = family.state.roster.owner(of: address.device),
-      family.readers.cursor(address.device, .family).delivered < family.state.head(.family)
+      family.readers.isLate(address.device, of: person, family.state)
     else { return .pong }
     return .attached(channels(address.family, person))
   }

@@ -1,11 +1,11 @@
-public import FamilyCore
+import FamilyCore
 public import FamilyModel
 public import Foundation
 public import Logging
 public import RelayStore
 import RelayWire
 public import ServiceLifecycle
-public import ZeroMQ
+import ZeroMQ
 
 /// Hosts devices: owns their sockets, their store and the clock, feeds their machines, and carries out
 /// what the machines want done.

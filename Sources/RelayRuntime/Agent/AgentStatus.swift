@@ -1,6 +1,6 @@
 import FamilyCore
-public import FamilyModel
-public import Foundation
+import FamilyModel
+import Foundation
 
 /// What a device knows, as the file `status.json` beside its store shows it (mode 0600).
 public struct AgentStatus: Codable, Sendable {

@@ -1,17 +1,16 @@
 import FamilyCore
-public import FamilyModel
-public import Foundation
+import FamilyModel
 public import Logging
 public import RelayStore
-import RelayWire
 public import ServiceLifecycle
-public import ZeroMQ
+import ZeroMQ
 
 /// The relay's shell: takes requests in batches, lets the machine decide, makes what it decided durable in
 /// one commit, and only then answers and broadcasts.
 ///
-/// One thread does all of it. A commit that fails ends the process: a relay that does not know what is on
-/// its disk must not guess.
+/// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
+/// One thread does all of it. A failed relay sends nothing more, and `run` throws: who does not know what
+/// is on the disk must not guess.
 public actor RelayService: Service {
   /// Where and how a relay runs.
   public struct Configuration: Sendable {
@@ -28,11 +27,6 @@ public actor RelayService: Service {
     }
   }
 
-  /// Most requests of one commit.
-  static let batch = 4_096
-  /// Milliseconds that a cursor may wait for a commit of events to come with.
-  static let cursorDelay: Int64 = 200
-
   nonisolated let thread: SocketThread
   /// The socket thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -40,28 +34,24 @@ public actor RelayService: Service {
   }
 
   let configuration: Configuration
-  private let keys: RelayKeys
-  let cipher: ChannelCipher
+  let keys: RelayKeys
   let store: any EventStore
   let logger: Logger
   private let context: Context
   private let onReady: @Sendable () -> Void
+  private let ending = AsyncStream.makeStream(of: Never.self)
 
   var machine = RelayMachine()
+  var channels: ChannelCache
   private var zap: ZAPHandler?
-  private var router: Socket?
-  private var publisher: Socket?
-  private var gate = SubscriptionGate()
-  private var message = Multipart(maximumParts: 4)
-
-  private var batch = Batch()
-  private var cursorsSince: Instant?
-  /// What leaves after the commit.
-  private var replies: [(route: [UInt8], bytes: [UInt8])] = []
-  private var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
-  private var channelKeys: [[UInt8]: [UInt8]] = [:]
+  var router: Socket?
+  var publisher: Socket?
+  var gate = SubscriptionGate()
+  var message = Multipart(maximumParts: 4)
+  var outgoing = Outgoing()
+  var failure: (any Error)?
   /// What the relay has seen.
-  public private(set) var counters = RelayCounters()
+  public internal(set) var counters = RelayCounters()
 
   /// A relay that does nothing until it runs.
   ///
@@ -75,22 +65,34 @@ public actor RelayService: Service {
     self.store = store
     self.logger = logger
     self.onReady = onReady
-    cipher = ChannelCipher(secret: keys.channelSecret)
+    channels = ChannelCache(ChannelCipher(secret: keys.channelSecret))
     context = try Context()
     thread = try SocketThread(name: "relay")
   }
 
   /// Runs until the service group, or the task, ends.
+  ///
+  /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
   public func run() async throws {
+    defer {
+      thread.stop()
+      store.close()
+    }
     try start()
-    try? await gracefulShutdown()
-    commit()
+    let ending = ending
+    await withGracefulShutdownHandler {
+      for await _ in ending.stream {}
+    } onGracefulShutdown: {
+      ending.continuation.finish()
+    }
+    outgoing.cursorsDue = .now
+    flush()
     logger.notice("stopping", metadata: ["counters": "\(counters)"])
-    thread.stop()
-    store.close()
+    if let failure { throw failure }
   }
 
   private func start() throws {
+    // Before any socket is bound: CURVE without this handler lets every key in unseen.
     let zap = try ZAPHandler(in: context)
     thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.admit() } }
     self.zap = consume zap
@@ -98,8 +100,8 @@ public actor RelayService: Service {
     options.security = .server(keys.keys)
     options.zapDomain = "relay"
     options.maximumMessageSize = Int64(Limits.frameBytes)
-    options.sendHighWaterMark = 100_000
-    options.receiveHighWaterMark = 100_000
+    options.sendHighWaterMark = RelayLimits.sendHighWaterMark
+    options.receiveHighWaterMark = RelayLimits.receiveHighWaterMark
     let router = try Socket(.router, in: context, options: options)
     options.xpubManual = true
     options.xpubVerboser = true
@@ -111,6 +113,7 @@ public actor RelayService: Service {
     self.router = consume router
     self.publisher = consume publisher
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
+    logger.notice("running")
     onReady()
   }
 
@@ -119,224 +122,13 @@ public actor RelayService: Service {
     guarded { _ = try zap?.drain { _ in .acceptKey } }
   }
 
+  /// Runs the body unless the relay has failed, and fails the relay with it.
   func guarded(_ body: () throws -> Void) {
+    guard failure == nil else { return }
     do { try body() } catch {
-      logger.critical("the relay stops: \(error)")
-      exit(70)
+      failure = error
+      logger.critical("the relay stops", metadata: ["reason": "\(error)"])
+      ending.continuation.finish()
     }
   }
-
-  // MARK: what comes in
-
-  private func drainRequests() {
-    guarded {
-      for _ in 0..<Self.batch {
-        let result = try self.router!.receive(into: &self.message)
-        guard result != .nothing else { break }
-        self.counters.requests += 1
-        guard result == .message, self.message.count == 3, self.message.bytes(1).isEmpty else {
-          self.refuse(.malformed)
-          continue
-        }
-        self.handle()
-      }
-      // Everything that waited is decided: one commit for all of it.
-      self.commit()
-    }
-  }
-
-  private func handle() {
-    let route = message.bytes(0)
-    do {
-      let envelope = try message.withBytes(2) { bytes throws(Problem) in
-        try Envelope.decode(bytes)
-      }
-      guard let key = message.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) else {
-        return refuse(.notEnrolled)
-      }
-      load(envelope.device.family)
-      let input = RelayMachine.Input.request(
-        envelope.device, key: key, administrator: key == keys.administrator.publicKey.bytes,
-        id: envelope.requestID, envelope.request)
-      for effect in machine.step(input, now: .now) { carryOut(effect, route: route) }
-    } catch {
-      refuse(error)
-    }
-  }
-
-  /// Answers what could not be read with the number of the reason, and counts it.
-  private func refuse(_ problem: Problem) {
-    counters.malformed += 1
-    let nobody = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
-    let reply = ReplyEnvelope(device: nobody, requestID: 0, reply: .failed(problem))
-    replies.append((message.bytes(0), reply.encode()))
-  }
-
-  private func drainSubscriptions() {
-    guarded {
-      _ = try self.gate.drain(self.publisher!) { event in
-        guard event.kind != .foreign else {
-          self.counters.foreign += 1
-          self.logger.warning(
-            "a message on the broadcast socket", metadata: ["key": "\(event.userID ?? "?")"])
-          return false
-        }
-        guard event.kind == .subscribe else { return false }
-        self.counters.subscriptions += 1
-        guard event.isApprovable, let meaning = self.cipher.meaning(of: event.topic),
-          let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes })
-        else {
-          self.counters.refusedSubscriptions += 1
-          return false
-        }
-        self.load(meaning.family)
-        let effects = self.machine.step(
-          .subscribed(
-            meaning.family, meaning.audience, generation: meaning.generation, key: key),
-          now: .now)
-        if effects.isEmpty { self.counters.refusedSubscriptions += 1 }
-        for effect in effects { self.carryOut(effect, route: []) }
-        return effects.contains(.approve)
-      }
-      self.commit()
-    }
-  }
-
-  private func load(_ family: FamilyID) {
-    guard !machine.holds(family) else { return }
-    guarded {
-      let stored = try self.store.load(family)
-      self.machine.load(
-        family, events: try stored.events.map { try Event.decode($0.payload) },
-        cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: .now)
-      self.machine.evict(most: self.configuration.maxFamilies)
-    }
-  }
-
-  // MARK: what goes out
-
-  private func carryOut(_ effect: RelayMachine.Effect, route: [UInt8]) {
-    switch effect {
-    case .approve: break
-    case .append(let family, let event):
-      batch.events.append(
-        StoredEvent(
-          family: family, seq: event.seq, audience: event.audience, command: event.command,
-          at: event.at, payload: event.encode()))
-    case .cursor(let family, let device, let cursor):
-      batch.cursors.append(StoredCursor(family: family, device: device, cursor: cursor))
-      if cursorsSince == nil { cursorsSince = .now }
-    case .reply(let device, let id, let reply):
-      let reply = named(reply, device.family)
-      let envelope = ReplyEnvelope(device: device, requestID: id, reply: reply)
-      replies.append((route, envelope.encode()))
-    case .page(let device, let id, let audience, let after):
-      // Of the same batch: what was decided before this request is part of the page.
-      commit()
-      guarded {
-        let page = try self.page(device.family, audience, after, Limits.pageEvents)
-        let envelope = ReplyEnvelope(
-          device: device, requestID: id, reply: .page(audience, page.events, more: page.more))
-        self.replies.append((route, envelope.encode()))
-      }
-    case .broadcast(let family, let generation, let audience, let broadcast):
-      publish(broadcast, family, audience, generation)
-    case .republish(let family, let generation, let audience, let after, let limit):
-      counters.republished += 1
-      guarded {
-        for event in try self.page(family, audience, after, limit).events {
-          self.publish(.event(event), family, audience, generation)
-        }
-      }
-    }
-  }
-
-  private func page(_ family: FamilyID, _ audience: Audience, _ after: UInt64, _ limit: Int) throws
-    -> (events: [Event], more: Bool)
-  {
-    let page = try store.events(
-      of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
-    return (try page.events.map { try Event.decode($0.payload) }, page.more)
-  }
-
-  /// Fills in the topics and keys, which the machine does not know.
-  private func named(_ reply: Reply, _ family: FamilyID) -> Reply {
-    guard case .attached(var channels) = reply else { return reply }
-    for index in channels.indices {
-      let channel = channels[index]
-      channels[index].topic = cipher.topic(
-        family, channel.audience, generation: channel.generation)
-      channels[index].key = cipher.key(of: channels[index].topic)
-    }
-    return .attached(channels)
-  }
-
-  private func publish(
-    _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
-  ) {
-    let topic = cipher.topic(family, audience, generation: generation)
-    let sealed = ChannelCipher.seal(broadcast.encode(), topic: topic, key: cipher.key(of: topic))
-    broadcasts.append((topic, sealed))
-  }
-
-  /// Makes the batch durable, then lets everything go that waited for it.
-  private func commit() {
-    guarded {
-      if !self.batch.events.isEmpty {
-        try self.store.commit(self.batch)
-        self.counters.commits += 1
-        self.counters.events += self.batch.events.count
-        self.batch = Batch()
-        self.cursorsSince = nil
-      }
-      for (route, bytes) in self.replies {
-        // Who has gone asks again; who does not read is not waited for.
-        if try self.router!.send([route, [], bytes]) != .sent { self.counters.unsent += 1 }
-      }
-      self.replies.removeAll(keepingCapacity: true)
-      for (topic, bytes) in self.broadcasts { _ = try self.publisher!.send([topic, bytes]) }
-      self.broadcasts.removeAll(keepingCapacity: true)
-    }
-  }
-
-  private func turn() -> UInt64? {
-    let now = Instant.now
-    if let due = machine.deadline, due <= now {
-      for effect in machine.step(.timer, now: now) { carryOut(effect, route: []) }
-      commit()
-    }
-    if let since = cursorsSince, since + Self.cursorDelay <= now {
-      guarded {
-        try self.store.commit(self.batch)
-        self.batch = Batch()
-        self.cursorsSince = nil
-      }
-    }
-    let deadlines = [machine.deadline, cursorsSince.map { $0 + Self.cursorDelay }]
-    guard let next = deadlines.compactMap({ $0 }).min() else { return nil }
-    let milliseconds = max(1, next.milliseconds - now.milliseconds)
-    return Monotonic.now() + UInt64(min(milliseconds, 3_600_000)) * 1_000_000
-  }
-}
-
-/// What a relay has seen since its start.
-public struct RelayCounters: Sendable {
-  /// Messages on the request socket.
-  public var requests = 0
-  /// Of these, those that could not be read.
-  public var malformed = 0
-  /// Subscriptions asked for.
-  public var subscriptions = 0
-  /// Of these, those that were not approved.
-  public var refusedSubscriptions = 0
-  /// Messages on the broadcast socket that were not subscriptions.
-  public var foreign = 0
-  /// Commits of events.
-  public var commits = 0
-  /// Events made durable.
-  public var events = 0
-  /// Replies that could not be sent.
-  public var unsent = 0
-  /// Audiences of which events were published again.
-  public var republished = 0
 }

@@ -45,6 +45,7 @@ public struct Credential: Sendable {
     var person: UInt32
     var role: UInt8
     var name: String
+    var publicKey: String
     var secretKey: String
     var relayKey: String
     var requests: String
@@ -52,11 +53,14 @@ public struct Credential: Sendable {
   }
 
   /// Reads a credential file, which only its owner may read.
+  ///
+  /// - Throws: `PrivateFile.Failure` with what to do.
   public static func read(from file: URL) throws -> Credential {
     let data = try PrivateFile.read(file)
     guard let content = try? JSONDecoder().decode(File.self, from: data), content.version == 1,
       let keys = CurveKeyPair(secretZ85: content.secretKey),
-      let relayKey = CurvePublicKey(z85: content.relayKey), let role = Role(rawValue: content.role)
+      keys.publicKey.z85 == content.publicKey, let relayKey = CurvePublicKey(z85: content.relayKey),
+      let role = Role(rawValue: content.role)
     else {
       throw PrivateFile.Failure(
         description: "\(file.path) is not a credential file: `relayctl apply` writes them.")
@@ -72,10 +76,8 @@ public struct Credential: Sendable {
   public func write(to file: URL) throws {
     let content = File(
       family: address.family.rawValue, device: address.device.rawValue, person: personID.rawValue,
-      role: role.rawValue, name: name, secretKey: keys.secretZ85, relayKey: relayKey.z85,
-      requests: requests, broadcasts: broadcasts)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    try PrivateFile.write(try encoder.encode(content), to: file)
+      role: role.rawValue, name: name, publicKey: keys.publicKey.z85, secretKey: keys.secretZ85,
+      relayKey: relayKey.z85, requests: requests, broadcasts: broadcasts)
+    try PrivateFile.write(try PrivateFile.encoder.encode(content), to: file)
   }
 }

@@ -8,15 +8,24 @@ public enum PrivateFile {
     public let description: String
   }
 
+  /// The form of all files with secrets: people read and compare them.
+  static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
+
   /// Writes the bytes with mode 0600; the file is never there in part.
   public static func write(_ data: Data, to file: URL) throws {
     let temporary = file.appendingPathExtension("new-\(getpid())")
-    let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw Failure(description: "Cannot write \(file.path): \(String(cString: strerror(errno))).")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     try handle.write(contentsOf: data)
+    // Keys that a relay has accepted must not be lost with the machine's power.
+    try handle.synchronize()
     try handle.close()
     guard rename(temporary.path, file.path) == 0 else {
       throw Failure(description: "Cannot write \(file.path): \(String(cString: strerror(errno))).")

@@ -5,8 +5,8 @@ public import ZeroMQ
 public struct RelayKeys: Sendable {
   /// What the relay is known by.
   public var keys: CurveKeyPair
-  /// What the administrator is known by.
-  public var administrator: CurveKeyPair
+  /// What the administrator is known by; the secret is in the `AdministratorCredential`.
+  public var administrator: CurvePublicKey
   /// 32 bytes from which the channels' topics and keys are made.
   public var channelSecret: [UInt8]
 
@@ -22,19 +22,32 @@ public struct RelayKeys: Sendable {
     directory.appendingPathComponent("relay.json")
   }
 
-  /// Makes the secrets, unless they are there.
-  public static func create(in directory: URL) throws -> RelayKeys {
+  /// Makes the secrets and the administrator's credential, unless they are there.
+  ///
+  /// - Parameters:
+  ///   - requests: The relay's endpoint for requests; `nil`: in the folder.
+  ///   - broadcasts: The relay's endpoint for broadcasts; `nil`: in the folder.
+  public static func create(
+    in directory: URL, requests: String? = nil, broadcasts: String? = nil
+  ) throws -> RelayKeys {
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let file = file(in: directory)
     if FileManager.default.fileExists(atPath: file.path) { return try read(from: directory) }
+    let administrator = try CurveKeyPair.generate()
     let new = RelayKeys(
-      keys: try .generate(), administrator: try .generate(),
-      channelSecret: (0..<32).map { _ in .random(in: .min ... .max) })
+      keys: try .generate(), administrator: administrator.publicKey,
+      channelSecret: (0..<ChannelCipher.keyBytes).map { _ in .random(in: .min ... .max) })
+    let credential = AdministratorCredential(
+      keys: administrator, relayKey: new.keys.publicKey,
+      requests: requests ?? Self.requests(in: directory),
+      broadcasts: broadcasts ?? Self.broadcasts(in: directory))
+    // The relay's file comes last: where it is, all are there.
+    try credential.write(to: AdministratorCredential.file(in: directory))
     let content = File(
-      secretKey: new.keys.secretZ85, administratorKey: new.administrator.secretZ85,
+      secretKey: new.keys.secretZ85, administratorKey: administrator.publicKey.z85,
       channelSecret: Data(new.channelSecret))
-    try PrivateFile.write(try JSONEncoder().encode(content), to: file)
+    try PrivateFile.write(try PrivateFile.encoder.encode(content), to: file)
     return new
   }
 
@@ -46,10 +59,11 @@ public struct RelayKeys: Sendable {
         description:
           "There is no relay in \(directory.path): relayctl init --directory \(directory.path)")
     }
-    let content = try JSONDecoder().decode(File.self, from: try PrivateFile.read(file))
-    guard let keys = CurveKeyPair(secretZ85: content.secretKey),
-      let administrator = CurveKeyPair(secretZ85: content.administratorKey),
-      content.channelSecret.count == 32
+    let data = try PrivateFile.read(file)
+    guard let content = try? JSONDecoder().decode(File.self, from: data), content.version == 1,
+      let keys = CurveKeyPair(secretZ85: content.secretKey),
+      let administrator = CurvePublicKey(z85: content.administratorKey),
+      content.channelSecret.count == ChannelCipher.keyBytes
     else { throw PrivateFile.Failure(description: "\(file.path) is not a relay's key file.") }
     return RelayKeys(
       keys: keys, administrator: administrator, channelSecret: [UInt8](content.channelSecret))

@@ -74,6 +74,12 @@ struct Home {
     command(device, .ask(header, .sealed([1])))
   }
 
+  /// What an attach tells the device.
+  mutating func channels(_ device: UInt32) -> [Channel] {
+    guard case .attached(let channels) = reply(device, .attach([])) else { return [] }
+    return channels
+  }
+
   static func question(
     _ id: UInt64, child: UInt32 = 3, about subjects: [UInt8] = [], app: String = "example.app",
     expiration: Instant? = nil

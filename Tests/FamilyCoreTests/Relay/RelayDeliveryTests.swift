@@ -33,8 +33,7 @@ import Testing
     #expect(home.log.map(\.previous) == [0, 0, 0, 2])
   }
 
-  @Test(
-    "M4: a receipt goes out when a guardian's device first has what the child wrote, or reads it")
+  @Test("M4: a receipt goes out when a guardian's device first has or reads what the child wrote")
   mutating func receipts() {
     _ = home.ask(Home.question(1))
     func receipts(_ effects: [RelayMachine.Effect]) -> [Receipt] {
@@ -125,6 +124,16 @@ import Testing
     home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
     _ = home.send(10, .ping)
     #expect(timer().contains { if case .republish = $0 { true } else { false } })
+  }
+
+  @Test("M5: a late device is told the heads when it pings, one that is up to date is not")
+  mutating func latePing() {
+    _ = timer()
+    attach(10)
+    _ = home.ask(Home.question(1))
+    #expect(home.reply(10, .ping) == .attached(home.channels(10)))
+    _ = acknowledge(10, 2)
+    #expect(home.reply(10, .ping) == .pong)
   }
 
   @Test("R1: nobody attached: no timer stays") mutating func nobody() {

@@ -5,8 +5,7 @@ import Testing
 
 /// Random commands of random devices: what must hold after each, whatever the order.
 @Suite struct RelayPropertyTests {
-  @Test(
-    "M3, R3, X2: chains, replay and single decisions hold for random histories", arguments: 1...40)
+  @Test("M3, R3, X2: chains, replay, single decisions in random histories", arguments: 1...40)
   func random(seed: UInt64) throws {
     var home = Home()
     var source = IDSource(seed: seed)

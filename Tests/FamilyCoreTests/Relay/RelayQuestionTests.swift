@@ -115,9 +115,7 @@ import Testing
     var header = Home.question(1)
     header.choices = []
     #expect(home.ask(header) == .failure(.badChoices))
-    header.choices = [
-      ChoiceHeader(id: "a", answer: .denial), ChoiceHeader(id: "a", answer: .denial),
-    ]
+    header.choices = Array(repeating: ChoiceHeader(id: "a", answer: .denial), count: 2)
     #expect(home.ask(header) == .failure(.badChoices))
     #expect(home.ask(Home.question(1, expiration: home.now)) == .failure(.expirationInThePast))
     header = Home.question(1)
@@ -131,8 +129,8 @@ import Testing
 
   @Test("Q10: the number of open questions of a child is bounded") mutating func tooMany() {
     for id in 1...UInt64(Limits.openQuestions) {
-      #expect(
-        home.ask(Home.question(id, about: [UInt8(id & 255), UInt8(id >> 8)])) == .success(id + 1))
+      let people = [UInt8(id & 255), UInt8(id >> 8)]
+      #expect(home.ask(Home.question(id, about: people)) == .success(id + 1))
     }
     #expect(home.ask(Home.question(999, about: [9, 9, 9])) == .failure(.tooMany))
     _ = home.command(10, Home.answer(1))

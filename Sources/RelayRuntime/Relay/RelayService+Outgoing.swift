@@ -1,0 +1,142 @@
+import FamilyCore
+import FamilyModel
+import RelayStore
+import RelayWire
+import ZeroMQ
+
+/// What one batch of inputs led to: first to the store, then to the sockets.
+struct Outgoing {
+  var batch = Batch()
+  /// When cursors are committed even if no event comes.
+  var cursorsDue: Instant?
+  var replies: [(route: [UInt8], bytes: [UInt8])] = []
+  var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
+  /// Read from the store after the commit, so that they hold what was decided before them.
+  var pages: [(route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64)] = []
+  var republishes: [(FamilyID, generation: UInt32, Audience, after: UInt64, limit: Int)] = []
+}
+
+extension RelayService {
+  /// Keeps an effect until the commit.
+  func take(_ effect: RelayMachine.Effect, route: [UInt8]) {
+    switch effect {
+    case .approve: break
+    case .append(let family, let event):
+      outgoing.batch.events.append(
+        StoredEvent(
+          family: family, seq: event.seq, audience: event.audience, command: event.command,
+          at: event.at, payload: event.encode()))
+    case .cursor(let family, let device, let cursor):
+      outgoing.batch.cursors.append(StoredCursor(family: family, device: device, cursor: cursor))
+      if outgoing.cursorsDue == nil { outgoing.cursorsDue = .now + RelayLimits.cursorDelay }
+    case .reply(let device, let id, let reply):
+      let reply = ReplyEnvelope(device: device, requestID: id, reply: named(reply, device.family))
+      outgoing.replies.append((route, reply.encode()))
+    case .page(let device, let id, let audience, let after):
+      outgoing.pages.append((route, device, id, audience, after))
+    case .broadcast(let family, let generation, let audience, let broadcast):
+      outgoing.broadcasts.append(sealed(broadcast, family, audience, generation))
+    case .republish(let family, let generation, let audience, let after, let limit):
+      outgoing.republishes.append((family, generation, audience, after, limit))
+    }
+  }
+
+  /// Fills in the topics and keys, which the machine does not know.
+  private func named(_ reply: Reply, _ family: FamilyID) -> Reply {
+    guard case .attached(var list) = reply else { return reply }
+    for index in list.indices {
+      let (topic, key) = channels.channel(family, list[index].audience, list[index].generation)
+      list[index].topic = topic
+      list[index].key = key
+    }
+    return .attached(list)
+  }
+
+  private func sealed(
+    _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
+  ) -> (topic: [UInt8], bytes: [UInt8]) {
+    let (topic, key) = channels.channel(family, audience, generation)
+    return (topic, ChannelCipher.seal(broadcast.encode(), topic: topic, key: key))
+  }
+
+  /// Makes the batch durable, then lets everything go that waited for it.
+  func flush() {
+    guarded {
+      try commit()
+      // Who has gone asks again; who does not read is not waited for.
+      for (route, bytes) in outgoing.replies { try reply(route, bytes) }
+      outgoing.replies.removeAll(keepingCapacity: true)
+      for (topic, bytes) in outgoing.broadcasts { _ = try publisher!.send([topic, bytes]) }
+      outgoing.broadcasts.removeAll(keepingCapacity: true)
+      for page in outgoing.pages { try send(page) }
+      outgoing.pages.removeAll(keepingCapacity: true)
+      for (family, generation, audience, after, limit) in outgoing.republishes {
+        counters.republished += 1
+        for event in try page(family, audience, after, limit).events {
+          let (topic, bytes) = sealed(.event(event), family, audience, generation)
+          _ = try publisher!.send([topic, bytes])
+        }
+      }
+      outgoing.republishes.removeAll(keepingCapacity: true)
+      evict()
+    }
+  }
+
+  /// Cursors alone are not worth an fsync: they wait for events, or for their delay.
+  private func commit() throws {
+    let isDue = outgoing.cursorsDue.map { $0 <= .now } ?? false
+    guard !outgoing.batch.events.isEmpty || isDue else { return }
+    if !outgoing.batch.isEmpty {
+      try store.commit(outgoing.batch)
+      counters.commits += 1
+      counters.events += outgoing.batch.events.count
+    }
+    outgoing.batch = Batch()
+    outgoing.cursorsDue = nil
+  }
+
+  private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
+    if try router!.send([route, [], bytes]) != .sent { counters.unsent += 1 }
+  }
+
+  private func send(
+    _ item: (route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64)
+  ) throws {
+    let (route, device, id, audience, after) = item
+    let page = try page(device.family, audience, after, Limits.pageEvents)
+    let envelope = ReplyEnvelope(
+      device: device, requestID: id, reply: .page(audience, page.events, more: page.more))
+    try reply(route, envelope.encode())
+  }
+
+  private func page(_ family: FamilyID, _ audience: Audience, _ after: UInt64, _ limit: Int) throws
+    -> (events: [Event], more: Bool)
+  {
+    let page = try store.events(
+      of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
+    return (try page.events.map { try Event.decode($0.payload) }, page.more)
+  }
+
+  /// Only here, after a commit: a family with events that are not stored yet must not be read again.
+  /// An eighth at a time, so that it is not done for each new family.
+  private func evict() {
+    guard machine.count > configuration.maxFamilies else { return }
+    machine.evict(most: configuration.maxFamilies - configuration.maxFamilies / 8)
+  }
+
+  /// What the clock asks for; tells when it is to be called again, in nanoseconds of `Monotonic`.
+  func turn() -> UInt64? {
+    let now = Instant.now
+    if let due = machine.deadline, due <= now {
+      for effect in machine.step(.timer, now: now) { take(effect, route: []) }
+      flush()
+    } else if let due = outgoing.cursorsDue, due <= now {
+      flush()
+    }
+    guard failure == nil,
+      let next = [machine.deadline, outgoing.cursorsDue].compactMap({ $0 }).min()
+    else { return nil }
+    let milliseconds = max(1, min(next.milliseconds - now.milliseconds, RelayLimits.sleep))
+    return Monotonic.now() + UInt64(milliseconds) * 1_000_000
+  }
+}

@@ -1,0 +1,224 @@
+import FamilyModel
+import Foundation
+import Logging
+import RelayRuntime
+import RelayStore
+import RelayWire
+import SQLiteStore
+import ZeroMQ
+
+/// A relay in this process, in a folder of its own, with real sockets and a real store.
+final class Rig: Sendable {
+  let folder: URL
+  let keys: RelayKeys
+  let administrator: AdministratorCredential
+  let service: RelayService
+  private let task: Task<Void, any Error>
+
+  /// Families of the rig: organizer 1 with device 10, children 3 and 4 with 30 and 40, adult 5 with 50.
+  static let devices: [UInt32] = [10, 30, 40, 50]
+
+  static func newFolder() -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent(
+      "rs-\(UUID().uuidString.prefix(8))")
+  }
+
+  init(
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000,
+    wrap: (SQLiteEventStore) -> any EventStore = { $0 }
+  ) async throws {
+    self.folder = folder
+    keys = try RelayKeys.create(in: folder)
+    administrator = try AdministratorCredential.read(
+      from: AdministratorCredential.file(in: folder))
+    var configuration = RelayService.Configuration(
+      requests: RelayKeys.requests(in: folder), broadcasts: RelayKeys.broadcasts(in: folder))
+    configuration.maxFamilies = maxFamilies
+    nonisolated(unsafe) let store = wrap(
+      try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
+    var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .critical
+    let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
+    let service = try RelayService(configuration, keys: keys, store: store, logger: logger) {
+      continuation.finish()
+    }
+    self.service = service
+    task = Task { try await service.run() }
+    for await _ in ready {}
+  }
+
+  /// Ends the relay; throws what it failed with.
+  func stop() async throws {
+    task.cancel()
+    try await task.value
+  }
+
+  func failure() async -> (any Error)? {
+    do {
+      try await task.value
+      return nil
+    } catch { return error }
+  }
+
+  /// Makes a family; gives the key of each of its devices.
+  func found(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
+    var pairs: [UInt32: CurveKeyPair] = [:]
+    for device in Rig.devices { pairs[device] = try .generate() }
+    try setRoster(family, pairs)
+    return pairs
+  }
+
+  func setRoster(_ family: UInt64, _ pairs: [UInt32: CurveKeyPair]) throws {
+    let roles: [(UInt32, Role)] = [(1, .organizer), (3, .child), (4, .child), (5, .adult)]
+    let roster = Roster(
+      persons: roles.map { Person(id: PersonID($0), role: $1, displayName: "P\($0)") },
+      devices: pairs.map {
+        Device(id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes)
+      })
+    var administrator = try Administrator(administrator)
+    try administrator.send(.setRoster(roster), to: FamilyID(family))
+  }
+
+  func peer(_ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer)
+    throws -> Peer
+  {
+    try Peer(self, family, device, keys ?? .generate(), kind)
+  }
+}
+
+/// A device with blocking sockets.
+final class Peer {
+  let address: DeviceAddress
+  private let requests: Socket
+  private let broadcasts: Socket
+  private let isPlain: Bool
+  private(set) var channels: [Audience: Channel] = [:]
+  /// Broadcasts that came and could not be opened.
+  private(set) var unopened = 0
+  private var lastID: UInt64 = 0
+
+  init(
+    _ rig: Rig, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair, _ kind: SocketKind
+  ) throws {
+    address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
+    isPlain = kind == .req
+    let context = try Context()
+    var options = SocketOptions()
+    options.maximumMessageSize = 8 << 20
+    options.security = .client(keys, server: rig.keys.keys.publicKey)
+    let requests = try Socket(kind, in: context, options: options)
+    let broadcasts = try Socket(.sub, in: context, options: options)
+    try requests.connect(RelayKeys.requests(in: rig.folder))
+    try broadcasts.connect(RelayKeys.broadcasts(in: rig.folder))
+    self.requests = requests
+    self.broadcasts = broadcasts
+  }
+
+  func sendRaw(_ frames: [[UInt8]]) throws { _ = try requests.send(frames) }
+
+  func receive(within milliseconds: Int = 5_000) throws -> ReplyEnvelope? {
+    guard try requests.waitUntilReadable(milliseconds: milliseconds),
+      let message = try requests.receive()
+    else { return nil }
+    return try message.withBytes(message.count - 1) { bytes throws(Problem) in
+      try ReplyEnvelope.decode(bytes)
+    }
+  }
+
+  func send(_ request: Request) throws {
+    lastID += 1
+    let body = Envelope(device: address, requestID: lastID, request: request).encode()
+    try sendRaw(isPlain ? [body] : [[], body])
+  }
+
+  func ask(_ request: Request, within milliseconds: Int = 5_000) throws -> Reply? {
+    try send(request)
+    while let reply = try receive(within: milliseconds) {
+      if reply.requestID == lastID { return reply.reply.opened() }
+    }
+    return nil
+  }
+
+  func post(_ text: String, child: UInt32 = 3, id: CommandID = .random) throws -> Reply? {
+    try ask(.command(id, .post(child: PersonID(child), .text(text))))
+  }
+
+  /// Attaches, and subscribes to what it is told.
+  func attach(_ cursors: [Cursor] = []) throws {
+    guard case .attached(let list) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
+    for channel in list {
+      channels[channel.audience] = channel
+      try broadcasts.subscribe(channel.topic)
+    }
+  }
+
+  func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
+
+  func broadcast(within milliseconds: Int = 2_000) throws -> Broadcast? {
+    guard try broadcasts.waitUntilReadable(milliseconds: milliseconds),
+      let message = try broadcasts.receive()
+    else { return nil }
+    let topic = message.bytes(0)
+    guard let channel = channels.values.first(where: { $0.topic == topic }),
+      let bytes = ChannelCipher.open(message.bytes(1), topic: topic, key: channel.key)
+    else {
+      unopened += 1
+      return try broadcast(within: milliseconds)
+    }
+    return try Broadcast.decode(bytes).opened()
+  }
+
+  /// The next event on any channel.
+  func event(within milliseconds: Int = 2_000) throws -> Event? {
+    while let next = try broadcast(within: milliseconds) {
+      if case .event(let event) = next { return event }
+    }
+    return nil
+  }
+
+  /// The texts of the child's conversation, by fetch.
+  func texts(after: UInt64 = 0, child: UInt32 = 3) throws -> [String] {
+    let fetch = Request.fetch(.conversation(PersonID(child)), after: after)
+    guard case .page(_, let events, _) = try ask(fetch) else { return [] }
+    return events.compactMap {
+      if case .posted(_, .text(let text)) = $0.body { text } else { nil }
+    }
+  }
+}
+
+extension CommandID {
+  static var random: CommandID {
+    CommandID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
+  }
+}
+
+/// A store that tells of its commits, takes its time, or fails.
+final class WatchedStore: EventStore {
+  enum Mode: Sendable { case slow(milliseconds: UInt32), failing }
+  private let store: SQLiteEventStore
+  private let mode: @Sendable () -> Mode?
+
+  init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable () -> Mode?) {
+    self.store = store
+    self.mode = mode
+  }
+
+  func commit(_ batch: Batch) throws(StoreError) {
+    switch mode() {
+    case .slow(let milliseconds): usleep(milliseconds * 1_000)
+    case .failing: throw .full
+    case nil: break
+    }
+    try store.commit(batch)
+  }
+  func load(_ family: FamilyID) throws(StoreError) -> StoredFamily { try store.load(family) }
+  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+    throws(StoreError) -> (events: [StoredEvent], more: Bool)
+  {
+    try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+  }
+  func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
+    try store.seq(of: command, in: family)
+  }
+  func close() { store.close() }
+}

@@ -1,0 +1,76 @@
+import FamilyModel
+import Foundation
+import RelayRuntime
+import Testing
+import ZeroMQ
+
+@Suite struct SecretsTests {
+  let cipher = ChannelCipher(secret: Array(repeating: 7, count: 32))
+
+  @Test("X3: the relay reads its topics back, and no others") func topics() {
+    let audiences: [Audience] = [
+      .family, .conversation(PersonID(3)), .account(PersonID(.max)), .conversation(PersonID(.max)),
+    ]
+    for family in [FamilyID(1), FamilyID(.max)] {
+      for audience in audiences {
+        for generation: UInt32 in [0, 1, 0xFF_FFFF] {
+          let topic = cipher.topic(family, audience, generation: generation)
+          let meaning = cipher.meaning(of: topic)
+          #expect(meaning?.family == family && meaning?.audience == audience)
+          #expect(meaning?.generation == generation)
+        }
+      }
+    }
+    var source = IDSource(seed: 1)
+    let guesses = (0..<5_000).count { _ in
+      cipher.meaning(of: ID128(high: source.next(), low: source.next()).bytes) != nil
+    }
+    #expect(guesses < 150)
+    #expect(cipher.meaning(of: []) == nil)
+    let other = ChannelCipher(secret: Array(repeating: 8, count: 32))
+    let topic = cipher.topic(FamilyID(1), .family, generation: 0)
+    #expect(other.topic(FamilyID(1), .family, generation: 0) != topic)
+    #expect(other.key(of: topic) != cipher.key(of: topic))
+  }
+
+  @Test("X3: sealed bytes open under their key and topic only") func seal() {
+    let topic = cipher.topic(FamilyID(1), .family, generation: 0)
+    let key = cipher.key(of: topic)
+    let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: key)
+    #expect(ChannelCipher.open(sealed, topic: topic, key: key) == [1, 2, 3])
+    #expect(ChannelCipher.seal([1, 2, 3], topic: topic, key: key) != sealed)
+    #expect(ChannelCipher.open(sealed, topic: [], key: key) == nil)
+    #expect(ChannelCipher.open(sealed, topic: topic, key: topic + topic) == nil)
+    #expect(ChannelCipher.open(sealed, topic: topic, key: []) == nil)
+    for index in sealed.indices {
+      var changed = sealed
+      changed[index] ^= 1
+      #expect(ChannelCipher.open(changed, topic: topic, key: key) == nil)
+      #expect(ChannelCipher.open(Array(sealed.prefix(index)), topic: topic, key: key) == nil)
+    }
+  }
+
+  @Test("F3: credentials are read back, and refused when others may read them")
+  func credentials() throws {
+    let folder = Rig.newFolder()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent("family-1-Cleo-1.json")
+    let credential = Credential(
+      address: DeviceAddress(family: FamilyID(1), device: DeviceID(2)), personID: PersonID(3),
+      role: .child, name: "Cleo", keys: try .generate(),
+      relayKey: try CurveKeyPair.generate().publicKey,
+      requests: "ipc:///a", broadcasts: "ipc:///b")
+    try credential.write(to: file)
+    let found = try Credential.read(from: file)
+    #expect(found.keys == credential.keys && found.address == credential.address)
+    #expect(found.relayKey == credential.relayKey && found.role == .child && found.name == "Cleo")
+    for mode in [0o644, 0o640, 0o601] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+      let failure = #expect(throws: PrivateFile.Failure.self) { try Credential.read(from: file) }
+      #expect(failure?.description.contains("chmod 600") == true)
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    try Data("{}".utf8).write(to: file)
+    #expect(throws: PrivateFile.Failure.self) { try Credential.read(from: file) }
+  }
+}
