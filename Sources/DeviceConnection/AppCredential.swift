@@ -1,5 +1,3 @@
-public import Foundation
-
 /// What an app needs to reach its device. The device writes the file (mode 0600) before it launches the
 /// app, and names it in the environment.
 public struct AppCredential: Codable, Sendable {

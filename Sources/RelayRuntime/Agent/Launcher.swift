@@ -1,4 +1,3 @@
-public import FamilyModel
 public import Foundation
 import Subprocess
 import Synchronization

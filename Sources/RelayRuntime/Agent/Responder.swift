@@ -1,5 +1,5 @@
 public import FamilyCore
-public import FamilyModel
+import FamilyModel
 
 /// Answers a device's prompts in the place of a person.
 ///

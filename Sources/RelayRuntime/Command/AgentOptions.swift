@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import FamilyModel
-public import Foundation
-public import Logging
+import Foundation
+import Logging
 import SQLiteStore
 import ServiceLifecycle
 
