@@ -45,6 +45,8 @@ extension AgentHost {
   static let statusInterval: Int64 = 100
   /// A host of many devices does not write their status: it would be large, and nobody reads it.
   static let statusDevices = 64
+  /// The newest questions of a conversation that the status holds: it is written often, and stays small.
+  static let statusQuestions = 64
 
   func writeStatus(_ now: Instant) {
     guard statusIsStale, devices.count <= Self.statusDevices,
@@ -69,7 +71,7 @@ extension AgentHost {
         let link = device.link
         let questions = link.conversations.keys.sorted().flatMap { child in
           let conversation = link.conversations[child]!
-          return conversation.inOrder.map { state in
+          return conversation.inOrder.suffix(Self.statusQuestions).map { state in
             question(state, conversation.delivery(of: state.header.id), link)
           }
         }
