@@ -11,9 +11,11 @@ public enum DeviceEvent: Hashable, Sendable {
 }
 
 /// An app's connection to its device: a socket in production, a value in tests.
-public protocol DeviceConnection: Sendable {
+///
+/// It is an actor whose executor the app's session shares: between the two nothing waits for a thread.
+public protocol DeviceConnection: Actor {
   /// What happens, in order. It has one reader.
-  var events: AsyncStream<DeviceEvent> { get }
+  nonisolated var events: AsyncStream<DeviceEvent> { get }
   /// Sends, if the device is there; what is lost is asked for again after a reconnection.
-  func send(_ request: AppRequest) async
+  func send(_ request: AppRequest)
 }

@@ -70,7 +70,7 @@ public actor DeviceSocket: DeviceConnection {
     }
   }
 
-  public func send(_ request: AppRequest) async {
+  public func send(_ request: AppRequest) {
     _ = try? socket?.send([[], request.encode()])
   }
 }

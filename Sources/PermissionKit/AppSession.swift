@@ -6,7 +6,10 @@ import RelayWire
 import Synchronization
 
 /// Drives the app's machine: one connection, one store, the app's waiting calls.
+///
+/// It runs on its connection's executor.
 actor AppSession {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
   private let connection: any DeviceConnection
   private let store: any AgentStore
   private var machine: AppMachine
@@ -36,9 +39,9 @@ actor AppSession {
   func run() async {
     for await event in connection.events {
       switch event {
-      case .connected: await step(.connected)
-      case .disconnected: await step(.disconnected)
-      case .reply(let reply): await step(.reply(reply))
+      case .connected: step(.connected)
+      case .disconnected: step(.disconnected)
+      case .reply(let reply): step(.reply(reply))
       }
     }
   }
@@ -47,33 +50,33 @@ actor AppSession {
     await withCheckedContinuation { continuation in
       // Registered before it is sent: the answer may be quick.
       asks[question.id, default: []].append(continuation)
-      Task { await step(.ask(question)) }
+      step(.ask(question))
     }
   }
 
   /// The responses, to one loop at a time; those that came before are first (R7).
-  func subscribe() async -> AsyncStream<Delivery> {
+  func subscribe() -> AsyncStream<Delivery> {
     let (stream, continuation) = AsyncStream<Delivery>.makeStream()
     subscriber?.finish()
     subscriber = continuation
     for delivery in waiting { continuation.yield(delivery) }
-    await step(.subscribe)
+    step(.subscribe)
     return stream
   }
 
-  func consumed(_ position: UInt64) async {
+  func consumed(_ position: UInt64) {
     waiting.removeAll { $0.position <= position }
-    await step(.consumed(position))
+    step(.consumed(position))
   }
 
-  private func step(_ input: AppMachine.Input) async {
+  private func step(_ input: AppMachine.Input) {
     for effect in machine.step(input) {
       switch effect {
       case .persist(let changes):
         // A store that fails ends the app: what it would say next would not be true.
         try! store.apply(changes.flatMap { try! self.changes($0) })
         known.withLock { $0 = machine.known }
-      case .send(let request): await connection.send(request)
+      case .send(let request): connection.assumeIsolated { $0.send(request) }
       case .deliver(let position, let question, let choice):
         let delivery = Delivery(position: position, question: question, choice: choice)
         waiting.append(delivery)

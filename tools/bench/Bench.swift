@@ -18,7 +18,8 @@ struct Latency: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "The time of one approval, and of four ZeroMQ hops and two fsyncs.",
     discussion: "Build everything first: swift build -c release")
-  @Option(help: "How many approvals are measured.") var approvals = 500
+  @Option(help: "How many times whole and parts take turns.") var rounds = 5
+  @Option(help: "How many approvals are measured in each.") var approvals = 200
   @Option(help: "How many come before, and are not.") var warmUp = 50
 
   func run() async throws {
@@ -30,47 +31,58 @@ struct Latency: AsyncParsableCommand {
     try await cluster.waitUntilReady()
     setenv("PERMISSION_RELAY_DEVICE", cluster.credential.path, 1)
 
-    print("measuring \(approvals) approvals …")
-    let whole = try await measure()
-    print("measuring the parts …")
-    let hop = try Parts.hop(rounds: approvals, folder: folder)
-    let sync = try Parts.fsync(rounds: approvals, folder: folder)
-    let parts = (0..<approvals).map { 4 * hop[$0] + 2 * sync[$0] }
+    // In turns, since a shared machine is now fast and now slow.
+    let parts = try Parts(folder: folder)
+    var whole: [Double] = []
+    var paced = Parts.Times()
+    var fast = Parts.Times()
+    _ = try await measure(warmUp, from: 0)
+    for round in 0..<rounds {
+      print("round \(round + 1) of \(rounds): \(approvals) approvals, and their parts …")
+      let times = try await measure(approvals, from: warmUp + round * approvals)
+      whole += times
+      paced += try parts.approvals(approvals, pace: quantile(times, 0.5))
+      fast += try parts.approvals(approvals, pace: 0)
+    }
+    try parts.stop()
     print("")
-    print("                                 p50        p99")
+    print("                                     p50        p99")
     report("ask → app's cache (6 hops)", whole)
-    report("one ZeroMQ hop, CURVE, ipc", hop)
-    report("fdatasync of 4 KB, appended", sync)
-    report("4 hops + 2 fsyncs", parts)
-    let ratio = quantile(whole, 0.5) / quantile(parts, 0.5)
-    print("\nwhole : parts at p50 = \(String(format: "%.2f", ratio))")
+    for (name, part) in [("at its pace", paced), ("back to back", fast)] {
+      report("4 hops + 2 commits, \(name)", part.whole)
+      report("  one ZeroMQ hop, CURVE, ipc", part.hop)
+      report("  one 4 KB append + fdatasync", part.sync)
+    }
+    for (name, part) in [("at its pace", paced), ("back to back", fast)] {
+      let ratio = quantile(whole, 0.5) / quantile(part.whole, 0.5)
+      print("whole : parts \(name), at p50 = \(String(format: "%.2f", ratio))")
+    }
   }
 
   /// Seconds from `ask` until the loop over `updates` has the response.
-  private func measure() async throws -> [Double] {
+  private func measure(_ count: Int, from first: Int) async throws -> [Double] {
     var times: [Double] = []
     let limits = CommunicationLimits.current
     var updates = limits.updates.makeAsyncIterator()
-    for number in 0..<(warmUp + approvals) {
+    for number in first..<(first + count) {
       let handle = CommunicationHandle(value: "person-\(number)", kind: .custom)
       let question = PermissionQuestion(handle: handle)
       let start = DispatchTime.now().uptimeNanoseconds
       try await limits.ask(question, in: Nowhere())
-      guard let response = try await updates.next(), response.question.id == question.id else {
-        throw ValidationError("The response is not the question's.")
-      }
+      // The last response of the round before was not handled yet, and comes again.
+      while let response = try await updates.next(), response.question.id != question.id {}
       let end = DispatchTime.now().uptimeNanoseconds
       guard await limits.isKnownHandle(handle) else {
         throw ValidationError("An approved handle is not known.")
       }
-      if number >= warmUp { times.append(Double(end - start) / 1e9) }
+      times.append(Double(end - start) / 1e9)
     }
     return times
   }
 
   private func report(_ name: String, _ times: [Double]) {
     func text(_ seconds: Double) -> String { String(format: "%8.0f µs", seconds * 1e6) }
-    let name = name.padding(toLength: 28, withPad: " ", startingAt: 0)
+    let name = name.padding(toLength: 32, withPad: " ", startingAt: 0)
     print("\(name) \(text(quantile(times, 0.5)))\(text(quantile(times, 0.99)))")
   }
 }

@@ -51,9 +51,10 @@ extension AgentHost {
       trace("already-asked", device: address, question: question.id)
     }
     guard let responder else { return }
-    Task { [weak self] in
+    // On this actor's thread: an answer that needs no waiting costs no switch to another one.
+    Task {
       let answer = await responder.answer(prompt)
-      await self?.answered(number, answer, on: address)
+      answered(number, answer, on: address)
     }
   }
 
@@ -66,9 +67,9 @@ extension AgentHost {
   private func show(_ bubble: Bubble, on address: DeviceAddress) {
     trace("bubble", device: address, question: bubble.question.id)
     guard let responder else { return }
-    Task { [weak self] in
+    Task {
       guard let answer = await responder.answer(bubble) else { return }
-      await self?.answer(bubble, answer, on: address)
+      self.answer(bubble, answer, on: address)
     }
   }
 

@@ -4,11 +4,12 @@ import FamilyModel
 /// Answers a device's prompts in the place of a person.
 ///
 /// A terminal asks the person who sits before it; a script answers by rules, for demonstrations and tests.
+/// Both are called on the agent's thread, and leave it to wait.
 public protocol Responder: Sendable {
   /// Answers the child's prompt. It may take as long as a person does.
-  func answer(_ prompt: Prompt) async -> PromptAnswer
+  nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer
   /// Answers a bubble on a guardian's device; `nil` leaves it open.
-  func answer(_ bubble: Bubble) async -> BubbleAnswer?
+  nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer?
 }
 
 /// What a guardian does with a bubble.

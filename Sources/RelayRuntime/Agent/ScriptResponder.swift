@@ -1,8 +1,9 @@
 public import FamilyCore
 import FamilyModel
 public import Foundation
+import Synchronization
 
-/// Answers by the rules of a JSON file, which is read anew for each prompt.
+/// Answers by the rules of a JSON file, which is read again when it has changed.
 ///
 /// ```json
 /// {"rules": [
@@ -37,11 +38,12 @@ public struct ScriptResponder: Responder {
   static let gateInterval = 20
 
   private let file: URL
+  private let cache = Cache()
 
   /// A responder that follows the script in `file`.
   public init(file: URL) { self.file = file }
 
-  public func answer(_ prompt: Prompt) async -> PromptAnswer {
+  public nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
     switch prompt {
     case .permission(_, let question):
       let rule = await rule(for: question)
@@ -63,16 +65,14 @@ public struct ScriptResponder: Responder {
     }
   }
 
-  public func answer(_ bubble: Bubble) async -> BubbleAnswer? {
+  public nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer? {
     let rule = await rule(for: bubble.question)
     guard let choice = rule?.choose, choice != "ignore" else { return nil }
     return BubbleAnswer(choice: choice, reviewed: rule?.review ?? false)
   }
 
-  private func rule(for question: Question) async -> Rule? {
-    guard let data = try? Data(contentsOf: file),
-      let script = try? JSONDecoder().decode(Script.self, from: data)
-    else { return nil }
+  private nonisolated(nonsending) func rule(for question: Question) async -> Rule? {
+    guard let script = cache.script(in: file) else { return nil }
     let rule = script.rules.first { rule in
       guard let handle = rule.handle else { return true }
       return question.topic.handles.contains { $0.value.contains(handle) }
@@ -85,5 +85,27 @@ public struct ScriptResponder: Responder {
     }
     if let delay = rule?.delay { try? await Task.sleep(for: .milliseconds(delay)) }
     return rule
+  }
+}
+
+/// The script as it was read last, and what the file was then.
+private final class Cache: Sendable {
+  private let last = Mutex<(stamp: [Int], script: ScriptResponder.Script)?>(nil)
+
+  func script(in file: URL) -> ScriptResponder.Script? {
+    guard let stamp = Self.stamp(of: file) else { return nil }
+    if let last = last.withLock({ $0 }), last.stamp == stamp { return last.script }
+    guard let data = try? Data(contentsOf: file),
+      let script = try? JSONDecoder().decode(ScriptResponder.Script.self, from: data)
+    else { return nil }
+    last.withLock { $0 = (stamp, script) }
+    return script
+  }
+
+  /// What changes when the file is written or replaced.
+  private static func stamp(of file: URL) -> [Int]? {
+    var status = stat()
+    guard stat(file.path, &status) == 0 else { return nil }
+    return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 }
