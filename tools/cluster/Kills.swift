@@ -41,7 +41,14 @@ extension Cluster {
 /// One approval for each step and process: at the step, the process is killed.
 struct KillTable {
   /// The steps of an approval, as the agents' traces name them.
-  enum Step: String, CaseIterable { case prompt, bubble, answer, decided, launch }
+  enum Step: String, CaseIterable {
+    case prompt, compose, sent, bubble, review, answer, decided, launch
+    case attached = "app-attached"
+    case acknowledged = "app-acknowledged"
+
+    /// Whether it comes before the guardian's device has the answer.
+    var isBeforeAnswer: Bool { [.prompt, .compose, .sent, .bubble].contains(self) }
+  }
   /// Who is killed.
   enum Victim: String, CaseIterable {
     case relay
@@ -63,31 +70,21 @@ struct KillTable {
     let id = UUID().uuidString
     let gate = layout.scripts.appendingPathComponent("gate-\(name)")
     try rules(
-      [["handle": name, "choose": "approve", "after": gate.lastPathComponent]], Self.guardian)
+      [["handle": name, "choose": "approve", "review": true, "after": gate.lastPathComponent]],
+      Self.guardian)
     try rules([["handle": name, "delay": 100]], Self.child)
     let asking = Task { try await ask(name, id) }
-    if step == .prompt {
-      try await seen("prompt", id, in: Self.child)
-      kill(victim)
-    }
-    if step == .bubble {
-      try await seen("bubble", id, in: Self.guardian)
+    if step.isBeforeAnswer {
+      try await reached(step, id)
       kill(victim)
     }
     let start = Date()
     // A person whose app died taps again: the same question, which is asked once.
     if try await !asking.value { _ = try await ask(name, id) }
-    try await seen("bubble", id, in: Self.guardian)
+    try await reached(.bubble, id)
     try Data().write(to: gate)
-    if step == .answer {
-      try await seen("answer", id, in: Self.guardian)
-      kill(victim)
-    }
-    if step == .decided || step == .launch {
-      try await seen("decided", id, in: Self.child)
-      if step == .launch {
-        try await cluster.wait("the app's start") { !appPIDs().isEmpty || handled(id) > 0 }
-      }
+    if !step.isBeforeAnswer {
+      try await reached(step, id)
       kill(victim)
     }
     try await cluster.wait("all to know the answer after \(name)", seconds: 30) {
@@ -137,14 +134,35 @@ struct KillTable {
     ((try? Transcript.journal(in: state)) ?? []).count { $0.contains(id) }
   }
 
-  private func seen(_ step: String, _ id: String, in agent: String) async throws {
-    try await cluster.wait("\(step) in \(agent)", seconds: 20) {
-      let log = (try? String(contentsOf: layout.log(agent), encoding: .utf8)) ?? ""
-      return log.contains("\"step\":\"\(step)\"")
-        && log.split(separator: "\n").contains {
-          $0.contains("\"step\":\"\(step)\"") && $0.contains(id)
-        }
+  /// Waits until the flow of the question is at the step.
+  private func reached(_ step: Step, _ id: String) async throws {
+    try await cluster.wait("\(step.rawValue) of \(id)", seconds: 20) {
+      switch step {
+      case .sent: Status.all(layout).contains { $0.questions.contains { $0.id == id } }
+      case .launch:
+        isTraced("decided", id, in: Self.child) && (!appPIDs().isEmpty || handled(id) > 0)
+      case .attached, .acknowledged: isTraced(step.rawValue, after: id, in: Self.child)
+      case .bubble, .review, .answer: isTraced(step.rawValue, id, in: Self.guardian)
+      case .prompt, .compose, .decided: isTraced(step.rawValue, id, in: Self.child)
+      }
     }
+  }
+
+  private func isTraced(_ step: String, _ id: String, in agent: String) -> Bool {
+    lines(agent).contains { $0.contains("\"step\":\"\(step)\"") && $0.contains(id) }
+  }
+
+  /// Whether the step, which names no question, came after the question was decided.
+  private func isTraced(_ step: String, after id: String, in agent: String) -> Bool {
+    let lines = lines(agent)
+    guard
+      let decided = lines.firstIndex(where: { $0.contains("\"decided\"") && $0.contains(id) })
+    else { return false }
+    return lines[decided...].contains { $0.contains("\"step\":\"\(step)\"") }
+  }
+
+  private func lines(_ agent: String) -> [Substring] {
+    ((try? String(contentsOf: layout.log(agent), encoding: .utf8)) ?? "").split(separator: "\n")
   }
 
   /// Asks as a person would; tells whether the app got through with it.
