@@ -88,7 +88,8 @@ let package = Package(
     tests(
       "RelayRuntimeTests",
       [
-        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ", logging,
+        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ",
+        "DeviceConnection", logging,
         lifecycle,
       ]),
     tests("ArchitectureTests", []),

@@ -63,9 +63,13 @@ public struct ConnectionHealth: Sendable, Hashable {
   /// Whether libzmq has stopped to connect: `disconnect` and `connect` the endpoint again, after a
   /// delay, and after what was refused has been mended.
   /// - Parameter now: ``Monotonic/now()``.
-  public func hasGivenUp(now: UInt64) -> Bool {
-    disconnectedAt.map { now >= $0 + Self.grace } ?? false
-  }
+  public func hasGivenUp(now: UInt64) -> Bool { givesUpAt.map { now >= $0 } ?? false }
+
+  /// When ``hasGivenUp(now:)`` becomes true unless a retry is announced before; `nil`: not in sight.
+  public var givesUpAt: UInt64? { disconnectedAt.map { $0 + Self.grace } }
+
+  /// Notes that the endpoint was connected again by hand. The state stays until events tell more.
+  public mutating func revived() { disconnectedAt = nil }
 
   /// Takes one event in.
   /// - Parameter now: ``Monotonic/now()``, when it was received.

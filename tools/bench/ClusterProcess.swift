@@ -31,7 +31,7 @@ final class ClusterProcess {
     let status = folder.appendingPathComponent("agents/child-agent-1/status.json")
     for _ in 0..<600 {
       let text = (try? String(contentsOf: status, encoding: .utf8)) ?? ""
-      if text.contains("\"connected\" : true"), !text.contains("\"position\" : 0") { break }
+      if text.contains("\"relay\" : \"connected\""), !text.contains("\"position\" : 0") { break }
       try await Task.sleep(for: .milliseconds(50))
     }
     try await Task.sleep(for: .seconds(1))

@@ -71,7 +71,7 @@ final class RunningCluster: Sendable {
     try await wait("all agents to connect") {
       agents.allSatisfy { agent in
         guard let status = Status.read(layout, agent.name) else { return false }
-        return status.devices.allSatisfy { $0.connected && $0.position > 0 }
+        return status.devices.allSatisfy { $0.relay == "connected" && $0.position > 0 }
       }
     }
   }

@@ -13,7 +13,7 @@ struct Status: Codable {
     var device: UInt32
     var name: String
     var role: String
-    var connected: Bool
+    var relay: String
     var position: UInt64
     var outbox: Int
     var questions: [Question]
@@ -43,7 +43,7 @@ struct Status: Codable {
     let rows = devices.map { device in
       [
         "\(device.family)", "\(device.device)", device.name, device.role,
-        device.connected ? "connected" : "away", "\(device.position)", "\(device.outbox)",
+        device.relay, "\(device.position)", "\(device.outbox)",
         device.questions.map(\.line).joined(separator: ", "),
         device.known.values.flatMap { $0 }.sorted().joined(separator: ", "),
       ]

@@ -6,8 +6,9 @@ public enum DeviceEffect: Hashable, Sendable {
   case persist([RecordChange])
   /// Send to the relay.
   case send(UInt64, Request)
-  /// Listen to exactly these channels.
-  case listen([Channel])
+  /// Listen to exactly these channels; `anew`: also to those listened to already, since the relay says
+  /// that this device misses what it sent there.
+  case listen([Channel], anew: Bool)
   /// Send to an app on this device.
   case app(AppID, AppReply)
   /// Start the app in the background; it has `budget` milliseconds.

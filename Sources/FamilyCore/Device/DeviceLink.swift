@@ -242,11 +242,13 @@ public struct DeviceLink: Sendable {
 
   private mutating func attached(_ channels: [Channel], _ now: Instant, _ out: inout Output) {
     guard state != .detached else { return }
+    // Not asked for: the answer to a ping of a device that is late.
+    let anew = state == .attached
     state = .attached
     attempts = 0
     awaitsPong = false
     due = now + Timing.ping
-    out.sends.append(.listen(channels))
+    out.sends.append(.listen(channels, anew: anew))
     for channel in channels {
       advance(channel.audience, channel.receipt, &out)
       if channel.head > delivered(channel.audience) { fetch(channel.audience, now, &out) }

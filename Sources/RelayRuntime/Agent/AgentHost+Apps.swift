@@ -2,9 +2,11 @@ import FamilyModel
 import RelayWire
 
 extension AgentHost {
+  func admitApps() { guarded { try apps?.admit() } }
+
   func drainApps() {
     guarded {
-      try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
+      self.counters.apps += try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
         do throws(Problem) {
           let request = try AppRequest.decode(bytes)
           switch request {
@@ -16,9 +18,10 @@ extension AgentHost {
           self.perform(
             self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)
         } catch {
+          self.counters.apps += 1
           self.tell(app, .failed(error), on: address)
         }
-      }
+      } ?? 0
     }
   }
 

@@ -9,7 +9,7 @@ extension AgentHost {
     switch effect {
     case .persist: break
     case .send(let id, let request): send(id, request, of: address)
-    case .listen(let channels): listen(channels, of: address)
+    case .listen(let channels, let anew): listen(channels, anew: anew, of: address)
     case .app(let app, let reply): tell(app, reply, on: address)
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))

@@ -43,12 +43,12 @@ public actor AgentHost: Service {
   let trace: Trace
   let logger: Logger
   let launcher = Launcher()
-  private let context: Context
+  let context: Context
   private let store: any AgentStore
   var devices: [DeviceAddress: HostedDevice] = [:]
-  private var connections: [[UInt8]: RelayConnection] = [:]
+  var connections: [[UInt8]: RelayConnection] = [:]
   /// Who listens to a topic.
-  private var listeners: [[UInt8]: [DeviceAddress]] = [:]
+  var listeners: [[UInt8]: [DeviceAddress]] = [:]
   var apps: AppSocket?
 
   private var changes: [Change] = []
@@ -56,7 +56,7 @@ public actor AgentHost: Service {
   var statusIsStale = true
   var statusWritten = Instant(milliseconds: 0)
   private var failure: (any Error)?
-  private var counters = AgentCounters()
+  var counters = AgentCounters()
 
   /// A host that does nothing until it runs.
   ///
@@ -85,6 +85,7 @@ public actor AgentHost: Service {
         launcher.terminate(name: launchName(device.link.address, app))
       }
     }
+    logger.notice("stopping", metadata: ["unusable": "\(counters)"])
     thread.stop()
     store.close()
     if let failure { throw failure }
@@ -133,77 +134,6 @@ public actor AgentHost: Service {
     return HostedDevice(credential, child: machine)
   }
 
-  private func connect(_ credential: Credential) throws {
-    let key = credential.keys.publicKey.bytes
-    let connection = try RelayConnection(credential, in: context)
-    connections[key] = connection
-    thread.watch(connection.requests) { [weak self] in
-      self?.assumeIsolated { $0.drainReplies(key) }
-    }
-    thread.watch(connection.broadcasts) { [weak self] in
-      self?.assumeIsolated { $0.drainBroadcasts(key) }
-    }
-    thread.watch(connection.monitorSocket) { [weak self] in
-      self?.assumeIsolated { $0.drainMonitor(key) }
-    }
-  }
-
-  private func admitApps() { guarded { try apps?.admit() } }
-
-  // MARK: sockets
-
-  private func drainMonitor(_ key: [UInt8]) {
-    guard let connection = connections[key] else { return }
-    guarded {
-      for change in try connection.changes() {
-        if case .refused = change {
-          logger.warning("the relay refused our key, or is not the relay that we know")
-        }
-        for address in self.devices.keys.sorted() {
-          guard let device = self.devices[address],
-            device.credential.keys.publicKey.bytes == key, device.credential.isInFamily
-          else { continue }
-          switch change {
-          case .up: self.perform(device.connected(.now), for: address)
-          case .down: self.perform(device.disconnected(.now), for: address)
-          case .refused: break
-          }
-        }
-      }
-    }
-  }
-
-  private func drainReplies(_ key: [UInt8]) {
-    guard let connection = connections[key] else { return }
-    guarded {
-      try connection.drainReplies(limit: Self.drainLimit) { bytes in
-        guard let envelope = try? ReplyEnvelope.decode(bytes),
-          let device = self.devices[envelope.device]
-        else { return self.counters.malformed += 1 }
-        let reply = envelope.reply.opened()
-        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
-      }
-    }
-  }
-
-  private func drainBroadcasts(_ key: [UInt8]) {
-    guard let connection = connections[key] else { return }
-    guarded {
-      try connection.drainBroadcasts(limit: Self.drainLimit) { topic, sealed in
-        guard let addresses = self.listeners[topic], let first = addresses.first,
-          let key = self.devices[first]?.channels[topic],
-          let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
-          let broadcast = try? Broadcast.decode(bytes)
-        else { return self.counters.unopened += 1 }
-        let opened = broadcast.opened()
-        for address in addresses {
-          guard let device = self.devices[address] else { continue }
-          self.perform(device.broadcast(opened, .now), for: address)
-        }
-      }
-    }
-  }
-
   /// Runs the body; a failure of a socket or of the store ends the host, which loses nothing.
   func guarded(_ body: () throws -> Void) {
     do { try body() } catch { fail(error) }
@@ -250,43 +180,28 @@ public actor AgentHost: Service {
       for (address, effect) in wanted { carryOut(effect, for: address) }
     } while !effects.isEmpty || !changes.isEmpty
     writeStatus(now)
-    let deadline = devices.values.compactMap(\.deadline).min()
+    guarded { for connection in connections.values { try connection.revive() } }
+    return nextTurn(after: now)
+  }
+
+  /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
+  private func nextTurn(after now: Instant) -> UInt64? {
     let status = statusIsStale ? statusWritten + Self.statusInterval : nil
-    guard let next = [deadline, status].compactMap({ $0 }).min() else { return nil }
-    let milliseconds = max(1, next.milliseconds - now.milliseconds)
-    return Monotonic.now() + UInt64(min(milliseconds, 3_600_000)) * 1_000_000
-  }
-
-  func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
-    guard let device = devices[address],
-      let connection = connections[device.credential.keys.publicKey.bytes]
-    else { return }
-    let envelope = Envelope(device: address, requestID: id, request: request)
-    // Full or not connected: the machine's timers send it again.
-    guarded { _ = try connection.requests.send([[], envelope.encode()]) }
-  }
-
-  func listen(_ channels: [Channel], of address: DeviceAddress) {
-    guard let device = devices[address],
-      let connection = connections[device.credential.keys.publicKey.bytes]
-    else { return }
-    let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
-    guarded {
-      for topic in device.channels.keys where wanted[topic] == nil {
-        self.listeners[topic]?.removeAll { $0 == address }
-        try connection.stopListening(topic)
-      }
-      for topic in wanted.keys where device.channels[topic] == nil {
-        self.listeners[topic, default: []].append(address)
-        try connection.listen(topic)
-      }
+    let wall = (devices.values.map(\.deadline) + [status]).compactMap { $0 }.min()
+    let due = wall.map { wall in
+      let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, 3_600_000))
+      return Monotonic.now() + UInt64(milliseconds) * 1_000_000
     }
-    device.channels = wanted
+    return (connections.values.map(\.deadline) + [due]).compactMap { $0 }.min()
   }
 }
 
-/// What an agent saw and could not use.
-struct AgentCounters {
-  var malformed = 0
-  var unopened = 0
+/// What an agent received and could not use.
+struct AgentCounters: Hashable {
+  /// Replies of the relay that cannot be read, or that are for no hosted device.
+  var replies = 0
+  /// Broadcasts that cannot be opened with the key of their channel, or not be read.
+  var broadcasts = 0
+  /// Messages of apps that cannot be read.
+  var apps = 0
 }

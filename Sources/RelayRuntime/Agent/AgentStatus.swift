@@ -14,8 +14,8 @@ public struct AgentStatus: Codable, Sendable {
     public var name: String
     /// `child`, `guardian`, …
     public var role: String
-    /// Whether the relay is connected.
-    public var connected: Bool
+    /// `connected`, `connecting`, `no relay`, `wrong key` or `no family`.
+    public var relay: String
     /// The sum of the positions in all audiences.
     public var position: UInt64
     /// Commands that the relay has not acknowledged.
@@ -82,7 +82,7 @@ extension AgentHost {
         return AgentStatus.Device(
           family: address.family.rawValue, device: address.device.rawValue,
           name: device.credential.name, role: "\(device.credential.role)",
-          connected: device.isConnected,
+          relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
           questions: questions, known: known)
       })

@@ -83,17 +83,24 @@ final class AppSocket {
     }
   }
 
+  /// Gives what waits, up to `limit`; tells how many messages were not of three frames, or too large.
   func drain(
     limit: Int, _ body: (DeviceAddress, AppID, UnsafeRawBufferPointer) -> Void
-  ) throws(ZeroMQError) {
+  ) throws(ZeroMQError) -> Int {
+    var unusable = 0
     for _ in 0..<limit {
-      guard try router.receive(into: &message) != .nothing else { return }
-      guard message.count == 3, let key = message.userID, let (address, app) = owners[key] else {
+      let result = try router.receive(into: &message)
+      guard result != .nothing else { break }
+      guard result == .message, message.count == 3, let key = message.userID,
+        let (address, app) = owners[key]
+      else {
+        unusable += 1
         continue
       }
       routes[key] = message.bytes(0)
       message.withBytes(2) { body(address, app, $0) }
     }
+    return unusable
   }
 
   /// Sends to the app; `unreachable` where it has gone.

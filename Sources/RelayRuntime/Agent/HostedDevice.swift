@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import ZeroMQ
 
 /// A device that the process hosts: a child's or another person's, or a guardian's. One of the two is set.
 ///
@@ -10,7 +11,8 @@ final class HostedDevice {
   var guardian: GuardianMachine?
   /// What listens to which channel key, by topic.
   var channels: [[UInt8]: [UInt8]] = [:]
-  var isConnected = false
+  /// How the connection to the relay is.
+  var connection = ConnectionHealth.State.connecting
   /// The relay's last words on why this device may not come in.
   var shutOut: Problem?
 
@@ -28,13 +30,11 @@ final class HostedDevice {
   var deadline: Instant? { child?.deadline ?? guardian?.deadline }
 
   func connected(_ now: Instant) -> [DeviceEffect] {
-    isConnected = true
-    return child?.step(.connected, now: now) ?? guardian!.step(.connected, now: now)
+    child?.step(.connected, now: now) ?? guardian!.step(.connected, now: now)
   }
 
   func disconnected(_ now: Instant) -> [DeviceEffect] {
-    isConnected = false
-    return child?.step(.disconnected, now: now) ?? guardian!.step(.disconnected, now: now)
+    child?.step(.disconnected, now: now) ?? guardian!.step(.disconnected, now: now)
   }
 
   func reply(_ id: UInt64, _ reply: Reply, _ now: Instant) -> [DeviceEffect] {
@@ -48,5 +48,16 @@ final class HostedDevice {
 
   func timer(_ now: Instant) -> [DeviceEffect] {
     child?.step(.timer, now: now) ?? guardian!.step(.timer, now: now)
+  }
+
+  /// The connection in a word or two, for people.
+  var connectionName: String {
+    guard credential.isInFamily else { return "no family" }
+    return switch connection {
+    case .connecting: "connecting"
+    case .connected: "connected"
+    case .serverUnreachable: "no relay"
+    case .keyRefused: "wrong key"
+    }
   }
 }

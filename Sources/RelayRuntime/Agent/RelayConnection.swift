@@ -5,16 +5,11 @@ import ZeroMQ
 ///
 /// It is confined to the host's thread.
 final class RelayConnection {
-  /// What happened to the connection for requests.
-  enum Change { case up, down, refused }
-
-  let requests: Socket
-  let broadcasts: Socket
-  private var monitor: Monitor
+  let requests: WatchedConnection
+  let broadcasts: WatchedConnection
   private var message = Multipart()
   /// How many devices listen to a topic.
   private var listeners: [[UInt8]: Int] = [:]
-  private(set) var isUp = false
 
   init(_ credential: Credential, in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
@@ -25,57 +20,57 @@ final class RelayConnection {
     // Nothing is queued for an absent relay: the outbox keeps it, and sends it when the relay is there.
     options.immediate = true
     options.reconnectIntervalMaximum = 500
-    requests = try Socket(.dealer, in: context, options: options)
-    broadcasts = try Socket(.sub, in: context, options: options)
-    monitor = try Monitor(requests, in: context)
-    try broadcasts.connect(credential.broadcasts)
-    try requests.connect(credential.requests)
+    // First what only listens: whoever attaches is told of events at once.
+    broadcasts = try WatchedConnection(
+      .sub, to: credential.broadcasts, options: options, in: context)
+    requests = try WatchedConnection(
+      .dealer, to: credential.requests, options: options, in: context)
   }
 
-  var monitorSocket: Socket {
-    _read { yield monitor.socket }
+  /// When ``revive()`` may have work, in nanoseconds of `Monotonic`.
+  var deadline: UInt64? {
+    [requests.health.givesUpAt, broadcasts.health.givesUpAt].compactMap { $0 }.min()
   }
 
-  /// What the monitor has seen since the last call.
-  func changes() throws(ZeroMQError) -> [Change] {
-    var changes: [Change] = []
-    _ = try monitor.drain { event in
-      switch event.kind {
-      case .handshakeSucceeded: changes.append(.up)
-      case .disconnected where isUp: changes.append(.down)
-      case .handshakeFailed: changes.append(.refused)
-      default: break
-      }
-      if case .handshakeSucceeded = event.kind { isUp = true }
-      if case .disconnected = event.kind { isUp = false }
-    }
-    return changes
+  func revive() throws(ZeroMQError) {
+    try requests.revive()
+    try broadcasts.revive()
   }
 
   func listen(_ topic: [UInt8]) throws(ZeroMQError) {
     listeners[topic, default: 0] += 1
-    if listeners[topic] == 1 { try broadcasts.subscribe(topic) }
+    if listeners[topic] == 1 { try broadcasts.socket.subscribe(topic) }
   }
 
   func stopListening(_ topic: [UInt8]) throws(ZeroMQError) {
     guard let count = listeners[topic] else { return }
     listeners[topic] = count == 1 ? nil : count - 1
-    if count == 1 { try broadcasts.unsubscribe(topic) }
+    if count == 1 { try broadcasts.socket.unsubscribe(topic) }
   }
 
-  /// The bodies of the replies that wait, up to `limit`.
-  func drainReplies(limit: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(ZeroMQError) {
+  /// Subscribes once more, since nothing seems to come: libzmq does not send a subscription that it counts
+  /// already.
+  func listenAnew(_ topic: [UInt8]) throws(ZeroMQError) {
+    guard listeners[topic] != nil else { return }
+    try broadcasts.socket.unsubscribe(topic)
+    try broadcasts.socket.subscribe(topic)
+  }
+
+  /// The bodies of the replies that wait, up to `limit`; `nil` for what is none.
+  func drainReplies(limit: Int, _ body: (UnsafeRawBufferPointer?) -> Void) throws(ZeroMQError) {
     for _ in 0..<limit {
-      guard try requests.receive(into: &message) != .nothing else { return }
-      if message.count == 2 { message.withBytes(1, body) }
+      guard try requests.socket.receive(into: &message) != .nothing else { return }
+      if message.count == 2 { message.withBytes(1, body) } else { body(nil) }
     }
   }
 
-  /// The topics and sealed bytes of the broadcasts that wait, up to `limit`.
-  func drainBroadcasts(limit: Int, _ body: ([UInt8], [UInt8]) -> Void) throws(ZeroMQError) {
+  /// The topics and sealed bytes of the broadcasts that wait, up to `limit`; `nil` for what is none.
+  func drainBroadcasts(limit: Int, _ body: ((topic: [UInt8], sealed: [UInt8])?) -> Void)
+    throws(ZeroMQError)
+  {
     for _ in 0..<limit {
-      guard try broadcasts.receive(into: &message) != .nothing else { return }
-      if message.count == 2 { body(message.bytes(0), message.bytes(1)) }
+      guard try broadcasts.socket.receive(into: &message) != .nothing else { return }
+      body(message.count == 2 ? (message.bytes(0), message.bytes(1)) : nil)
     }
   }
 }

@@ -1,0 +1,126 @@
+import FamilyModel
+import RelayWire
+import ZeroMQ
+
+extension AgentHost {
+  /// Connects a key to the relay.
+  func connect(_ credential: Credential) throws {
+    let key = credential.keys.publicKey.bytes
+    let connection = try RelayConnection(credential, in: context)
+    connections[key] = connection
+    thread.watch(connection.requests.socket) { [weak self] in
+      self?.assumeIsolated { $0.drainReplies(key) }
+    }
+    thread.watch(connection.broadcasts.socket) { [weak self] in
+      self?.assumeIsolated { $0.drainBroadcasts(key) }
+    }
+    thread.watch(connection.requests.monitorSocket) { [weak self] in
+      self?.assumeIsolated { $0.noteRequests(key) }
+    }
+    thread.watch(connection.broadcasts.monitorSocket) { [weak self] in
+      self?.assumeIsolated { $0.noteBroadcasts(key) }
+    }
+  }
+
+  private func noteRequests(_ key: [UInt8]) {
+    guarded {
+      for state in try self.connections[key]?.requests.changes() ?? [] {
+        self.log(state)
+        for address in self.devices.keys.sorted() {
+          guard let device = self.devices[address],
+            device.credential.keys.publicKey.bytes == key, device.credential.isInFamily,
+            device.connection != state
+          else { continue }
+          let wasConnected = device.connection == .connected
+          device.connection = state
+          self.statusIsStale = true
+          if state == .connected {
+            self.perform(device.connected(.now), for: address)
+          } else if wasConnected {
+            self.perform(device.disconnected(.now), for: address)
+          }
+        }
+      }
+    }
+  }
+
+  /// What is missed meanwhile is fetched; libzmq subscribes again by itself.
+  private func noteBroadcasts(_ key: [UInt8]) {
+    guarded { _ = try self.connections[key]?.broadcasts.changes() }
+  }
+
+  private func log(_ state: ConnectionHealth.State) {
+    switch state {
+    case .connected: logger.notice("connected to the relay")
+    case .connecting: logger.info("connecting to the relay")
+    case .serverUnreachable: logger.notice("no relay answers; trying again")
+    case .keyRefused(.serverKey):
+      logger.error("what answers is not the relay of the credential: run `relayctl apply` again")
+    case .keyRefused(let refusal):
+      logger.error("the relay refuses this key: \(refusal)")
+    }
+  }
+
+  private func drainReplies(_ key: [UInt8]) {
+    guard let connection = connections[key] else { return }
+    guarded {
+      try connection.drainReplies(limit: Self.drainLimit) { bytes in
+        guard let bytes, let envelope = try? ReplyEnvelope.decode(bytes),
+          let device = self.devices[envelope.device],
+          device.credential.keys.publicKey.bytes == key
+        else { return self.counters.replies += 1 }
+        let reply = envelope.reply.opened()
+        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
+      }
+    }
+  }
+
+  private func drainBroadcasts(_ key: [UInt8]) {
+    guard let connection = connections[key] else { return }
+    guarded {
+      try connection.drainBroadcasts(limit: Self.drainLimit) { message in
+        guard let (topic, sealed) = message, let addresses = self.listeners[topic],
+          let first = addresses.first, let key = self.devices[first]?.channels[topic],
+          let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
+          let broadcast = try? Broadcast.decode(bytes)
+        else { return self.counters.broadcasts += 1 }
+        let opened = broadcast.opened()
+        for address in addresses {
+          guard let device = self.devices[address] else { continue }
+          self.perform(device.broadcast(opened, .now), for: address)
+        }
+      }
+    }
+  }
+
+  func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
+    guard let device = devices[address],
+      let connection = connections[device.credential.keys.publicKey.bytes]
+    else { return }
+    let envelope = Envelope(device: address, requestID: id, request: request)
+    // Full or not connected: the machine's timers send it again.
+    guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
+  }
+
+  func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
+    guard let device = devices[address],
+      let connection = connections[device.credential.keys.publicKey.bytes]
+    else { return }
+    let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
+    guarded {
+      for topic in device.channels.keys where wanted[topic] == nil {
+        self.listeners[topic]?.removeAll { $0 == address }
+        try connection.stopListening(topic)
+      }
+      for topic in wanted.keys {
+        if device.channels[topic] == nil {
+          self.listeners[topic, default: []].append(address)
+          try connection.listen(topic)
+        } else if anew {
+          try connection.listenAnew(topic)
+        }
+      }
+    }
+    device.channels = wanted
+  }
+}
