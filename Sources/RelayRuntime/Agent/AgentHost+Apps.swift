@@ -6,22 +6,23 @@ extension AgentHost {
 
   func drainApps() {
     guarded {
-      self.counters.apps += try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
-        do throws(Problem) {
-          let request = try AppRequest.decode(bytes)
-          switch request {
-          case .attach: self.trace("app-attached", device: address)
-          case .acknowledge: self.trace("app-acknowledged", device: address)
-          case .ask(let question): self.trace("ask", device: address, question: question.id)
-          case .register, .detach: break
+      self.counters.apps +=
+        try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
+          do throws(Problem) {
+            let request = try AppRequest.decode(bytes)
+            switch request {
+            case .attach: self.trace("app-attached", device: address)
+            case .acknowledge: self.trace("app-acknowledged", device: address)
+            case .ask(let question): self.trace("ask", device: address, question: question.id)
+            case .register, .detach: break
+            }
+            self.perform(
+              self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)
+          } catch {
+            self.counters.apps += 1
+            self.tell(app, .failed(error), on: address)
           }
-          self.perform(
-            self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)
-        } catch {
-          self.counters.apps += 1
-          self.tell(app, .failed(error), on: address)
-        }
-      } ?? 0
+        } ?? 0
     }
   }
 
