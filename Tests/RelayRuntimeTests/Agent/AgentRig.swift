@@ -90,6 +90,26 @@ final class AgentRig {
   }
 }
 
+/// A raw client: sends what it likes.
+final class Client {
+  let socket: Socket
+  private let context: Context
+
+  init(_ kind: SocketKind, _ pair: CurveKeyPair, _ server: CurvePublicKey) throws {
+    context = try Context()
+    var options = SocketOptions()
+    options.security = .client(pair, server: server)
+    socket = try Socket(kind, in: context, options: options)
+  }
+
+  /// The next message's frames; `nil` after `milliseconds` without one.
+  func receive(_ milliseconds: Int = 5_000) throws -> [[UInt8]]? {
+    guard try socket.waitUntilReadable(milliseconds: milliseconds) else { return nil }
+    guard let message = try socket.receive() else { return nil }
+    return message.allBytes
+  }
+}
+
 extension Client {
   func appReply(_ milliseconds: Int = 5_000) throws -> AppReply? {
     guard let last = try receive(milliseconds)?.last else { return nil }

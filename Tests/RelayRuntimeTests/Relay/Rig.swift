@@ -154,6 +154,19 @@ final class Peer {
 
   func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
 
+  func subscribeAnew() throws {
+    for channel in channels.values {
+      try broadcasts.unsubscribe(channel.topic)
+      try broadcasts.subscribe(channel.topic)
+    }
+  }
+
+  /// Whether the event comes, after whatever else.
+  func hears(seq: UInt64) throws -> Bool {
+    while let event = try event() { if event.seq == seq { return true } }
+    return false
+  }
+
   func broadcast(within milliseconds: Int = 2_000) throws -> Broadcast? {
     guard try broadcasts.waitUntilReadable(milliseconds: milliseconds),
       let message = try broadcasts.receive()
