@@ -31,6 +31,6 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
     .timeLimit(.minutes(5)))
   func kills() async throws {
     let text = try await run("kills")
-    #expect(text.contains("20 kills: nothing lost, nothing twice"))
+    #expect(text.contains("40 kills: nothing lost, nothing twice"))
   }
 }
