@@ -94,6 +94,7 @@ let package = Package(
       ]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
-    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore"]),
+    .target(name: "CountedSync", path: "Tests/CountedSync"),
+    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync"]),
   ]
 )

@@ -1,3 +1,4 @@
+import CountedSync
 import FamilyModel
 import Foundation
 import RelayStore
@@ -126,6 +127,17 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     store.close()
     let again = try SQLiteEventStore(path: folder.path("a"))
     #expect(try again.settings().synchronous == 2)
+  }
+
+  @Test("X2: a commit calls fdatasync before it returns, once")
+  func synchronises() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    for seq: UInt64 in 1...50 {
+      let before = counted_fdatasync()
+      try store.commit(batch([event(1, seq)]))
+      #expect(counted_fdatasync() - before == 1)
+    }
   }
 
   @Test("what was committed is there after the file was closed")

@@ -1,0 +1,2 @@
+/// How often this thread has called fdatasync.
+long counted_fdatasync(void);
