@@ -232,6 +232,8 @@ struct Transcript {
     print("   ✓ \(what)")
   }
 
-  private func title(_ text: String) { print("\n\u{1B}[1m\(text)\u{1B}[0m") }
+  private func title(_ text: String) {
+    print(isatty(STDOUT_FILENO) == 1 ? "\n\u{1B}[1m\(text)\u{1B}[0m" : "\n\(text)")
+  }
   private func say(_ text: String) { print("   \(text)") }
 }
