@@ -5,11 +5,23 @@ public enum AppRequest: Hashable, Sendable {
   /// The app listens to `updates`, and may be launched in the background for them (R7).
   case register
   /// Ask the guardians. The answer comes as `AppReply.asked`, however long the child takes.
-  case ask(Question)
+  case ask(Question, AskManner)
   /// Everything up to this entry was handled by the app (R6). It has no reply.
   case acknowledge(UInt64)
   /// The app goes to sleep. It has no reply.
   case detach
+}
+
+/// How a question begins on the child's device.
+public enum AskManner: UInt8, Sendable {
+  /// The child chooses: by message, in person, or not at all (A1).
+  case choose = 0
+  /// The compose sheet opens at once.
+  case byMessage = 1
+  /// The passcode is asked for at once (A4).
+  case inPerson = 2
+  /// Nobody is asked: an adult takes note of a significant update.
+  case acknowledge = 3
 }
 
 /// What a device tells an app.
@@ -38,6 +50,10 @@ public enum AskOutcome: Hashable, Sendable {
   case alreadyAsked(QuestionID)
   /// Nobody is asked: the default choice comes as the response (Q8).
   case answeredByDefault
+  /// A guardian answered here, with the passcode (A4).
+  case answeredInPerson(approved: Bool)
+  /// The person took note of the update.
+  case acknowledged
   /// The question cannot be asked.
   case refused(Problem)
 }
@@ -52,6 +68,8 @@ public struct AppEntry: Hashable, Sendable {
     case known([Handle])
     /// These handles are not known any more.
     case forgotten([Handle])
+    /// A guardian withdrew the consent that the child goes on using the app (R9).
+    case consentWithdrawn
   }
   /// The place in the app's sequence of entries.
   public var position: UInt64

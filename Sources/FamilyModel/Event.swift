@@ -78,6 +78,8 @@ public enum Content: Hashable, Sendable {
   case contact(Handle, known: Bool)
   /// A person's account (F2).
   case account(Account)
+  /// What a guardian takes back (R9).
+  case withdrawal(Withdrawal)
 }
 
 /// A guardian's answer (R3).
@@ -115,6 +117,13 @@ public struct Event: Hashable, Sendable {
     case posted(child: PersonID, Content)
     /// A guardian changed a child's known contacts; the content is a contact.
     case contactChanged(child: PersonID, Content)
+    /// A guardian set the family's passcode (A4).
+    case passcodeChanged(Passcode)
+    /// A guardian answered on the child's device, with the passcode (A4); the content is a question, and
+    /// the proof a signature of ``InPerson``'s bytes.
+    case answeredInPerson(QuestionHeader, Content, Decision, proof: [UInt8])
+    /// A guardian took something back (R9); the content is a withdrawal.
+    case withdrawn(child: PersonID, Content)
   }
   /// Position in the family's log: 1, 2, 3, …
   public var seq: UInt64

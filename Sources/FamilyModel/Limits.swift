@@ -30,6 +30,8 @@ public enum Limits {
   public static let pageBytes = 512 * 1024
   /// Commands that one device keeps until the relay has acknowledged them.
   public static let outbox = 1024
+  /// scrypt's cost for the passcode, as a power of two: from what a test can pay to what a phone can.
+  public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
   /// Milliseconds between two reminders of one question (A6).
   public static let reminderInterval: Int64 = 15 * 60 * 1000
 }

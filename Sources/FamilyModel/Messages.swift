@@ -2,7 +2,7 @@
 public enum Command: Hashable, Sendable {
   /// Makes the family, or changes its members and devices (the administrator only).
   case setRoster(Roster)
-  /// Sets an account (the administrator only); the content is an account.
+  /// Sets an account (the administrator, or a guardian a child's, F5); the content is an account.
   case setAccount(PersonID, Content)
   /// Turns a child's limits on or off (guardians, and the administrator).
   case setLimits(child: PersonID, on: Bool)
@@ -18,6 +18,14 @@ public enum Command: Hashable, Sendable {
   case post(child: PersonID, Content)
   /// Changes a child's known contacts (a guardian); the content is a contact.
   case changeContact(child: PersonID, Content)
+  /// Sets the family's passcode (a guardian).
+  case setPasscode(Passcode)
+  /// Asks and answers at once, with the passcode (the child's device); the content is a question.
+  case answerInPerson(QuestionHeader, Content, choice: String, proof: [UInt8])
+  /// Takes something back (a guardian); the content is a withdrawal.
+  case withdraw(child: PersonID, Content)
+  /// Makes an account for a child, with a child's defaults on (a guardian, F4).
+  case addChild(displayName: String)
 }
 
 /// How far a device has come in one audience.

@@ -31,6 +31,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let notPermitted = Problem(201)
   /// Only a child asks (Q9).
   public static let notAChild = Problem(202)
+  /// An answer in person without the family's passcode (A4).
+  public static let noProof = Problem(203)
   /// No handle, or an empty one (Q10).
   public static let emptyHandle = Problem(300)
   /// A handle is too long (Q10).
@@ -65,6 +67,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let limitsOff = Problem(406)
   /// The family, person, device or question is there already with other content.
   public static let conflict = Problem(407)
+  /// The family has no passcode (A4).
+  public static let noPasscode = Problem(408)
   /// The relay has more to do than it can: wait `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
@@ -81,11 +85,13 @@ extension Problem: CustomStringConvertible {
   private static let names: [UInt16: String] = [
     100: "malformed message", 101: "unsupported protocol version", 102: "too large",
     103: "unknown request", 200: "not enrolled", 201: "not permitted", 202: "not a child",
+    203: "no proof of the passcode",
     300: "empty handle", 301: "handle too long", 302: "default choice is not a choice",
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
     307: "too many", 308: "family not well formed", 400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
-    407: "exists with other content", 500: "overloaded", 501: "store failed",
+    407: "exists with other content", 408: "the family has no passcode", 500: "overloaded",
+    501: "store failed",
   ]
 }

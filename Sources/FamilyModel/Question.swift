@@ -32,6 +32,19 @@ public enum Topic: Hashable, Sendable {
   /// Going on with an app that changed: the app's description of what changed.
   case significantUpdate(description: String)
 
+  /// The kinds of topics.
+  public enum Kind: Hashable, Sendable {
+    /// Communicating with people.
+    case communication
+    /// Going on with an app that changed.
+    case significantUpdate
+  }
+
+  /// What kind of topic it is.
+  public var kind: Kind {
+    if case .communication = self { .communication } else { .significantUpdate }
+  }
+
   /// The handles asked about, in the order given.
   public var handles: [Handle] {
     if case .communication(let people, _) = self { people.map(\.handle) } else { [] }

@@ -1,20 +1,24 @@
-import DeviceConnection
+package import DeviceConnection
+import DeviceSocket
 import FamilyCore
-import FamilyModel
-import RelayStore
+package import FamilyModel
+import Foundation
+package import RelayStore
 import RelayWire
+import SQLiteStore
 import Synchronization
 
 /// Drives the app's machine: one connection, one store, the app's waiting calls.
 ///
 /// It runs on its connection's executor.
-actor AppSession {
-  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
+package actor AppSession {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
   private let connection: any DeviceConnection
   private let store: any AgentStore
   private var machine: AppMachine
   private var asks: [QuestionID: [CheckedContinuation<AskOutcome, Never>]] = [:]
-  private var subscriber: AsyncStream<Delivery>.Continuation?
+  private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
+  private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
   /// A copy that any thread may read without waiting for the actor (K2).
   nonisolated let known: Mutex<Set<Handle>>
@@ -26,8 +30,18 @@ actor AppSession {
     let choice: Choice
   }
 
-  init(_ app: AppID, _ connection: any DeviceConnection, _ store: sending any AgentStore) throws {
+  /// What time it is for the app.
+  nonisolated let clock: @Sendable () -> Instant
+
+  /// A session of an app.
+  package init(
+    _ app: AppID, _ connection: any DeviceConnection, _ store: sending any AgentStore,
+    clock: @escaping @Sendable () -> Instant = {
+      Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    }
+  ) throws {
     self.connection = connection
+    self.clock = clock
     let records = try store.load(prefix: []).map {
       try AppRecord.decode(key: $0.key, value: $0.value)
     }
@@ -36,7 +50,8 @@ actor AppSession {
     self.store = store
   }
 
-  func run() async {
+  /// Runs as long as the connection does.
+  package func run() async {
     for await event in connection.events {
       switch event {
       case .connected: step(.connected)
@@ -46,28 +61,46 @@ actor AppSession {
     }
   }
 
-  func ask(_ question: Question) async -> AskOutcome {
+  func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
     await withCheckedContinuation { continuation in
       // Registered before it is sent: the answer may be quick.
       asks[question.id, default: []].append(continuation)
-      step(.ask(question))
+      step(.ask(question, manner))
     }
   }
 
-  /// The responses, to one loop at a time; those that came before are first (R7).
-  func subscribe() -> AsyncStream<Delivery> {
+  /// The responses, to one loop at a time for each kind; those that came before are first (R7).
+  func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
     let (stream, continuation) = AsyncStream<Delivery>.makeStream()
-    subscriber?.finish()
-    subscriber = continuation
-    for delivery in waiting { continuation.yield(delivery) }
-    step(.subscribe)
+    subscribers[kind]?.finish()
+    subscribers[kind] = continuation
+    for delivery in waiting where delivery.question.topic.kind == kind {
+      continuation.yield(delivery)
+    }
+    step(.subscribe(kind))
     return stream
   }
 
   func consumed(_ position: UInt64) {
-    waiting.removeAll { $0.position <= position }
+    waiting.removeAll { $0.position == position }
     step(.consumed(position))
   }
+
+  var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
+
+  /// Whether the consent is withdrawn: now, and whenever that changes.
+  func consent() -> AsyncStream<Bool> {
+    let (stream, continuation) = AsyncStream<Bool>.makeStream()
+    let id = UUID()
+    consentWatchers[id] = continuation
+    continuation.onTermination = { [weak self] _ in
+      Task { await self?.forgetWatcher(id) }
+    }
+    continuation.yield(machine.isConsentWithdrawn)
+    return stream
+  }
+
+  private func forgetWatcher(_ id: UUID) { consentWatchers[id] = nil }
 
   private func step(_ input: AppMachine.Input) {
     for effect in machine.step(input) {
@@ -80,11 +113,13 @@ actor AppSession {
       case .deliver(let position, let question, let choice):
         let delivery = Delivery(position: position, question: question, choice: choice)
         waiting.append(delivery)
-        subscriber?.yield(delivery)
+        subscribers[question.topic.kind]?.yield(delivery)
       case .asked(let id, let outcome):
         for continuation in asks.removeValue(forKey: id) ?? [] {
           continuation.resume(returning: outcome)
         }
+      case .consentChanged:
+        for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
       case .caughtUp: break
       }
     }
@@ -93,7 +128,7 @@ actor AppSession {
   private func changes(_ change: AppRecordChange) throws(StoreError) -> [Change] {
     switch change {
     case .put(let record): return [Change(key: record.key, value: record.value)]
-    case .forget(let handle): return [Change(key: AppRecord.key(of: handle), value: nil)]
+    case .remove(let record): return [Change(key: record.key, value: nil)]
     case .forgetAll:
       return try store.load(prefix: AppRecord.knownPrefix).map { Change(key: $0.key, value: nil) }
     }

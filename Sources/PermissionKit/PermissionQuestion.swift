@@ -82,18 +82,30 @@ extension PermissionQuestion where Topic == CommunicationTopic {
   public convenience init(communicationTopic: CommunicationTopic, id: UUID) {
     self.init(topic: communicationTopic, id: id)
   }
+}
 
-  var model: Question {
-    Question(
+extension PermissionQuestion where Topic == SignificantAppUpdateTopic {
+  /// A question whether the child may go on using the app.
+  public convenience init(significantAppUpdateTopic: SignificantAppUpdateTopic) {
+    self.init(topic: significantAppUpdateTopic)
+  }
+}
+
+extension PermissionQuestion {
+  var model: Question? {
+    guard let topic = topic as? any ModelTopic else { return nil }
+    return Question(
       id: ID128(bytes: withUnsafeBytes(of: id.uuid) { Array($0) })!, topic: topic.model,
       choices: choices.map(\.model), defaultChoice: defaultChoice.model,
       expiration: expirationDate.map {
-        Instant(milliseconds: Int64($0.timeIntervalSince1970 * 1_000))
+        Instant(milliseconds: Int64(clamping: $0.timeIntervalSince1970 * 1_000))
       })
   }
 
   convenience init?(_ question: Question) {
-    guard let topic = CommunicationTopic(question.topic) else { return nil }
+    guard let type = Topic.self as? any ModelTopic.Type,
+      let topic = type.init(question.topic) as? Topic
+    else { return nil }
     var id = UUID().uuid
     withUnsafeMutableBytes(of: &id) { $0.copyBytes(from: question.id.bytes) }
     self.init(topic: topic, id: UUID(uuid: id))
@@ -102,6 +114,25 @@ extension PermissionQuestion where Topic == CommunicationTopic {
     expirationDate = question.expiration.map {
       Date(timeIntervalSince1970: Double($0.milliseconds) / 1_000)
     }
+  }
+
+  /// Asks, and tells how it ended.
+  func ask(_ manner: AskManner) async throws -> AskOutcome {
+    let session = try AppSession.current.get()
+    guard let model else { throw AskError.invalidQuestion }
+    do throws(Problem) {
+      try model.validate(now: session.clock())
+    } catch { throw AskError(error) }
+    let outcome = await session.ask(model, manner)
+    if case .refused(let problem) = outcome { throw AskError(problem) }
+    return outcome
+  }
+}
+
+extension Int64 {
+  /// The number without its fraction, or the nearest that there is: an app may give any date.
+  fileprivate init(clamping value: Double) {
+    self = Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : .min)
   }
 }
 

@@ -14,7 +14,9 @@ extension AppRequest {
         $0.applied = applied
       }
     case .register: message.register = PBEmpty()
-    case .ask(let question): message.ask = question.wire
+    case .ask(let question, let manner):
+      message.ask = question.wire
+      message.manner = UInt32(manner.rawValue)
     case .acknowledge(let position): message.acknowledge = position
     case .detach: message.detach = PBEmpty()
     }
@@ -29,7 +31,9 @@ extension AppRequest {
     case .attach(let attach):
       return .attach(app: AppID(attach.app), applied: attach.applied)
     case .register: return .register
-    case .ask(let question): return .ask(try Question(question))
+    case .ask(let question):
+      let manner = try Wire.value(UInt8(exactly: message.manner).flatMap(AskManner.init))
+      return .ask(try Question(question), manner)
     case .acknowledge(let position): return .acknowledge(position)
     case .detach: return .detach
     case nil: throw .unknownRequest
@@ -53,6 +57,7 @@ extension AppEntry {
         }
       case .known(let handles): message.known = .with { $0.handles = handles.map(\.wire) }
       case .forgotten(let handles): message.forgotten = .with { $0.handles = handles.map(\.wire) }
+      case .consentWithdrawn: message.consentWithdrawn = PBEmpty()
       }
     }
   }
@@ -69,6 +74,7 @@ extension AppEntry {
       self.init(position: wire.position, body: .known(try handles(list.handles)))
     case .forgotten(let list):
       self.init(position: wire.position, body: .forgotten(try handles(list.handles)))
+    case .consentWithdrawn: self.init(position: wire.position, body: .consentWithdrawn)
     case nil: throw .malformed
     }
   }
@@ -97,6 +103,8 @@ extension AppReply {
         case .alreadyAsked(let open): $0.alreadyAsked = Data(open.bytes)
         case .answeredByDefault: $0.byDefault = PBEmpty()
         case .refused(let problem): $0.refused = problem.wire
+        case .answeredInPerson(let approved): $0.inPerson = approved
+        case .acknowledged: $0.acknowledged = PBEmpty()
         }
       }
     case .failed(let problem): message.failed = problem.wire
@@ -127,6 +135,8 @@ extension AppReply {
     case .alreadyAsked(let id): return .alreadyAsked(try Wire.id(id))
     case .byDefault: return .answeredByDefault
     case .refused(let problem): return .refused(try Problem(problem))
+    case .inPerson(let approved): return .answeredInPerson(approved: approved)
+    case .acknowledged: return .acknowledged
     case nil: throw .malformed
     }
   }

@@ -16,6 +16,7 @@ extension Content {
         $0.known = known
       }
     case .account(let account): message.account = account.wire
+    case .withdrawal(let withdrawal): message.withdrawal = withdrawal.wire
     }
     return Wire.encode(message)
   }
@@ -37,6 +38,7 @@ extension Content {
     case .contact(let contact):
       return .contact(try Handle(contact.handle), known: contact.known)
     case .account(let account): return .account(try Account(account))
+    case .withdrawal(let withdrawal): return .withdrawal(try Withdrawal(withdrawal))
     case nil: throw .malformed
     }
   }
@@ -75,6 +77,29 @@ extension Account {
   }
 }
 
+extension Withdrawal {
+  var wire: PBWithdrawal {
+    .with {
+      switch self {
+      case .handle(let handle, let app):
+        $0.handle = handle.wire
+        if let app { $0.app = app.rawValue }
+      case .consent(let app): $0.app = app.rawValue
+      }
+    }
+  }
+
+  init(_ wire: PBWithdrawal) throws(Problem) {
+    guard wire.app.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
+    if wire.hasHandle {
+      self = .handle(try Handle(wire.handle), in: wire.hasApp ? AppID(wire.app) : nil)
+    } else {
+      guard wire.hasApp else { throw .malformed }
+      self = .consent(AppID(wire.app))
+    }
+  }
+}
+
 extension Event {
   /// The event with its content opened, where it can be opened here.
   public func opened() -> Event {
@@ -87,7 +112,11 @@ extension Event {
       event.body = .posted(child: child, content.openedIfPossible)
     case .contactChanged(let child, let content):
       event.body = .contactChanged(child: child, content.openedIfPossible)
-    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided: break
+    case .answeredInPerson(let header, let content, let decision, let proof):
+      event.body = .answeredInPerson(header, content.openedIfPossible, decision, proof: proof)
+    case .withdrawn(let child, let content):
+      event.body = .withdrawn(child: child, content.openedIfPossible)
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged: break
     }
     return event
   }

@@ -53,6 +53,33 @@ func wire(_ header: QuestionHeader, _ content: Content) -> PBAsked {
   }
 }
 
+func wire(_ header: QuestionHeader, _ content: Content, _ choice: ChoiceHeader, _ proof: [UInt8])
+  -> PBInPerson
+{
+  .with {
+    $0.header = header.wire
+    $0.content = Data(content.bytes)
+    $0.choice = choice.wire
+    $0.proof = Data(proof)
+  }
+}
+
+extension Passcode {
+  var wire: PBPasscode {
+    .with {
+      $0.salt = Data(salt)
+      $0.logCost = UInt32(logCost)
+      $0.publicKey = Data(publicKey)
+    }
+  }
+
+  init(_ wire: PBPasscode) throws(Problem) {
+    let cost = try Wire.value(UInt8(exactly: wire.logCost))
+    self.init(salt: [UInt8](wire.salt), logCost: cost, publicKey: [UInt8](wire.publicKey))
+    try validate()
+  }
+}
+
 func wire(_ child: PersonID, limits on: Bool) -> PBLimits {
   .with {
     $0.child = child.rawValue
@@ -84,6 +111,10 @@ extension Event {
       }
     case .posted(let child, let content): message.posted = wire(child, content)
     case .contactChanged(let child, let content): message.contactChanged = wire(child, content)
+    case .passcodeChanged(let passcode): message.passcodeChanged = passcode.wire
+    case .answeredInPerson(let header, let content, let decision, let proof):
+      message.answeredInPerson = wire(header, content, decision.choice, proof)
+    case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
     }
     return Wire.encode(message)
   }
@@ -118,6 +149,16 @@ extension Event {
     case .contactChanged(let contact):
       return .contactChanged(
         child: PersonID(contact.person), try Content(carried: contact.content))
+    case .passcodeChanged(let passcode): return .passcodeChanged(try Passcode(passcode))
+    case .answeredInPerson(let answered):
+      let header = try QuestionHeader(answered.header)
+      return .answeredInPerson(
+        header, try Content(carried: answered.content),
+        Decision(question: header.id, choice: try ChoiceHeader(answered.choice)),
+        proof: try Wire.proof(answered.proof))
+    case .withdrawn(let withdrawn):
+      return .withdrawn(
+        child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
     case nil: throw .malformed
     }
   }

@@ -32,6 +32,7 @@ extension RecordKey {
     case .outbox(let position): KeyWriter(4).with(position).bytes
     case .app(let app): KeyWriter(5).with(app.rawValue).bytes
     case .entry(let app, let position): KeyWriter(6).with(app.rawValue).with(position).bytes
+    case .passcodeTries: KeyWriter(7).bytes
     }
   }
 }
@@ -69,6 +70,12 @@ extension DeviceRecord {
           $0.head = standing.head
         })
     case .entry(_, let entry): Wire.encode(entry.wire)
+    case .passcodeTries(let tries):
+      Wire.encode(
+        PBPasscodeTries.with {
+          $0.count = tries.count
+          $0.notBefore = tries.notBefore.milliseconds
+        })
     }
   }
 
@@ -96,6 +103,10 @@ extension DeviceRecord {
           head: standing.head))
     case 6:
       return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
+    case 7:
+      let tries = try Wire.parse(PBPasscodeTries.self, value)
+      return .passcodeTries(
+        PasscodeTries(count: tries.count, notBefore: Instant(milliseconds: tries.notBefore)))
     default: throw .malformed
     }
   }
@@ -110,7 +121,10 @@ extension Command {
     case .changeContact(let child, let content):
       .changeContact(child: child, content.openedIfPossible)
     case .setAccount(let person, let content): .setAccount(person, content.openedIfPossible)
-    case .setRoster, .setLimits, .remind, .cancel, .answer: self
+    case .answerInPerson(let header, let content, let choice, let proof):
+      .answerInPerson(header, content.openedIfPossible, choice: choice, proof: proof)
+    case .withdraw(let child, let content): .withdraw(child: child, content.openedIfPossible)
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild: self
     }
   }
 }
@@ -129,6 +143,8 @@ extension AppRecord {
     switch self {
     case .known(let handle): Self.key(of: handle)
     case .position: [2]
+    case .consentWithdrawn: [3]
+    case .consumedAhead(let position): KeyWriter(4).with(position).bytes
     }
   }
 
@@ -142,6 +158,7 @@ extension AppRecord {
           $0.applied = applied
           $0.consumed = consumed
         })
+    case .consentWithdrawn, .consumedAhead: []
     }
   }
 
@@ -152,6 +169,8 @@ extension AppRecord {
     case 2:
       let position = try Wire.parse(PBAppPosition.self, value)
       return .position(applied: position.applied, consumed: position.consumed)
+    case 3: return .consentWithdrawn
+    case 4: return .consumedAhead(number(key.dropFirst()))
     default: throw .malformed
     }
   }

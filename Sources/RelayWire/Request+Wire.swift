@@ -110,6 +110,14 @@ extension Command {
       case .post(let child, let content): message.post = RelayWire.wire(child, content)
       case .changeContact(let child, let content):
         message.changeContact = RelayWire.wire(child, content)
+      case .setPasscode(let passcode): message.setPasscode = passcode.wire
+      case .answerInPerson(let header, let content, let choice, let proof):
+        // What the choice means is in the header.
+        let choice = ChoiceHeader(id: choice, answer: .approval)
+        message.answerInPerson = RelayWire.wire(header, content, choice, proof)
+      case .withdraw(let child, let content):
+        message.withdraw = RelayWire.wire(child, content)
+      case .addChild(let name): message.addChild = name
       }
     }
   }
@@ -132,6 +140,17 @@ extension Command {
     case .changeContact(let contact):
       self = .changeContact(
         child: PersonID(contact.person), try Content(carried: contact.content))
+    case .setPasscode(let passcode): self = .setPasscode(try Passcode(passcode))
+    case .answerInPerson(let answer):
+      self = .answerInPerson(
+        try QuestionHeader(answer.header), try Content(carried: answer.content),
+        choice: try ChoiceHeader(answer.choice).id, proof: try Wire.proof(answer.proof))
+    case .withdraw(let withdraw):
+      self = .withdraw(
+        child: PersonID(withdraw.person), try Content(carried: withdraw.content))
+    case .addChild(let name):
+      guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
+      self = .addChild(displayName: name)
     case nil: throw .unknownRequest
     }
   }

@@ -36,6 +36,12 @@ enum Wire {
     return id
   }
 
+  /// An Ed25519 signature.
+  static func proof(_ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
+    guard bytes.count == 64 else { throw .malformed }
+    return [UInt8](bytes)
+  }
+
   static func value<T>(_ value: T?) throws(Problem) -> T {
     guard let value else { throw .malformed }
     return value

@@ -38,7 +38,15 @@ private let events: [Event] = [
   event(.reminded(id)), event(.cancelled(id)),
   event(.decided(Decision(question: id, choice: ChoiceHeader(id: "no", answer: .denial)))),
   event(.posted(child: PersonID(3), sealed)), event(.contactChanged(child: PersonID(3), sealed)),
+  event(.passcodeChanged(passcode)), event(.withdrawn(child: PersonID(3), sealed)),
+  event(
+    .answeredInPerson(
+      header, sealed,
+      Decision(question: id, choice: ChoiceHeader(id: "approve", answer: .approval)), proof: proof)),
 ]
+private let passcode = Passcode(
+  salt: .init(repeating: 3, count: 16), logCost: 15, publicKey: .init(repeating: 4, count: 32))
+private let proof = [UInt8](repeating: 6, count: 64)
 
 private let requests: [Request] = [
   .command(id, .setRoster(roster)), .command(id, .setAccount(PersonID(3), sealed)),
@@ -47,6 +55,9 @@ private let requests: [Request] = [
   .command(id, .answer(id, choice: "approve")),
   .command(id, .post(child: PersonID(3), sealed)),
   .command(id, .changeContact(child: PersonID(3), sealed)),
+  .command(id, .setPasscode(passcode)), .command(id, .addChild(displayName: "Noah")),
+  .command(id, .withdraw(child: PersonID(3), sealed)),
+  .command(id, .answerInPerson(header, sealed, choice: "approve", proof: proof)),
   .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
   .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
 ]
@@ -99,7 +110,8 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
   @Test("apps and devices understand each other")
   func apps() throws {
     let requests: [AppRequest] = [
-      .attach(app: AppID("a"), applied: 3), .register, .ask(question), .acknowledge(5), .detach,
+      .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
+      .detach,
     ]
     for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
     let handle = Handle("ada", .custom)
@@ -108,6 +120,9 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .entry(AppEntry(position: 4, body: .response(question, .decline))),
       .entry(AppEntry(position: 5, body: .known([handle]))),
       .entry(AppEntry(position: 6, body: .forgotten([handle]))),
+      .entry(AppEntry(position: 7, body: .consentWithdrawn)),
+      .asked(id, .answeredInPerson(approved: true)), .asked(id, .answeredInPerson(approved: false)),
+      .asked(id, .acknowledged),
       .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
       .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
     ]
@@ -123,9 +138,21 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .outbox(position: 8, id, .ask(header, .question(question))),
       .app(app, AppStanding(registered: true, acknowledged: 3, head: 5)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
+      .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
+      .outbox(
+        position: 9, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: app)))),
+      .outbox(
+        position: 10, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: nil)))),
+      .outbox(position: 11, id, .withdraw(child: PersonID(3), .withdrawal(.consent(app)))),
     ]
     for record in records {
       #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)
+    }
+    let kept: [AppRecord] = [
+      .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
+    ]
+    for record in kept {
+      #expect(try AppRecord.decode(key: record.key, value: record.value) == record)
     }
     let early = RecordKey.outbox(position: 255).bytes
     #expect(early.lexicographicallyPrecedes(RecordKey.outbox(position: 256).bytes))
@@ -155,7 +182,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     let samples =
       requests.map { Envelope(device: device, requestID: 5, request: $0).encode() }
       + replies.map { ReplyEnvelope(device: device, requestID: 5, reply: $0).encode() }
-      + events.map { Broadcast.event($0).encode() } + [AppRequest.ask(question).encode()]
+      + events.map { Broadcast.event($0).encode() } + [AppRequest.ask(question, .choose).encode()]
     var problems = 0
     for _ in 0..<25_000 {
       var bytes = samples[Int(source.next() % UInt64(samples.count))]

@@ -2,9 +2,9 @@ public import FamilyModel
 
 /// The part of the library inside an app: the known handles, the responses, and the questions under way.
 ///
-/// An entry is applied once (the known handles), delivered to the app's code, and then consumed; both
-/// positions are durable before the device hears of them. After a crash the device sends again what it was
-/// not told of: an entry that was applied changes nothing, and one that was consumed is not delivered.
+/// An entry is applied once (the known handles), delivered to the app's code, and then consumed; both are
+/// durable before the device hears of them. After a crash the device sends again what it was not told of:
+/// an entry that was applied changes nothing, and one that was consumed is not delivered.
 public struct AppMachine: Sendable {
   /// What happens to the app.
   public enum Input: Sendable {
@@ -15,9 +15,9 @@ public struct AppMachine: Sendable {
     /// The device says something.
     case reply(AppReply)
     /// The app asks.
-    case ask(Question)
-    /// The app listens to responses (R7).
-    case subscribe
+    case ask(Question, AskManner)
+    /// The app listens to the responses about this (R7).
+    case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
     case consumed(UInt64)
   }
@@ -30,23 +30,37 @@ public struct AppMachine: Sendable {
     case send(AppRequest)
     /// Give the response to the app's code.
     case deliver(UInt64, Question, Choice)
+    /// ``AppMachine/isConsentWithdrawn`` has changed.
+    case consentChanged
     /// An `ask` has ended.
     case asked(QuestionID, AskOutcome)
     /// Everything that waited at the device has been delivered.
     case caughtUp
   }
 
+  /// A response that the app's code has not handled yet.
+  private struct Waiting: Sendable {
+    var position: UInt64
+    var question: Question
+    var choice: Choice
+    var isDelivered = false
+  }
+
   private let app: AppID
   /// The handles that are known, in canonical form.
   public private(set) var known: Set<Handle> = []
+  /// Whether a guardian withdrew the consent that the child goes on using the app, and has not approved an
+  /// update since (R9).
+  public private(set) var isConsentWithdrawn = false
   private var applied: UInt64 = 0
+  /// Everything up to here is consumed; of what comes after it, these positions are.
   private var consumed: UInt64 = 0
+  private var consumedAhead: Set<UInt64> = []
   private var isConnected = false
-  private var isSubscribed = false
-  private var asking: [Question] = []
-  /// Delivered or waiting for a subscriber, ascending.
-  private var waiting: [(position: UInt64, question: Question, choice: Choice)] = []
-  private var lastDelivered: UInt64 = 0
+  private var subscribed: Set<Topic.Kind> = []
+  private var asking: [(question: Question, manner: AskManner)] = []
+  /// Ascending by position.
+  private var waiting: [Waiting] = []
 
   /// The app, restored from its records.
   public init(_ app: AppID, restoring records: [AppRecord] = []) {
@@ -54,12 +68,13 @@ public struct AppMachine: Sendable {
     for record in records {
       switch record {
       case .known(let handle): known.insert(handle)
+      case .consentWithdrawn: isConsentWithdrawn = true
+      case .consumedAhead(let position): consumedAhead.insert(position)
       case .position(let applied, let consumed):
         self.applied = applied
         self.consumed = consumed
       }
     }
-    lastDelivered = consumed
   }
 
   /// Takes one input and says what is to be done.
@@ -67,19 +82,19 @@ public struct AppMachine: Sendable {
     switch input {
     case .connected:
       isConnected = true
-      waiting = waiting.filter { $0.position <= lastDelivered }
       return [.send(.attach(app: app, applied: applied))]
-        + (isSubscribed ? [.send(.register)] : []) + asking.map { .send(.ask($0)) }
+        + (subscribed.isEmpty ? [] : [.send(.register)])
+        + asking.map { .send(.ask($0.question, $0.manner)) }
     case .disconnected:
       isConnected = false
       return []
-    case .ask(let question):
-      asking.append(question)
-      return isConnected ? [.send(.ask(question))] : []
-    case .subscribe:
-      guard !isSubscribed else { return [] }
-      isSubscribed = true
-      return (isConnected ? [.send(.register)] : []) + deliver()
+    case .ask(let question, let manner):
+      asking.append((question, manner))
+      return isConnected ? [.send(.ask(question, manner))] : []
+    case .subscribe(let kind):
+      let isFirst = subscribed.isEmpty
+      guard subscribed.insert(kind).inserted else { return [] }
+      return (isConnected && isFirst ? [.send(.register)] : []) + deliver()
     case .consumed(let position): return consume(position)
     case .reply(let reply): return handle(reply)
     }
@@ -91,29 +106,34 @@ public struct AppMachine: Sendable {
       // Whoever has the app's positions from another device starts from that device's.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
-      lastDelivered = max(lastDelivered, consumed)
-      return [.persist([.put(.position(applied: applied, consumed: consumed))])]
-    case .reset(let position, let handles):
-      known = Set(handles)
-      applied = position
-      consumed = position
-      lastDelivered = position
-      waiting = []
-      let changes =
-        [.forgetAll] + handles.map { AppRecordChange.put(.known($0)) }
-        + [.put(.position(applied: applied, consumed: consumed))]
-      return [.persist(changes)]
+      return [.persist(forgetAhead() + [position])]
+    case .reset(let position, let handles): return reset(position, handles)
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
-      guard let index = asking.firstIndex(where: { $0.id == id }) else { return [] }
+      guard let index = asking.firstIndex(where: { $0.question.id == id }) else { return [] }
       asking.remove(at: index)
       return [.asked(id, outcome)]
     case .failed(let problem):
       // The device could not read a question: it is the last one that was sent.
-      guard let question = asking.popLast() else { return [] }
+      guard let (question, _) = asking.popLast() else { return [] }
       return [.asked(question.id, .refused(problem))]
     }
+  }
+
+  private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
+
+  private mutating func reset(_ position: UInt64, _ handles: [Handle]) -> [Effect] {
+    known = Set(handles)
+    applied = position
+    consumed = position
+    waiting = []
+    let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
+    consumedAhead = []
+    return [
+      .persist(
+        [.forgetAll] + handles.map { .put(.known($0)) } + ahead + [self.position])
+    ]
   }
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
@@ -124,26 +144,36 @@ public struct AppMachine: Sendable {
         return [.send(.attach(app: app, applied: applied))]
       }
       applied = entry.position
-      let changes = learn(entry.body) + [.put(.position(applied: applied, consumed: consumed))]
-      effects.append(.persist(changes))
+      let wasWithdrawn = isConsentWithdrawn
+      effects.append(.persist(learn(entry.body) + [position]))
+      if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
     }
     if case .response(let question, let choice) = entry.body,
+      !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
     {
-      waiting.append((entry.position, question, choice))
+      waiting.append(Waiting(position: entry.position, question: question, choice: choice))
       waiting.sort { $0.position < $1.position }
     }
-    return effects + deliver() + (waiting.isEmpty ? consume(applied) : [])
+    return effects + deliver() + consumeDone()
   }
 
   private mutating func learn(_ body: AppEntry.Body) -> [AppRecordChange] {
     switch body {
     case .response(_, let choice) where choice.answer == .denial: return []
-    case .response(let question, _): return remember(question.topic.handles.map(\.canonical))
+    case .response(let question, _):
+      guard question.topic.kind == .significantUpdate else {
+        return remember(question.topic.handles.map(\.canonical))
+      }
+      isConsentWithdrawn = false
+      return [.remove(.consentWithdrawn)]
     case .known(let handles): return remember(handles)
+    case .consentWithdrawn:
+      isConsentWithdrawn = true
+      return [.put(.consentWithdrawn)]
     case .forgotten(let handles):
       known.subtract(handles)
-      return handles.map { .forget($0) }
+      return handles.map { .remove(.known($0)) }
     }
   }
 
@@ -153,22 +183,37 @@ public struct AppMachine: Sendable {
   }
 
   private mutating func deliver() -> [Effect] {
-    guard isSubscribed else { return [] }
-    let new = waiting.filter { $0.position > lastDelivered }
-    lastDelivered = max(lastDelivered, new.last?.position ?? 0)
-    return new.map { .deliver($0.position, $0.question, $0.choice) }
+    var effects: [Effect] = []
+    for index in waiting.indices
+    where !waiting[index].isDelivered && subscribed.contains(waiting[index].question.topic.kind) {
+      waiting[index].isDelivered = true
+      let item = waiting[index]
+      effects.append(.deliver(item.position, item.question, item.choice))
+    }
+    return effects
   }
 
+  /// Loops over two topics are not in step: one may be done with a later response than the other.
   private mutating func consume(_ position: UInt64) -> [Effect] {
-    waiting.removeAll { $0.position <= position }
-    // Entries without a response need nobody: they go with the last response before them.
+    guard let index = waiting.firstIndex(where: { $0.position == position }) else { return [] }
+    waiting.remove(at: index)
+    guard index > 0 else { return consumeDone() }
+    consumedAhead.insert(position)
+    return [.persist([.put(.consumedAhead(position))])]
+  }
+
+  /// Entries without a response need nobody: they go with the last response before them.
+  private mutating func consumeDone() -> [Effect] {
     let done = waiting.first.map { $0.position - 1 } ?? applied
     guard done > consumed else { return [] }
     consumed = done
-    lastDelivered = max(lastDelivered, done)
-    return [
-      .persist([.put(.position(applied: applied, consumed: consumed))]),
-      .send(.acknowledge(consumed)),
-    ]
+    return [.persist(forgetAhead() + [position]), .send(.acknowledge(consumed))]
+  }
+
+  private mutating func forgetAhead() -> [AppRecordChange] {
+    let passed = consumedAhead.filter { $0 <= consumed }.sorted()
+    consumedAhead.subtract(passed)
+    waiting.removeAll { $0.position <= consumed && !$0.isDelivered }
+    return passed.map { .remove(.consumedAhead($0)) }
   }
 }

@@ -2,14 +2,19 @@ import FamilyModel
 
 /// The prompts of one question on the child's device (A1, A2, A6).
 ///
-/// `permission` → (ask by message) `compose` → (send) done; `alreadyAsked` → (remind) done; every stage →
-/// (cancel) done: nothing is sent (A5). Prompts are not durable: an app whose `ask` had no outcome asks
-/// again after a restart, and the prompt is shown again.
+/// `permission` → (ask by message) `compose` → (send) done; `permission` → (in person) `passcode` → (typed)
+/// `checking` → (right) done, or → (wrong) `passcode`; `alreadyAsked` → (remind) done; `acknowledge` →
+/// (taken note of) done; every stage → (cancel) done: nothing is sent (A5). Prompts are not durable: an app
+/// whose `ask` had no outcome asks again after a restart, and the prompt is shown again.
 struct AskFlow: Sendable {
   enum Stage: Hashable, Sendable {
     case permission
     case compose
     case alreadyAsked(QuestionID)
+    case passcode
+    /// The passcode is being checked, for this choice.
+    case checking(choice: Choice)
+    case acknowledge
   }
   let app: AppID
   var question: Question

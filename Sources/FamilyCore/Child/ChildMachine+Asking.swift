@@ -16,19 +16,23 @@ extension ChildMachine {
     case .register: out.changes += update(app) { $0.register() } ?? []
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
     case .detach: update(app) { $0.gone(exited: false, now) }
-    case .ask(let question): ask(question, app, now, &out, &effects)
+    case .ask(let question, let manner): ask(question, manner, app, now, &out, &effects)
     }
   }
 
   private mutating func ask(
-    _ question: Question, _ app: AppID, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ question: Question, _ manner: AskManner, _ app: AppID, _ now: Instant,
+    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
     // The app asks again after a crash or a lost reply: it joins what is there.
     if isOnItsWay(question.id) { return end(.sent) }
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
+    if manner == .acknowledge {
+      let flow = AskFlow(app: app, question: question, stage: .acknowledge)
+      return show(.acknowledge(app, question), flow, &effects)
+    }
     guard isInFamily else { return answerByDefault(question, app, &out, &effects) }
     guard let person = link.person else { return end(.refused(.unknown)) }
     guard person.role == .child else { return end(.refused(.notAChild)) }
@@ -42,9 +46,33 @@ extension ChildMachine {
         .alreadyAsked(app, shown, mayRemind: remind),
         AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)), &effects)
     }
+    begin(AskFlow(app: app, question: question, stage: .permission), manner, now, &effects)
+  }
+
+  private mutating func begin(
+    _ flow: AskFlow, _ manner: AskManner, _ now: Instant, _ effects: inout [DeviceEffect]
+  ) {
+    var flow = flow
+    switch manner {
+    case .byMessage:
+      flow.stage = .compose
+      show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, &effects)
+    case .inPerson where link.passcode != nil: askPasscode(flow, wrong: false, now, &effects)
+    case .inPerson:
+      effects.append(.notify(.noPasscode))
+      effects.append(.app(flow.app, .asked(flow.question.id, .refused(.noPasscode))))
+    case .choose, .acknowledge:
+      show(.permission(flow.app, flow.question), flow, &effects)
+    }
+  }
+
+  private mutating func askPasscode(
+    _ flow: AskFlow, wrong: Bool, _ now: Instant, _ effects: inout [DeviceEffect]
+  ) {
+    var flow = flow
+    flow.stage = .passcode
     show(
-      .permission(app, question), AskFlow(app: app, question: question, stage: .permission),
-      &effects)
+      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow, &effects)
   }
 
   mutating func handle(
@@ -60,25 +88,72 @@ extension ChildMachine {
       send(.remind(open), now, &out)
       end(.alreadyAsked(open))
     case (.alreadyAsked(let open), _): end(.alreadyAsked(open))
-    case (.permission, .askByMessage):
-      let next = AskFlow(app: flow.app, question: flow.question, stage: .compose)
-      show(.compose(flow.app, flow.question, to: link.roster.guardians), next, &effects)
-    case (.permission, .inPerson):
-      // There is no passcode in any family yet, so nobody can type one: back to the choice.
+    case (.permission, .askByMessage): begin(flow, .byMessage, now, &effects)
+    case (.permission, .inPerson) where link.passcode == nil:
+      // Nobody can type what there is not: back to the choice.
       effects.append(.notify(.noPasscode))
       show(.permission(flow.app, flow.question), flow, &effects)
+    case (.permission, .inPerson): askPasscode(flow, wrong: false, now, &effects)
+    case (.passcode, .passcode(let typed, let choice)):
+      check(typed, choice, prompt, flow, now, &out, &effects)
+    case (.acknowledge, .acknowledge): end(.acknowledged)
+    // It is being checked already, and ends when that is done.
+    case (.checking, _): flows[prompt] = flow
     case (.compose, .send(let names)):
       end(compose(flow.named(names), flow.app, now, &out))
     default: end(.cancelled)
     }
   }
 
+  /// Counts the try, durably, and has it checked after that.
+  private mutating func check(
+    _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, _ now: Instant,
+    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+  ) {
+    let choices = flow.question.choices
+    let choice = choices.first { choice in
+      choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
+    }
+    guard tries.wait(now) == 0, let choice, let passcode = link.passcode else {
+      return askPasscode(flow, wrong: false, now, &effects)
+    }
+    tries.begin(now)
+    out.changes.append(.put(.passcodeTries(tries)))
+    var flow = flow
+    flow.stage = .checking(choice: choice)
+    flows[prompt] = flow
+    let bytes = InPerson.signedBytes(
+      family: link.address.family, header: header(of: flow), choice: choice.id)
+    effects.append(.checkPasscode(prompt: prompt, typed: typed, passcode, sign: bytes))
+  }
+
+  mutating func passcodeChecked(
+    _ prompt: UInt64, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
+  ) {
+    guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
+    else { return }
+    guard let proof else { return askPasscode(flow, wrong: true, now, &effects) }
+    tries = PasscodeTries()
+    out.changes.append(.delete(.passcodeTries))
+    let command = Command.answerInPerson(
+      header(of: flow), .question(flow.question), choice: choice.id, proof: proof)
+    let outcome =
+      send(command, now, &out).map { AskOutcome.refused($0) }
+      ?? .answeredInPerson(approved: choice.answer == .approval)
+    effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
+  }
+
+  private func header(of flow: AskFlow) -> QuestionHeader {
+    let subjects = digest(flow.app, flow.question.topic.handles.map(\.canonical).sorted())
+    return flow.question.header(child: link.personID, app: flow.app, subjects: subjects)
+  }
+
   private mutating func compose(
     _ question: Question, _ app: AppID, _ now: Instant, _ out: inout DeviceLink.Output
   ) -> AskOutcome {
     do throws(Problem) { try question.validate(now: now) } catch { return .refused(error) }
-    let subjects = digest(app, question.topic.handles.map(\.canonical).sorted())
-    let header = question.header(child: link.personID, app: app, subjects: subjects)
+    let header = header(of: AskFlow(app: app, question: question, stage: .compose))
     return send(.ask(header, .question(question)), now, &out).map { .refused($0) } ?? .sent
   }
 
@@ -92,8 +167,11 @@ extension ChildMachine {
 
   private func isOnItsWay(_ id: QuestionID) -> Bool {
     conversation?.questions[id] != nil
-      || link.waiting.contains {
-        if case .ask(let header, _) = $0 { header.id == id } else { false }
+      || link.waiting.contains { command in
+        switch command {
+        case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id == id
+        default: false
+        }
       }
   }
 

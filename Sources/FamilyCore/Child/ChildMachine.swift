@@ -21,6 +21,8 @@ public struct ChildMachine: Sendable {
     case appGone(AppID, exited: Bool)
     /// The child answered a prompt.
     case answered(prompt: UInt64, PromptAnswer)
+    /// The passcode was checked: a signature of the bytes that were given, or `nil`: it was wrong.
+    case passcodeChecked(prompt: UInt64, proof: [UInt8]?)
     /// The child writes into the conversation (M1).
     case post(String)
     /// The child takes a question back (R8).
@@ -39,6 +41,7 @@ public struct ChildMachine: Sendable {
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
+  var tries = PasscodeTries()
   private var ids: IDSource
   private var lastPrompt: UInt64 = 0
 
@@ -66,6 +69,7 @@ public struct ChildMachine: Sendable {
       }
       return AppFeed(app, standing: standing, entries: entries)
     }
+    for case .passcodeTries(let found) in records { tries = found }
     for case .event(let event) in records.sorted(by: eventOrder) { learn(event) }
   }
 
@@ -93,6 +97,8 @@ public struct ChildMachine: Sendable {
     case .app(let app, let request): handle(request, of: app, now, &out, &effects)
     case .appGone(let app, let exited): update(app) { $0.gone(exited: exited, now) }
     case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)
+    case .passcodeChecked(let prompt, let proof):
+      passcodeChecked(prompt, proof, now, &out, &effects)
     case .post(let text):
       send(.post(child: link.personID, .text(text)), now, &out)
     case .cancel(let id): send(.cancel(id), now, &out)
@@ -123,6 +129,13 @@ public struct ChildMachine: Sendable {
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
       told = tellResponse(decision, &out, &effects)
+    case .answeredInPerson(_, _, let decision, _): told = tellResponse(decision, &out, &effects)
+    case .passcodeChanged:
+      tries = PasscodeTries()
+      out.changes.append(.delete(.passcodeTries))
+    case .withdrawn(_, .withdrawal(let withdrawal)):
+      effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
+      if case .consent(let app) = withdrawal { tell(app, .consentWithdrawn, &out, &effects) }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
       if author != link.personID {
@@ -144,6 +157,8 @@ public struct ChildMachine: Sendable {
     case .decided(let decision):
       conversation?.questions[decision.question]?.question?.topic.handles ?? []
     case .contactChanged(_, .contact(let handle, _)): [handle]
+    case .withdrawn(_, .withdrawal(.handle(let handle, _))): [handle]
+    case .answeredInPerson(_, .question(let question), _, _): question.topic.handles
     default: []
     }
   }
@@ -161,14 +176,7 @@ public struct ChildMachine: Sendable {
   /// What an event means for the known handles; the same at the event and at a restart.
   private mutating func learn(_ event: Event) {
     guard let child = event.audience.conversationChild, child == link.personID else { return }
-    switch event.body {
-    case .contactChanged(_, .contact(let handle, let isKnown)):
-      known.setContact(handle, known: isKnown)
-    case .decided(let decision) where decision.choice.answer == .approval:
-      guard let state = link.conversations[child]?.questions[decision.question] else { return }
-      known.approve(state.question?.topic.handles ?? [], in: state.header.app)
-    default: break
-    }
+    known.apply(event) { link.conversations[child]?.questions[$0] }
   }
 
   private mutating func settle(
@@ -177,9 +185,11 @@ public struct ChildMachine: Sendable {
   ) {
     guard let problem else { return }
     // The limits were turned off while the message was on its way: the default choice stands (Q8).
-    if case .ask(let header, .question(let question)) = command, problem == .limitsOff {
+    switch command {
+    case .ask(let header, .question(let question)) where problem == .limitsOff,
+      .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
       tell(header.app, .response(question, question.defaultChoice), &out, &effects)
-    } else {
+    default:
       effects.append(.notify(.refused(command, problem)))
     }
   }

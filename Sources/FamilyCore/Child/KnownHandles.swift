@@ -1,22 +1,23 @@
-import FamilyModel
+public import FamilyModel
 
 /// The handles that are known for a child (K1): approved by a guardian, or on the list of contacts.
 ///
 /// Handles are compared in canonical form. Custom names that were approved in one app are known in that
 /// app only; numbers and addresses are known everywhere (K5).
-struct KnownHandles: Sendable {
+public struct KnownHandles: Sendable {
   private var contacts: Set<Handle> = []
   private var approved: Set<Handle> = []
   private var approvedIn: [AppID: Set<Handle>] = [:]
 
-  func contains(_ handle: Handle, in app: AppID) -> Bool {
+  /// Whether the handle is known in the app.
+  public func contains(_ handle: Handle, in app: AppID) -> Bool {
     let handle = handle.canonical
     return contacts.contains(handle) || approved.contains(handle)
       || approvedIn[app, default: []].contains(handle)
   }
 
   /// All that are known in the app, in order.
-  func all(in app: AppID) -> [Handle] {
+  public func all(in app: AppID) -> [Handle] {
     contacts.union(approved).union(approvedIn[app, default: []]).sorted()
   }
 
@@ -27,6 +28,33 @@ struct KnownHandles: Sendable {
       } else {
         approved.insert(handle)
       }
+    }
+  }
+
+  /// A handle that is withdrawn is not known by any way that the withdrawal covers.
+  mutating func withdraw(_ handle: Handle, in app: AppID?) {
+    let handle = handle.canonical
+    contacts.remove(handle)
+    approved.remove(handle)
+    for known in approvedIn.keys where app == nil || app == known {
+      approvedIn[known]?.remove(handle)
+    }
+  }
+
+  /// What an event means for the known handles.
+  ///
+  /// - Parameter question: The question that a decision is about, where it is known.
+  mutating func apply(_ event: Event, question: (QuestionID) -> QuestionState?) {
+    switch event.body {
+    case .contactChanged(_, .contact(let handle, let isKnown)): setContact(handle, known: isKnown)
+    case .withdrawn(_, .withdrawal(.handle(let handle, let app))): withdraw(handle, in: app)
+    case .decided(let decision) where decision.choice.answer == .approval:
+      guard let state = question(decision.question) else { return }
+      approve(state.question?.topic.handles ?? [], in: state.header.app)
+    case .answeredInPerson(let header, .question(let question), let decision, _)
+    where decision.choice.answer == .approval:
+      approve(question.topic.handles, in: header.app)
+    default: break
     }
   }
 

@@ -45,6 +45,10 @@ public struct Line: Hashable, Sendable {
     case decision(QuestionID, ChoiceHeader)
     /// The child took a question back.
     case cancellation(QuestionID)
+    /// A guardian answered a question on the child's device.
+    case inPerson(QuestionID, ChoiceHeader)
+    /// A guardian took something back.
+    case withdrawal(Withdrawal)
   }
   /// Place in the family's log.
   public var seq: UInt64
@@ -78,6 +82,8 @@ public struct Conversation: Sendable {
   public private(set) var questions: [QuestionID: QuestionState] = [:]
   /// Whether communication limits are on (F6); on unless a guardian turned them off.
   public private(set) var limitsOn = true
+  /// The handles that are known for the child (K1).
+  public private(set) var known = KnownHandles()
   /// How far the guardians have come.
   public internal(set) var receipt = Receipt()
 
@@ -95,7 +101,12 @@ public struct Conversation: Sendable {
 
   /// The questions, in the order asked.
   public var inOrder: [QuestionState] {
-    lines.compactMap { if case .question(let id) = $0.body { questions[id] } else { nil } }
+    lines.compactMap { line in
+      switch line.body {
+      case .question(let id), .inPerson(let id, _): questions[id]
+      default: nil
+      }
+    }
   }
 
   mutating func apply(_ event: Event) {
@@ -121,7 +132,16 @@ public struct Conversation: Sendable {
     case .posted(_, let content):
       if case .text(let text) = content { lines.append(line(.text(text))) }
     case .limitsChanged(_, let on): limitsOn = on
-    case .rosterChanged, .accountChanged, .contactChanged: break
+    case .answeredInPerson(let header, let content, let decision, _):
+      var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
+      if case .question(let question) = content { state.question = question }
+      state.phase = .answered(decision.choice, by: event.device, at: event.at)
+      questions[header.id] = state
+      lines.append(line(.inPerson(header.id, decision.choice)))
+    case .withdrawn(_, let content):
+      if case .withdrawal(let what) = content { lines.append(line(.withdrawal(what))) }
+    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged: break
     }
+    known.apply(event) { questions[$0] }
   }
 }

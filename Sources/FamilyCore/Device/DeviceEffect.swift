@@ -17,6 +17,9 @@ public enum DeviceEffect: Hashable, Sendable {
   case terminate(AppID)
   /// Show the child a prompt; the answer comes back with its number.
   case prompt(UInt64, Prompt)
+  /// Check what was typed against the passcode, and sign these bytes with it; comes back as
+  /// `passcodeChecked` with the prompt's number.
+  case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
   /// A question reached a guardian's device and is open (R1).
   case bubble(Bubble)
   /// Tell the person something.
@@ -31,6 +34,11 @@ public enum Prompt: Hashable, Sendable {
   case compose(AppID, Question, to: [Person])
   /// The same people are asked about already.
   case alreadyAsked(AppID, Question, mayRemind: Bool)
+  /// A guardian types the passcode (A4), not before so many milliseconds are over; `wrong`: the one
+  /// before was.
+  case passcode(AppID, Question, wait: Int64, wrong: Bool)
+  /// An adult takes note of a significant update.
+  case acknowledge(AppID, Question)
 }
 
 /// What the child answers to a prompt.
@@ -43,6 +51,10 @@ public enum PromptAnswer: Hashable, Sendable {
   case send(names: [NameParts?])
   /// Remind the guardians (A6).
   case remind
+  /// The passcode as typed, and the choice; `nil`: the first one that approves.
+  case passcode(String, choice: String?)
+  /// Taken note of.
+  case acknowledge
   /// Leave it (A5).
   case cancel
 }
@@ -59,6 +71,8 @@ public enum Notice: Hashable, Sendable {
   case message(child: PersonID, from: PersonID, seq: UInt64)
   /// A reminder of an open question (A6).
   case reminded(QuestionID)
+  /// A guardian took something back (R9).
+  case withdrawn(Withdrawal, by: PersonID)
   /// The relay does not let this device in.
   case shutOut(Problem)
 }

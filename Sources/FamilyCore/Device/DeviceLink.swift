@@ -31,6 +31,9 @@ public struct DeviceLink: Sendable {
   /// The conversations that this device takes part in.
   public private(set) var conversations: [PersonID: Conversation] = [:]
 
+  /// The family's passcode, once a guardian has set one (A4).
+  public private(set) var passcode: Passcode?
+
   private(set) var outbox = Outbox()
   /// Also of devices that have left: what they said stays theirs.
   private var owners: [DeviceID: PersonID] = [:]
@@ -55,7 +58,7 @@ public struct DeviceLink: Sendable {
       case .cursor(let cursor): cursors[cursor.audience] = cursor
       case .outbox(let position, let id, let command): outbox.restore(position, id, command)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
-      case .app, .entry: break
+      case .app, .entry, .passcodeTries: break
       }
     }
     for event in events.sorted(by: { $0.seq < $1.seq }) { remember(event) }
@@ -200,6 +203,7 @@ public struct DeviceLink: Sendable {
       self.roster = roster
       for device in roster.devices { owners[device.id] = device.person }
     case .accountChanged(let person, .account(let account)): accounts[person] = account
+    case .passcodeChanged(let new): passcode = new
     default:
       guard let child = event.audience.conversationChild else { return }
       conversations[child, default: Conversation()].apply(event)

@@ -14,6 +14,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case app(AppID, AppStanding)
   /// An entry that the app has not acknowledged.
   case entry(AppID, AppEntry)
+  /// How often a wrong passcode was typed here.
+  case passcodeTries(PasscodeTries)
 }
 
 /// What names a record.
@@ -30,6 +32,8 @@ public enum RecordKey: Hashable, Sendable {
   case app(AppID)
   /// An entry of an app.
   case entry(AppID, position: UInt64)
+  /// The tries of the passcode.
+  case passcodeTries
 }
 
 extension DeviceRecord {
@@ -42,6 +46,7 @@ extension DeviceRecord {
     case .outbox(let position, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)
+    case .passcodeTries: .passcodeTries
     }
   }
 }

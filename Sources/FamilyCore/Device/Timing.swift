@@ -13,6 +13,9 @@ public enum Timing {
   /// The longest such wait.
   public static let relaunchMost: Int64 = 60_000
 
+  /// How long nobody can type a passcode after so many wrong ones: 0, 1, 2, …; then the last.
+  public static let passcodeDelays: [Int64] = [0, 0, 0, 60_000, 300_000, 900_000, 3_600_000]
+
   /// `first · 2^attempt`, at most `most`.
   static func backoff(_ attempt: Int, _ first: Int64, _ most: Int64) -> Int64 {
     attempt >= 16 ? most : min(most, first << attempt)

@@ -24,6 +24,14 @@ public struct GuardianMachine: Sendable {
     case setLimits(child: PersonID, on: Bool)
     /// The guardian changes a child's known contacts (K1).
     case changeContact(child: PersonID, Handle, known: Bool)
+    /// The guardian takes something back (R9).
+    case withdraw(child: PersonID, Withdrawal)
+    /// The guardian sets the family's passcode (A4).
+    case setPasscode(Passcode)
+    /// The guardian makes an account for a child (F4).
+    case addChild(displayName: String)
+    /// The guardian sets or corrects a child's account (F5).
+    case setAccount(PersonID, Account)
     /// The deadline has come.
     case timer
   }
@@ -91,6 +99,12 @@ public struct GuardianMachine: Sendable {
       send(.setLimits(child: child, on: on), now, &out, &effects)
     case .changeContact(let child, let handle, let known):
       send(.changeContact(child: child, .contact(handle, known: known)), now, &out, &effects)
+    case .withdraw(let child, let what):
+      send(.withdraw(child: child, .withdrawal(what)), now, &out, &effects)
+    case .setPasscode(let passcode): send(.setPasscode(passcode), now, &out, &effects)
+    case .addChild(let name): send(.addChild(displayName: name), now, &out, &effects)
+    case .setAccount(let person, let account):
+      send(.setAccount(person, .account(account)), now, &out, &effects)
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for case (let command, let problem?) in out.outcomes {
@@ -117,6 +131,10 @@ public struct GuardianMachine: Sendable {
     case .reminded(let id): effects.append(.notify(.reminded(id)))
     case .decided(let decision):
       effects.append(.notify(.decided(decision.question, decision.choice, by: author)))
+    case .answeredInPerson(_, _, let decision, _):
+      effects.append(.notify(.decided(decision.question, decision.choice, by: author)))
+    case .withdrawn(_, .withdrawal(let what)) where author != link.personID:
+      effects.append(.notify(.withdrawn(what, by: author)))
     case .posted(let child, _):
       if author != link.personID {
         effects.append(.notify(.message(child: child, from: author, seq: event.seq)))

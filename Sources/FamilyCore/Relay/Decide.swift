@@ -4,13 +4,19 @@ extension FamilyState {
   /// Bytes of the digest of the people asked about.
   static let subjectBytes = 64
 
+  /// Whether the signature is of the message, under the key.
+  public typealias Verify =
+    @Sendable (_ publicKey: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool
+
   /// What the command leads to, and who may see it. Nothing changes until the event is applied.
   ///
-  /// - Parameter device: Who sent it; zero: the administrator.
+  /// - Parameters:
+  ///   - device: Who sent it; zero: the administrator.
+  ///   - family: The family's number, which is part of what is signed.
   /// - Throws: the `Problem` for which the command is refused.
-  public func decide(_ command: Command, by device: DeviceID, now: Instant) throws(Problem)
-    -> (body: Event.Body, audience: Audience)
-  {
+  public func decide(
+    _ command: Command, by device: DeviceID, in family: FamilyID, now: Instant, verify: Verify
+  ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
     let person = roster.owner(of: device)
     func require(_ isAllowed: Bool) throws(Problem) {
@@ -26,8 +32,8 @@ extension FamilyState {
       try roster.validate()
       return (.rosterChanged(roster), .family)
     case .setAccount(let id, let content):
-      try require(isAdministrator)
-      guard roster.person(id) != nil else { throw .unknown }
+      guard let owner = roster.person(id) else { throw .unknown }
+      try require(isAdministrator || isGuardian && owner.role == .child)
       try check(content)
       return (.accountChanged(id, content), .account(id))
     case .setLimits(let id, let on):
@@ -68,6 +74,36 @@ extension FamilyState {
       try require(isGuardian)
       try check(content)
       return (.contactChanged(child: id, content), .conversation(id))
+    case .setPasscode(let passcode):
+      try require(isGuardian)
+      try passcode.validate()
+      return (.passcodeChanged(passcode), .family)
+    case .answerInPerson(let header, let content, let choiceID, let proof):
+      guard let person, person.role == .child else { throw .notAChild }
+      try require(header.child == person.id)
+      try check(content)
+      try decide(asking: header, now)
+      guard let passcode else { throw .noPasscode }
+      let message = InPerson.signedBytes(family: family, header: header, choice: choiceID)
+      guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+      guard let choice = header.choices.first(where: { $0.id == choiceID }) else { throw .unknown }
+      let decision = Decision(question: header.id, choice: choice)
+      return (
+        .answeredInPerson(header, content, decision, proof: proof), .conversation(person.id)
+      )
+    case .withdraw(let id, let content):
+      try child(id)
+      try require(isGuardian)
+      try check(content)
+      return (.withdrawn(child: id, content), .conversation(id))
+    case .addChild(let name):
+      try require(isGuardian)
+      var roster = roster
+      // Numbers are not given anew: what a person who left has said stays theirs.
+      let id = PersonID((persons.map(\.rawValue).max() ?? 0) + 1)
+      roster.persons.append(Person(id: id, role: .child, displayName: name))
+      try roster.validate()
+      return (.rosterChanged(roster), .family)
     }
   }
 
@@ -113,8 +149,14 @@ extension FamilyState {
 
   /// The event of the same question, asked before under another command's id.
   func known(_ command: Command, by device: DeviceID) -> UInt64? {
-    guard case .ask(let header, _) = command, let question = questions[header.id],
-      question.header == header, roster.device(device)?.person == header.child
+    let header: QuestionHeader
+    switch command {
+    case .ask(let asked, _): header = asked
+    case .answerInPerson(let asked, _, _, _): header = asked
+    default: return nil
+    }
+    guard let question = questions[header.id], question.header == header,
+      roster.device(device)?.person == header.child
     else { return nil }
     return question.seq
   }

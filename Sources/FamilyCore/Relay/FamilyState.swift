@@ -36,6 +36,10 @@ public struct FamilyState: Hashable, Sendable {
   /// The questions of each child that are neither answered nor cancelled, in the order asked.
   var open: [PersonID: [QuestionID]] = [:]
   var limitsOff: Set<PersonID> = []
+  /// The family's passcode (A4).
+  public internal(set) var passcode: Passcode?
+  /// Everybody who ever was in the family.
+  var persons: Set<PersonID> = []
   /// The last event of a conversation that the child wrote: what receipts are about (M4).
   var lastOfChild: [PersonID: UInt64] = [:]
 
@@ -66,7 +70,11 @@ public struct FamilyState: Hashable, Sendable {
     case .reminded(let id): questions[id]?.lastAsked = event.at
     case .cancelled(let id): close(id, .cancelled)
     case .decided(let decision): close(decision.question, .answered)
-    case .accountChanged, .posted, .contactChanged: break
+    case .passcodeChanged(let new): passcode = new
+    case .answeredInPerson(let header, _, _, _):
+      questions[header.id] = Question(
+        header: header, seq: event.seq, phase: .answered, lastAsked: event.at)
+    case .accountChanged, .posted, .contactChanged, .withdrawn: break
     }
   }
 
@@ -82,6 +90,7 @@ public struct FamilyState: Hashable, Sendable {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
     roster = new
+    persons.formUnion(new.persons.map(\.id))
   }
 
   private mutating func close(_ id: QuestionID, _ phase: Question.Phase) {

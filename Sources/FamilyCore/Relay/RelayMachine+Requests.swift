@@ -115,7 +115,8 @@ extension RelayMachine {
     if let seq = state.results[commandID] ?? state.known(command, by: address.device) {
       return ((seq, nil), 0)
     }
-    let (body, audience) = try state.decide(command, by: address.device, now: now)
+    let (body, audience) = try state.decide(
+      command, by: address.device, in: address.family, now: now, verify: verify)
     let event = Event(
       seq: state.seq + 1, previous: state.head(audience), audience: audience,
       command: commandID, device: address.device, at: now, body: body)

@@ -50,8 +50,12 @@ public struct RelayMachine: Sendable {
   var families: [FamilyID: Family] = [:]
   var timers = TimerQueue()
 
+  let verify: FamilyState.Verify
+
   /// A relay that holds no family.
-  public init() {}
+  ///
+  /// - Parameter verify: Checks signatures; the machine has no cryptography of its own.
+  public init(verify: @escaping FamilyState.Verify) { self.verify = verify }
 
   /// How many families it holds.
   public var count: Int { families.count }

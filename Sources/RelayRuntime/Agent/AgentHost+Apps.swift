@@ -13,7 +13,7 @@ extension AgentHost {
             switch request {
             case .attach: self.trace("app-attached", device: address)
             case .acknowledge: self.trace("app-acknowledged", device: address)
-            case .ask(let question): self.trace("ask", device: address, question: question.id)
+            case .ask(let question, _): self.trace("ask", device: address, question: question.id)
             case .register, .detach: break
             }
             self.perform(

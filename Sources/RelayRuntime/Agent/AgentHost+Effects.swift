@@ -14,6 +14,8 @@ extension AgentHost {
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
     case .prompt(let number, let prompt): ask(prompt, number, on: address)
+    case .checkPasscode(let prompt, let typed, let passcode, let bytes):
+      check(typed, passcode, bytes, for: prompt, on: address)
     case .bubble(let bubble): show(bubble, on: address)
     case .notify(let notice): notify(notice, on: address)
     }
@@ -49,12 +51,30 @@ extension AgentHost {
     case .compose(_, let question, _): trace("compose", device: address, question: question.id)
     case .alreadyAsked(_, let question, _):
       trace("already-asked", device: address, question: question.id)
+    case .passcode(_, let question, _, _):
+      trace("passcode", device: address, question: question.id)
+    case .acknowledge(_, let question):
+      trace("acknowledge", device: address, question: question.id)
     }
     guard let responder else { return }
     // On this actor's thread: an answer that needs no waiting costs no switch to another one.
     Task {
       let answer = await responder.answer(prompt)
       answered(number, answer, on: address)
+    }
+  }
+
+  /// scrypt takes its time by intent: on another thread.
+  private func check(
+    _ typed: String, _ passcode: Passcode, _ bytes: [UInt8], for prompt: UInt64,
+    on address: DeviceAddress
+  ) {
+    Task {
+      let proof = await Task.detached {
+        PasscodeCipher.sign(bytes, with: typed, of: passcode)
+      }.value
+      trace(proof == nil ? "wrong-passcode" : "right-passcode", device: address)
+      act(ChildMachine.Input.passcodeChecked(prompt: prompt, proof: proof), on: address)
     }
   }
 
@@ -103,6 +123,7 @@ extension AgentHost {
     case .noPasscode: trace("no-passcode", device: address)
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
+    case .withdrawn: trace("withdrawn", device: address)
     case .shutOut(let problem):
       guard devices[address]?.shutOut != problem else { return }
       devices[address]?.shutOut = problem
@@ -116,7 +137,7 @@ extension Command {
   /// The question that the command is about, if it is about one.
   var question: QuestionID? {
     switch self {
-    case .ask(let header, _): header.id
+    case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id
     case .remind(let id), .cancel(let id), .answer(let id, _): id
     default: nil
     }

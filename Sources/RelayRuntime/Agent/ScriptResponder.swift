@@ -25,6 +25,10 @@ public struct ScriptResponder: Responder {
     var name: String?
     /// Child, asked already: `remind` or `cancel`.
     var again: String?
+    /// Child's device: the passcode that a guardian types there, once.
+    var passcode: String?
+    /// `acknowledge` or `cancel`: what a person does with the notice of an update.
+    var acknowledge: String?
     /// Guardian: the id of a choice, or `ignore`.
     var choose: String?
     var review: Bool?
@@ -62,6 +66,12 @@ public struct ScriptResponder: Responder {
     case .alreadyAsked(_, let question, let mayRemind):
       let rule = await rule(for: question)
       return mayRemind && rule?.again == "remind" ? .remind : .cancel
+    case .passcode(_, let question, let wait, let wrong):
+      guard !wrong, wait == 0, let rule = await rule(for: question), let typed = rule.passcode
+      else { return .cancel }
+      return .passcode(typed, choice: rule.choose)
+    case .acknowledge(_, let question):
+      return await rule(for: question)?.acknowledge == "cancel" ? .cancel : .acknowledge
     }
   }
 

@@ -26,6 +26,7 @@ public actor TerminalResponder: Responder {
       if mayRemind { keys["r"] = "remind" }
       let key = await choose("You asked already about \(names(question)).", keys)
       return key == "r" ? .remind : .cancel
+    case .passcode, .acknowledge: return .cancel
     }
   }
 

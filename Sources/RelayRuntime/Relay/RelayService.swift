@@ -41,7 +41,7 @@ public actor RelayService: Service {
   private let onReady: @Sendable () -> Void
   private let ending = AsyncStream.makeStream(of: Never.self)
 
-  var machine = RelayMachine()
+  var machine = RelayMachine(verify: PasscodeCipher.verify)
   var channels: ChannelCache
   private var zap: ZAPHandler?
   var router: Socket?

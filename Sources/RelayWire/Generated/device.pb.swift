@@ -90,6 +90,9 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .detach(newValue)}
   }
 
+  /// of an ask
+  var manner: UInt32 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -172,12 +175,21 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .forgotten(newValue)}
   }
 
+  var consentWithdrawn: PBEmpty {
+    get {
+      if case .consentWithdrawn(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .consentWithdrawn(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
     case response(PBResponse)
     case known(PBHandles)
     case forgotten(PBHandles)
+    case consentWithdrawn(PBEmpty)
 
   }
 
@@ -247,6 +259,22 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .refused(newValue)}
   }
 
+  var inPerson: Bool {
+    get {
+      if case .inPerson(let v)? = outcome {return v}
+      return false
+    }
+    set {outcome = .inPerson(newValue)}
+  }
+
+  var acknowledged: PBEmpty {
+    get {
+      if case .acknowledged(let v)? = outcome {return v}
+      return PBEmpty()
+    }
+    set {outcome = .acknowledged(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Outcome: Equatable, Sendable {
@@ -255,6 +283,8 @@ nonisolated struct PBAsking: Sendable {
     case alreadyAsked(Data)
     case byDefault(PBEmpty)
     case refused(PBProblem)
+    case inPerson(Bool)
+    case acknowledged(PBEmpty)
 
   }
 
@@ -372,6 +402,20 @@ nonisolated struct PBAppStanding: Sendable {
   init() {}
 }
 
+nonisolated struct PBPasscodeTries: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var count: UInt32 = 0
+
+  var notBefore: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct PBAppPosition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -427,7 +471,7 @@ nonisolated extension PBAttach: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -496,6 +540,7 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .detach(v)
         }
       }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.manner) }()
       default: break
       }
     }
@@ -532,12 +577,16 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     }()
     case nil: break
     }
+    if self.manner != 0 {
+      try visitor.visitSingularUInt32Field(value: self.manner, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBAppRequest, rhs: PBAppRequest) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.manner != rhs.manner {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -614,7 +663,7 @@ nonisolated extension PBResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -662,6 +711,19 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .forgotten(v)
         }
       }()
+      case 5: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .consentWithdrawn(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .consentWithdrawn(v)
+        }
+      }()
       default: break
       }
     }
@@ -687,6 +749,10 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .forgotten?: try {
       guard case .forgotten(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .consentWithdrawn?: try {
+      guard case .consentWithdrawn(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     }()
     case nil: break
     }
@@ -738,7 +804,7 @@ nonisolated extension PBReset: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
 nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Asking"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}sent\0\u{1}cancelled\0\u{3}already_asked\0\u{3}by_default\0\u{1}refused\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}sent\0\u{1}cancelled\0\u{3}already_asked\0\u{3}by_default\0\u{1}refused\0\u{3}in_person\0\u{1}acknowledged\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -807,6 +873,27 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
           self.outcome = .refused(v)
         }
       }()
+      case 7: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.outcome != nil {try decoder.handleConflictingOneOf()}
+          self.outcome = .inPerson(v)
+        }
+      }()
+      case 8: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .acknowledged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .acknowledged(v)
+        }
+      }()
       default: break
       }
     }
@@ -840,6 +927,14 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     case .refused?: try {
       guard case .refused(let v)? = self.outcome else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .inPerson?: try {
+      guard case .inPerson(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
+    }()
+    case .acknowledged?: try {
+      guard case .acknowledged(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
     case nil: break
     }
@@ -1063,6 +1158,41 @@ nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.registered != rhs.registered {return false}
     if lhs.acknowledged != rhs.acknowledged {return false}
     if lhs.head != rhs.head {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBPasscodeTries: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PasscodeTries"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{3}not_before\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 1)
+    }
+    if self.notBefore != 0 {
+      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPasscodeTries, rhs: PBPasscodeTries) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.notBefore != rhs.notBefore {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

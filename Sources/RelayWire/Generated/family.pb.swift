@@ -277,6 +277,38 @@ nonisolated struct PBContact: Sendable {
   fileprivate var _handle: PBHandle? = nil
 }
 
+/// A handle, or, without one, the consent to the app.
+nonisolated struct PBWithdrawal: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var handle: PBHandle {
+    get {_handle ?? PBHandle()}
+    set {_handle = newValue}
+  }
+  /// Returns true if `handle` has been explicitly set.
+  var hasHandle: Bool {self._handle != nil}
+  /// Clears the value of `handle`. Subsequent reads from it will return its default value.
+  mutating func clearHandle() {self._handle = nil}
+
+  var app: String {
+    get {_app ?? String()}
+    set {_app = newValue}
+  }
+  /// Returns true if `app` has been explicitly set.
+  var hasApp: Bool {self._app != nil}
+  /// Clears the value of `app`. Subsequent reads from it will return its default value.
+  mutating func clearApp() {self._app = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _handle: PBHandle? = nil
+  fileprivate var _app: String? = nil
+}
+
 /// What the relay carries as bytes and does not look into.
 nonisolated struct PBContent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -317,6 +349,14 @@ nonisolated struct PBContent: Sendable {
     set {body = .account(newValue)}
   }
 
+  var withdrawal: PBWithdrawal {
+    get {
+      if case .withdrawal(let v)? = body {return v}
+      return PBWithdrawal()
+    }
+    set {body = .withdrawal(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -324,6 +364,7 @@ nonisolated struct PBContent: Sendable {
     case text(String)
     case contact(PBContact)
     case account(PBAccount)
+    case withdrawal(PBWithdrawal)
 
   }
 
@@ -459,6 +500,57 @@ nonisolated struct PBAsked: Sendable {
   fileprivate var _header: PBQuestionHeader? = nil
 }
 
+nonisolated struct PBPasscode: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var salt: Data = Data()
+
+  var logCost: UInt32 = 0
+
+  var publicKey: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBInPerson: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var header: PBQuestionHeader {
+    get {_header ?? PBQuestionHeader()}
+    set {_header = newValue}
+  }
+  /// Returns true if `header` has been explicitly set.
+  var hasHeader: Bool {self._header != nil}
+  /// Clears the value of `header`. Subsequent reads from it will return its default value.
+  mutating func clearHeader() {self._header = nil}
+
+  var content: Data = Data()
+
+  var choice: PBChoice {
+    get {_choice ?? PBChoice()}
+    set {_choice = newValue}
+  }
+  /// Returns true if `choice` has been explicitly set.
+  var hasChoice: Bool {self._choice != nil}
+  /// Clears the value of `choice`. Subsequent reads from it will return its default value.
+  mutating func clearChoice() {self._choice = nil}
+
+  var proof: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _header: PBQuestionHeader? = nil
+  fileprivate var _choice: PBChoice? = nil
+}
+
 nonisolated struct PBDecision: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -482,95 +574,140 @@ nonisolated struct PBDecision: Sendable {
   fileprivate var _choice: PBChoice? = nil
 }
 
-nonisolated struct PBEvent: Sendable {
+nonisolated struct PBEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var seq: UInt64 = 0
+  var seq: UInt64 {
+    get {_storage._seq}
+    set {_uniqueStorage()._seq = newValue}
+  }
 
-  var previous: UInt64 = 0
+  var previous: UInt64 {
+    get {_storage._previous}
+    set {_uniqueStorage()._previous = newValue}
+  }
 
-  var audience: UInt64 = 0
+  var audience: UInt64 {
+    get {_storage._audience}
+    set {_uniqueStorage()._audience = newValue}
+  }
 
-  var command: Data = Data()
+  var command: Data {
+    get {_storage._command}
+    set {_uniqueStorage()._command = newValue}
+  }
 
-  var device: UInt32 = 0
+  var device: UInt32 {
+    get {_storage._device}
+    set {_uniqueStorage()._device = newValue}
+  }
 
-  var at: Int64 = 0
+  var at: Int64 {
+    get {_storage._at}
+    set {_uniqueStorage()._at = newValue}
+  }
 
-  var body: PBEvent.OneOf_Body? = nil
+  var body: OneOf_Body? {
+    get {return _storage._body}
+    set {_uniqueStorage()._body = newValue}
+  }
 
   var rosterChanged: PBRoster {
     get {
-      if case .rosterChanged(let v)? = body {return v}
+      if case .rosterChanged(let v)? = _storage._body {return v}
       return PBRoster()
     }
-    set {body = .rosterChanged(newValue)}
+    set {_uniqueStorage()._body = .rosterChanged(newValue)}
   }
 
   var limitsChanged: PBLimits {
     get {
-      if case .limitsChanged(let v)? = body {return v}
+      if case .limitsChanged(let v)? = _storage._body {return v}
       return PBLimits()
     }
-    set {body = .limitsChanged(newValue)}
+    set {_uniqueStorage()._body = .limitsChanged(newValue)}
   }
 
   var accountChanged: PBForPerson {
     get {
-      if case .accountChanged(let v)? = body {return v}
+      if case .accountChanged(let v)? = _storage._body {return v}
       return PBForPerson()
     }
-    set {body = .accountChanged(newValue)}
+    set {_uniqueStorage()._body = .accountChanged(newValue)}
   }
 
   var asked: PBAsked {
     get {
-      if case .asked(let v)? = body {return v}
+      if case .asked(let v)? = _storage._body {return v}
       return PBAsked()
     }
-    set {body = .asked(newValue)}
+    set {_uniqueStorage()._body = .asked(newValue)}
   }
 
   var reminded: Data {
     get {
-      if case .reminded(let v)? = body {return v}
+      if case .reminded(let v)? = _storage._body {return v}
       return Data()
     }
-    set {body = .reminded(newValue)}
+    set {_uniqueStorage()._body = .reminded(newValue)}
   }
 
   var cancelled: Data {
     get {
-      if case .cancelled(let v)? = body {return v}
+      if case .cancelled(let v)? = _storage._body {return v}
       return Data()
     }
-    set {body = .cancelled(newValue)}
+    set {_uniqueStorage()._body = .cancelled(newValue)}
   }
 
   var decided: PBDecision {
     get {
-      if case .decided(let v)? = body {return v}
+      if case .decided(let v)? = _storage._body {return v}
       return PBDecision()
     }
-    set {body = .decided(newValue)}
+    set {_uniqueStorage()._body = .decided(newValue)}
   }
 
   var posted: PBForPerson {
     get {
-      if case .posted(let v)? = body {return v}
+      if case .posted(let v)? = _storage._body {return v}
       return PBForPerson()
     }
-    set {body = .posted(newValue)}
+    set {_uniqueStorage()._body = .posted(newValue)}
   }
 
   var contactChanged: PBForPerson {
     get {
-      if case .contactChanged(let v)? = body {return v}
+      if case .contactChanged(let v)? = _storage._body {return v}
       return PBForPerson()
     }
-    set {body = .contactChanged(newValue)}
+    set {_uniqueStorage()._body = .contactChanged(newValue)}
+  }
+
+  var passcodeChanged: PBPasscode {
+    get {
+      if case .passcodeChanged(let v)? = _storage._body {return v}
+      return PBPasscode()
+    }
+    set {_uniqueStorage()._body = .passcodeChanged(newValue)}
+  }
+
+  var answeredInPerson: PBInPerson {
+    get {
+      if case .answeredInPerson(let v)? = _storage._body {return v}
+      return PBInPerson()
+    }
+    set {_uniqueStorage()._body = .answeredInPerson(newValue)}
+  }
+
+  var withdrawn: PBForPerson {
+    get {
+      if case .withdrawn(let v)? = _storage._body {return v}
+      return PBForPerson()
+    }
+    set {_uniqueStorage()._body = .withdrawn(newValue)}
   }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -585,10 +722,15 @@ nonisolated struct PBEvent: Sendable {
     case decided(PBDecision)
     case posted(PBForPerson)
     case contactChanged(PBForPerson)
+    case passcodeChanged(PBPasscode)
+    case answeredInPerson(PBInPerson)
+    case withdrawn(PBForPerson)
 
   }
 
   init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -1079,9 +1221,48 @@ nonisolated extension PBContact: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   }
 }
 
+nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Withdrawal"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}app\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._app) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._handle {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._app {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWithdrawal, rhs: PBWithdrawal) -> Bool {
+    if lhs._handle != rhs._handle {return false}
+    if lhs._app != rhs._app {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1136,6 +1317,19 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .account(v)
         }
       }()
+      case 5: try {
+        var v: PBWithdrawal?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .withdrawal(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .withdrawal(v)
+        }
+      }()
       default: break
       }
     }
@@ -1162,6 +1356,10 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .account?: try {
       guard case .account(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .withdrawal?: try {
+      guard case .withdrawal(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     }()
     case nil: break
     }
@@ -1458,6 +1656,95 @@ nonisolated extension PBAsked: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
   }
 }
 
+nonisolated extension PBPasscode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Passcode"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}salt\0\u{3}log_cost\0\u{3}public_key\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.salt) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.logCost) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.salt.isEmpty {
+      try visitor.visitSingularBytesField(value: self.salt, fieldNumber: 1)
+    }
+    if self.logCost != 0 {
+      try visitor.visitSingularUInt32Field(value: self.logCost, fieldNumber: 2)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPasscode, rhs: PBPasscode) -> Bool {
+    if lhs.salt != rhs.salt {return false}
+    if lhs.logCost != rhs.logCost {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBInPerson: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".InPerson"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}header\0\u{1}content\0\u{1}choice\0\u{1}proof\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._header) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._choice) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._header {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 2)
+    }
+    try { if let v = self._choice {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBInPerson, rhs: PBInPerson) -> Bool {
+    if lhs._header != rhs._header {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs._choice != rhs._choice {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBDecision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Decision"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}choice\0")
@@ -1499,205 +1786,304 @@ nonisolated extension PBDecision: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0")
+
+  fileprivate class _StorageClass {
+    var _seq: UInt64 = 0
+    var _previous: UInt64 = 0
+    var _audience: UInt64 = 0
+    var _command: Data = Data()
+    var _device: UInt32 = 0
+    var _at: Int64 = 0
+    var _body: PBEvent.OneOf_Body?
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _seq = source._seq
+      _previous = source._previous
+      _audience = source._audience
+      _command = source._command
+      _device = source._device
+      _at = source._at
+      _body = source._body
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.seq) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.previous) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.audience) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.command) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.device) }()
-      case 6: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
-      case 10: try {
-        var v: PBRoster?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .rosterChanged(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._seq) }()
+        case 2: try { try decoder.decodeSingularUInt64Field(value: &_storage._previous) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._audience) }()
+        case 4: try { try decoder.decodeSingularBytesField(value: &_storage._command) }()
+        case 5: try { try decoder.decodeSingularUInt32Field(value: &_storage._device) }()
+        case 6: try { try decoder.decodeSingularInt64Field(value: &_storage._at) }()
+        case 10: try {
+          var v: PBRoster?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .rosterChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .rosterChanged(v)
+          }
+        }()
+        case 11: try {
+          var v: PBLimits?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .limitsChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .limitsChanged(v)
+          }
+        }()
+        case 12: try {
+          var v: PBForPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .accountChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .accountChanged(v)
+          }
+        }()
+        case 13: try {
+          var v: PBAsked?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .asked(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .asked(v)
+          }
+        }()
+        case 14: try {
+          var v: Data?
+          try decoder.decodeSingularBytesField(value: &v)
+          if let v = v {
+            if _storage._body != nil {try decoder.handleConflictingOneOf()}
+            _storage._body = .reminded(v)
+          }
+        }()
+        case 15: try {
+          var v: Data?
+          try decoder.decodeSingularBytesField(value: &v)
+          if let v = v {
+            if _storage._body != nil {try decoder.handleConflictingOneOf()}
+            _storage._body = .cancelled(v)
+          }
+        }()
+        case 16: try {
+          var v: PBDecision?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .decided(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .decided(v)
+          }
+        }()
+        case 17: try {
+          var v: PBForPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .posted(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .posted(v)
+          }
+        }()
+        case 18: try {
+          var v: PBForPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .contactChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .contactChanged(v)
+          }
+        }()
+        case 19: try {
+          var v: PBPasscode?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .passcodeChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .passcodeChanged(v)
+          }
+        }()
+        case 20: try {
+          var v: PBInPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .answeredInPerson(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .answeredInPerson(v)
+          }
+        }()
+        case 21: try {
+          var v: PBForPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .withdrawn(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .withdrawn(v)
+          }
+        }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .rosterChanged(v)
-        }
-      }()
-      case 11: try {
-        var v: PBLimits?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .limitsChanged(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .limitsChanged(v)
-        }
-      }()
-      case 12: try {
-        var v: PBForPerson?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .accountChanged(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .accountChanged(v)
-        }
-      }()
-      case 13: try {
-        var v: PBAsked?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .asked(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .asked(v)
-        }
-      }()
-      case 14: try {
-        var v: Data?
-        try decoder.decodeSingularBytesField(value: &v)
-        if let v = v {
-          if self.body != nil {try decoder.handleConflictingOneOf()}
-          self.body = .reminded(v)
-        }
-      }()
-      case 15: try {
-        var v: Data?
-        try decoder.decodeSingularBytesField(value: &v)
-        if let v = v {
-          if self.body != nil {try decoder.handleConflictingOneOf()}
-          self.body = .cancelled(v)
-        }
-      }()
-      case 16: try {
-        var v: PBDecision?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .decided(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .decided(v)
-        }
-      }()
-      case 17: try {
-        var v: PBForPerson?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .posted(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .posted(v)
-        }
-      }()
-      case 18: try {
-        var v: PBForPerson?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .contactChanged(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .contactChanged(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.seq != 0 {
-      try visitor.visitSingularUInt64Field(value: self.seq, fieldNumber: 1)
-    }
-    if self.previous != 0 {
-      try visitor.visitSingularUInt64Field(value: self.previous, fieldNumber: 2)
-    }
-    if self.audience != 0 {
-      try visitor.visitSingularUInt64Field(value: self.audience, fieldNumber: 3)
-    }
-    if !self.command.isEmpty {
-      try visitor.visitSingularBytesField(value: self.command, fieldNumber: 4)
-    }
-    if self.device != 0 {
-      try visitor.visitSingularUInt32Field(value: self.device, fieldNumber: 5)
-    }
-    if self.at != 0 {
-      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 6)
-    }
-    switch self.body {
-    case .rosterChanged?: try {
-      guard case .rosterChanged(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case .limitsChanged?: try {
-      guard case .limitsChanged(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    }()
-    case .accountChanged?: try {
-      guard case .accountChanged(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-    }()
-    case .asked?: try {
-      guard case .asked(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-    }()
-    case .reminded?: try {
-      guard case .reminded(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularBytesField(value: v, fieldNumber: 14)
-    }()
-    case .cancelled?: try {
-      guard case .cancelled(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
-    }()
-    case .decided?: try {
-      guard case .decided(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-    }()
-    case .posted?: try {
-      guard case .posted(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
-    }()
-    case .contactChanged?: try {
-      guard case .contactChanged(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._seq != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._seq, fieldNumber: 1)
+      }
+      if _storage._previous != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._previous, fieldNumber: 2)
+      }
+      if _storage._audience != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._audience, fieldNumber: 3)
+      }
+      if !_storage._command.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._command, fieldNumber: 4)
+      }
+      if _storage._device != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._device, fieldNumber: 5)
+      }
+      if _storage._at != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._at, fieldNumber: 6)
+      }
+      switch _storage._body {
+      case .rosterChanged?: try {
+        guard case .rosterChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .limitsChanged?: try {
+        guard case .limitsChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      }()
+      case .accountChanged?: try {
+        guard case .accountChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      }()
+      case .asked?: try {
+        guard case .asked(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      }()
+      case .reminded?: try {
+        guard case .reminded(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularBytesField(value: v, fieldNumber: 14)
+      }()
+      case .cancelled?: try {
+        guard case .cancelled(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
+      }()
+      case .decided?: try {
+        guard case .decided(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      }()
+      case .posted?: try {
+        guard case .posted(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+      }()
+      case .contactChanged?: try {
+        guard case .contactChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+      }()
+      case .passcodeChanged?: try {
+        guard case .passcodeChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+      }()
+      case .answeredInPerson?: try {
+        guard case .answeredInPerson(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .withdrawn?: try {
+        guard case .withdrawn(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case nil: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBEvent, rhs: PBEvent) -> Bool {
-    if lhs.seq != rhs.seq {return false}
-    if lhs.previous != rhs.previous {return false}
-    if lhs.audience != rhs.audience {return false}
-    if lhs.command != rhs.command {return false}
-    if lhs.device != rhs.device {return false}
-    if lhs.at != rhs.at {return false}
-    if lhs.body != rhs.body {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._seq != rhs_storage._seq {return false}
+        if _storage._previous != rhs_storage._previous {return false}
+        if _storage._audience != rhs_storage._audience {return false}
+        if _storage._command != rhs_storage._command {return false}
+        if _storage._device != rhs_storage._device {return false}
+        if _storage._at != rhs_storage._at {return false}
+        if _storage._body != rhs_storage._body {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -120,6 +120,38 @@ nonisolated struct PBCommand: Sendable {
     set {body = .changeContact(newValue)}
   }
 
+  var setPasscode: PBPasscode {
+    get {
+      if case .setPasscode(let v)? = body {return v}
+      return PBPasscode()
+    }
+    set {body = .setPasscode(newValue)}
+  }
+
+  var answerInPerson: PBInPerson {
+    get {
+      if case .answerInPerson(let v)? = body {return v}
+      return PBInPerson()
+    }
+    set {body = .answerInPerson(newValue)}
+  }
+
+  var withdraw: PBForPerson {
+    get {
+      if case .withdraw(let v)? = body {return v}
+      return PBForPerson()
+    }
+    set {body = .withdraw(newValue)}
+  }
+
+  var addChild: String {
+    get {
+      if case .addChild(let v)? = body {return v}
+      return String()
+    }
+    set {body = .addChild(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -132,6 +164,10 @@ nonisolated struct PBCommand: Sendable {
     case answer(PBAnswer)
     case post(PBForPerson)
     case changeContact(PBForPerson)
+    case setPasscode(PBPasscode)
+    case answerInPerson(PBInPerson)
+    case withdraw(PBForPerson)
+    case addChild(String)
 
   }
 
@@ -587,7 +623,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -702,6 +738,53 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .changeContact(v)
         }
       }()
+      case 10: try {
+        var v: PBPasscode?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .setPasscode(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .setPasscode(v)
+        }
+      }()
+      case 11: try {
+        var v: PBInPerson?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .answerInPerson(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .answerInPerson(v)
+        }
+      }()
+      case 12: try {
+        var v: PBForPerson?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .withdraw(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .withdraw(v)
+        }
+      }()
+      case 13: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .addChild(v)
+        }
+      }()
       default: break
       }
     }
@@ -748,6 +831,22 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .changeContact?: try {
       guard case .changeContact(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .setPasscode?: try {
+      guard case .setPasscode(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .answerInPerson?: try {
+      guard case .answerInPerson(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .withdraw?: try {
+      guard case .withdraw(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .addChild?: try {
+      guard case .addChild(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 13)
     }()
     case nil: break
     }

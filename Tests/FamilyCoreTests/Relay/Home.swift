@@ -6,7 +6,7 @@ import FamilyModel
 struct Home {
   static let start = Instant(milliseconds: 1_700_000_000_000)
   static let id = FamilyID(7)
-  var relay = RelayMachine()
+  var relay = RelayMachine(verify: FakePasscode.verify)
   var now = Home.start
   var log: [Event] = []
   private var lastRequest: UInt64 = 0

@@ -18,11 +18,15 @@ import Testing
     #expect(home.command(10, .setRoster(Home.roster)) == .failure(.notPermitted))
   }
 
-  @Test("F2: only the administrator sets accounts; the person and a child's guardians see them")
+  @Test(
+    "F2, F5: the administrator and guardians set a child's account; it and its guardians see it")
   mutating func accounts() {
     let account = Command.setAccount(child, .sealed([1]))
-    #expect(home.command(10, account) == .failure(.notPermitted))
-    #expect(home.command(0, account) == .success(2))
+    #expect(home.command(30, account) == .failure(.notPermitted))
+    #expect(home.command(50, account) == .failure(.notPermitted))
+    #expect(home.command(10, .setAccount(PersonID(5), .sealed([1]))) == .failure(.notPermitted))
+    #expect(home.command(10, account) == .success(2))
+    #expect(home.command(0, account) == .success(3))
     #expect(home.log.last?.audience == .account(child))
     #expect(home.command(0, .setAccount(PersonID(9), .sealed([]))) == .failure(.unknown))
     let fetch = Request.fetch(.account(child), after: 0)

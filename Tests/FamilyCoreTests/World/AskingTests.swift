@@ -8,7 +8,7 @@ import Testing
 
   @Test("A1: the child is asked first; nothing is sent before") mutating func prompt() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
-    world.child(3, .app(World.app, .ask(question)))
+    world.child(3, .app(World.app, .ask(question, .choose)))
     #expect(world.prompt(3)?.prompt == .permission(World.app, question))
     #expect(world.bubbles(on: 1).isEmpty)
     world.answerPrompt(.inPerson)
@@ -19,7 +19,7 @@ import Testing
   @Test("A2, M6: the compose sheet goes to all guardians, and a name given there reaches them")
   mutating func compose() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
-    world.child(3, .app(World.app, .ask(question)))
+    world.child(3, .app(World.app, .ask(question, .choose)))
     world.answerPrompt(.askByMessage)
     guard case .compose(_, _, let guardians) = world.prompt(3)?.prompt else {
       Issue.record("no compose sheet")
@@ -57,7 +57,7 @@ import Testing
     arguments: [false, true])
   mutating func cancel(_ onSheet: Bool) {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
-    world.child(3, .app(World.app, .ask(question)))
+    world.child(3, .app(World.app, .ask(question, .choose)))
     if onSheet { world.answerPrompt(.askByMessage) }
     world.answerPrompt(.cancel)
     #expect(world.outcome(question) == .cancelled)
@@ -69,7 +69,7 @@ import Testing
   mutating func again() {
     world.ask(question)
     let same = World.question(2)
-    world.child(3, .app(World.app, .ask(same)))
+    world.child(3, .app(World.app, .ask(same, .choose)))
     guard case .alreadyAsked(_, _, false) = world.prompt(3)?.prompt else {
       Issue.record("asked again")
       return
@@ -77,7 +77,7 @@ import Testing
     world.answerPrompt(.remind)
     #expect(world.outcome(same) == .alreadyAsked(question.id))
     world.wait(Limits.reminderInterval)
-    world.child(3, .app(World.app, .ask(World.question(3))))
+    world.child(3, .app(World.app, .ask(World.question(3), .choose)))
     guard case .alreadyAsked(_, _, true) = world.prompt(3)?.prompt else {
       Issue.record("no reminder offered")
       return
@@ -105,7 +105,7 @@ import Testing
       apps: [World.app], ids: IDSource(seed: 1), digest: { _, _ in [] })
     let now = Instant(milliseconds: 1)
     _ = machine.step(.app(World.app, .attach(app: World.app, applied: 0)), now: now)
-    let effects = machine.step(.app(World.app, .ask(question)), now: now)
+    let effects = machine.step(.app(World.app, .ask(question, .choose)), now: now)
     #expect(effects.contains(.app(World.app, .asked(question.id, .answeredByDefault))))
     #expect(!effects.contains { if case .send = $0 { true } else { false } })
   }

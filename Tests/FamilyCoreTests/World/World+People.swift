@@ -34,9 +34,25 @@ extension World {
   mutating func ask(_ question: Question, on id: UInt32 = 3, app: AppID = World.app) {
     child(id, .app(app, .attach(app: app, applied: 0)))
     child(id, .app(app, .register))
-    child(id, .app(app, .ask(question)))
+    child(id, .app(app, .ask(question, .choose)))
     answerPrompt(.askByMessage, on: id)
     answerPrompt(.send(names: []), on: id)
+  }
+
+  /// Types the passcode into the prompt that is shown.
+  mutating func type(_ typed: String, choice: String? = nil, on id: UInt32 = 3) {
+    answerPrompt(.passcode(typed, choice: choice), on: id)
+  }
+
+  /// What a device that runs other software gets for a command; `nil`: accepted.
+  mutating func command(_ id: UInt32, _ command: Command) -> Problem? {
+    lastForged += 1
+    let key = [UInt8](repeating: UInt8(id), count: 32)
+    let command = Request.command(ID128(high: 10, low: lastForged), command)
+    let effects = relay.step(
+      .request(address(id), key: key, administrator: false, id: 1, command), now: now)
+    for case .reply(_, _, .refused(_, let problem)) in effects { return problem }
+    return nil
   }
 
   func outcome(_ question: Question, on id: UInt32 = 3) -> AskOutcome? {

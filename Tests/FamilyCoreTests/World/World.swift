@@ -25,7 +25,7 @@ struct World {
   }
 
   var now = Instant(milliseconds: 1_000_000)
-  var relay = RelayMachine()
+  var relay = RelayMachine(verify: FakePasscode.verify)
   var log: [Event] = []
   var children: [UInt32: ChildMachine] = [:]
   var guardians: [UInt32: GuardianMachine] = [:]
@@ -37,7 +37,11 @@ struct World {
   var seen: [UInt32: [DeviceEffect]] = [:]
   /// Broadcasts to lose.
   var lose = 0
+  /// Whether passcodes are checked at once; otherwise the check never ends.
+  var checksPasscodes = true
+  var lastForged: UInt64 = 0
   private var admin: UInt64 = 0
+  private var lives: UInt64 = 0
 
   init(isConnected: Bool = true) {
     relay.load(Self.family, events: [], cursors: [], now: now)
@@ -58,7 +62,7 @@ struct World {
     children[id] = ChildMachine(
       address(id), of: PersonID(person), apps: apps,
       restoring: (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" },
-      ids: IDSource(seed: UInt64(id) + 100),
+      ids: newIDs(),
       digest: { app, handles in Array("\(app.rawValue) \(handles.map(\.value))".utf8) })
   }
 
@@ -66,12 +70,18 @@ struct World {
     guardians[id] = GuardianMachine(
       address(id), of: PersonID(id),
       restoring: (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" },
-      ids: IDSource(seed: UInt64(id) + 200))
+      ids: newIDs())
+  }
+
+  /// Different ones for each life of a device, as in a process.
+  private mutating func newIDs() -> IDSource {
+    lives += 1
+    return IDSource(seed: 100 + lives)
   }
 
   /// Kills the relay and starts it from what is durable.
   mutating func restartRelay() {
-    relay = RelayMachine()
+    relay = RelayMachine(verify: FakePasscode.verify)
     relay.load(Self.family, events: log, cursors: [], now: now)
     for id in [UInt32(1), 2, 3, 4, 5] where !away.contains(id) {
       disconnect(id)
@@ -144,6 +154,10 @@ struct World {
         let key = [UInt8](repeating: UInt8(id), count: 32)
         relayStep(.request(address(id), key: key, administrator: false, id: request, body))
       case .listen: break
+      case .checkPasscode(let prompt, let typed, let passcode, let bytes):
+        guard checksPasscodes else { continue }
+        let proof = FakePasscode.sign(typed, passcode, bytes)
+        child(id, .passcodeChecked(prompt: prompt, proof: proof))
       default: seen[id, default: []].append(effect)
       }
     }
