@@ -10,9 +10,12 @@ let settings: [SwiftSetting] = [
 
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    swiftSettings: settings)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
@@ -39,6 +42,7 @@ let argumentParser = Target.Dependency.product(
 
 let package = Package(
   name: "permission-relay",
+  defaultLocalization: "en",
   products: [.library(name: "PermissionKit", targets: ["PermissionKit"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -56,6 +60,7 @@ let package = Package(
     layer("ZeroMQ", ["CZeroMQ"]),
     layer("FamilyModel"),
     layer("FamilyCore", ["FamilyModel"]),
+    layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("RelayStore", ["FamilyModel"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
@@ -84,6 +89,7 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(
       "RelayRuntimeTests",

@@ -1,0 +1,92 @@
+/// What the system says in fixed words; `Wording` says it in a language.
+///
+/// `%1`, `%2` below are the arguments, in their order.
+public enum Phrase: String, CaseIterable, Sendable {
+  // MARK: The child's prompt and compose sheet (A1, A2)
+
+  /// The text of the child's first prompt: permission is needed. `%1` the app, `%2` the people.
+  case permissionPrompt
+  /// The button that asks with a message.
+  case askByMessage
+  /// The button that lets a guardian who is present decide on this device.
+  case approveInPerson
+  /// The button that goes back without sending anything (A5).
+  case cancel
+  /// To whom the message goes. `%1` the guardians.
+  case composeTo
+  /// The field for the name of a person whom the app did not name. `%1` the handle.
+  case addName
+  /// The button that sends the message.
+  case send
+
+  // MARK: Asking again (A6)
+
+  /// There is an open question about the same people. `%1` the people.
+  case alreadyAsked
+  /// The button that reminds the guardians of it.
+  case remind
+  /// The button that lets it be and reminds nobody.
+  case leaveIt
+
+  // MARK: Approving in person (A4)
+
+  /// Asks the guardian for the passcode.
+  case enterPasscode
+  /// The passcode was not the right one.
+  case wrongPasscode
+  /// No passcode is taken for a while. `%1` the seconds, in digits.
+  case tryAgainIn
+  /// The family has no passcode, so nobody can approve in person.
+  case noPasscode
+
+  // MARK: The guardian's bubble (R1, R2)
+
+  /// The button that opens all details of a question.
+  case review
+  /// The button that closes the details without an answer.
+  case notNow
+  /// The title of the default approval (Q7).
+  case approve
+  /// The title of the default denial (Q7).
+  case decline
+
+  // MARK: States of a message (M4)
+
+  /// It has not reached the relay yet.
+  case sending
+  /// The relay has it.
+  case sent
+  /// A guardian's device has it.
+  case delivered
+  /// A guardian read it.
+  case read
+  /// A guardian answered it.
+  case answered
+
+  // MARK: Lines of the conversation and notifications
+
+  /// The child's notification of a decision (R5). `%1` who decided, `%2` the title of the choice.
+  case decidedNotice
+  /// The line that shows everybody who decided what. `%1` the guardian, `%2` the choice's title.
+  case decidedLine
+  /// The line that reminds of an open question. `%1` the child.
+  case reminderLine
+  /// The line that says that the question is cancelled. `%1` the child.
+  case cancelledLine
+  /// The line that says that nobody can answer any more (R8).
+  case expiredLine
+  /// Another guardian was first (R3). `%1` that guardian, `%2` the title of the choice.
+  case alreadyAnswered
+  /// The child's notification that a permission is withdrawn (R9). `%1` the guardian, `%2` the
+  /// person or app.
+  case withdrawnNotice
+  /// The notification of a text message. `%1` its author.
+  case newMessage
+
+  // MARK: Pictures (S2)
+
+  /// Stands in place of a picture that may be sensitive.
+  case sensitivePicture
+  /// The button that shows it nevertheless.
+  case showPicture
+}
