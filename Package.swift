@@ -43,7 +43,10 @@ let argumentParser = Target.Dependency.product(
 let package = Package(
   name: "permission-relay",
   defaultLocalization: "en",
-  products: [.library(name: "PermissionKit", targets: ["PermissionKit"])],
+  products: [
+    .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -79,6 +82,9 @@ let package = Package(
         "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "RelayWire", "RelayStore",
         "SQLiteStore",
       ]),
+    layer(
+      "PermissionKitTesting",
+      ["PermissionKit", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("relayctl", ["FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", yams]),
@@ -98,6 +104,8 @@ let package = Package(
         "DeviceConnection", logging,
         lifecycle,
       ]),
+    tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
+    tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),

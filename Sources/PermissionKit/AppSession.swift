@@ -30,6 +30,8 @@ package actor AppSession {
     let choice: Choice
   }
 
+  private nonisolated let taken = Mutex(0)
+  private nonisolated let idle = Mutex(false)
   /// What time it is for the app.
   nonisolated let clock: @Sendable () -> Instant
 
@@ -58,8 +60,15 @@ package actor AppSession {
       case .disconnected: step(.disconnected)
       case .reply(let reply): step(.reply(reply))
       }
+      taken.withLock { $0 += 1 }
     }
   }
+
+  /// How many events of the connection it has taken in.
+  package nonisolated var eventsTaken: Int { taken.withLock { $0 } }
+
+  /// Whether the app listens, and has handled all that it was given.
+  package nonisolated var isIdle: Bool { idle.withLock { $0 } }
 
   func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
     await withCheckedContinuation { continuation in
@@ -103,6 +112,7 @@ package actor AppSession {
   private func forgetWatcher(_ id: UUID) { consentWatchers[id] = nil }
 
   private func step(_ input: AppMachine.Input) {
+    defer { idle.withLock { $0 = !subscribers.isEmpty && waiting.isEmpty } }
     for effect in machine.step(input) {
       switch effect {
       case .persist(let changes):

@@ -1,4 +1,4 @@
-import FamilyModel
+package import FamilyModel
 
 /// How a person is reached: a value, and what kind of value it is.
 public struct CommunicationHandle: Hashable, Codable, Sendable {
@@ -21,7 +21,7 @@ public struct CommunicationHandle: Hashable, Codable, Sendable {
     self.kind = kind
   }
 
-  var model: Handle {
+  package var model: Handle {
     switch kind {
     case .phoneNumber: Handle(value, .phoneNumber)
     case .emailAddress: Handle(value, .emailAddress)
@@ -29,7 +29,7 @@ public struct CommunicationHandle: Hashable, Codable, Sendable {
     }
   }
 
-  init(_ handle: Handle) {
+  package init(_ handle: Handle) {
     switch handle.kind {
     case .phoneNumber: self.init(value: handle.value, kind: .phoneNumber)
     case .emailAddress: self.init(value: handle.value, kind: .emailAddress)

@@ -1,9 +1,9 @@
-import FamilyModel
+package import FamilyModel
 
 /// Who may see what. The one place that says so.
 extension Roster {
   /// Whether the person, a member, may see the audience's events.
-  func isMember(_ person: Person, of audience: Audience) -> Bool {
+  package func isMember(_ person: Person, of audience: Audience) -> Bool {
     if audience == .family { return true }
     if let child = audience.conversationChild {
       return self.person(child)?.role == .child && (person.id == child || person.role.isGuardian)

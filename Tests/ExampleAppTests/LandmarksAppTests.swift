@@ -1,0 +1,95 @@
+import Foundation
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+/// The tests that the authors of Landmarks write.
+@Suite(.timeLimit(.minutes(1))) struct LandmarksAppTests {
+  private let family = TestFamily(child: "Emily", guardians: ["Rosa", "Alex"])
+  private let model = LandmarksModel()
+  private let chat = Conversation(
+    participants: [
+      CommunicationHandle(value: "dragonslayer42", kind: .custom),
+      CommunicationHandle(value: "progamer67", kind: .custom),
+    ], preview: "Have you seen the lighthouse?")
+
+  @Test("X1, K4: the chat opens when a guardian has approved") func opens() async throws {
+    family.guardian("Rosa").will(.approve)
+    try await family.app {
+      #expect(await chat.visiblePreview == nil)
+      try await model.askToChat()
+      await model.handleUpdates { $0.answers.count == 1 }
+      #expect(await chat.visiblePreview == "Have you seen the lighthouse?")
+    }
+    #expect(family.child.notifications == 1)
+  }
+
+  @Test("X1, R4: the chat stays closed when a guardian has declined") func declined() async throws {
+    family.guardian("Alex").will(.decline)
+    try await family.app {
+      try await model.askToChat()
+      await model.handleUpdates { $0.answers.count == 1 }
+      #expect(model.answers.values.allSatisfy { !$0 })
+      #expect(await chat.visiblePreview == nil)
+    }
+  }
+
+  @Test("R6: the answer that comes while the app sleeps wakes it, and is handled once")
+  func wakes() async throws {
+    try await family.app {
+      let listening = Task { await LandmarksModel().handleUpdates() }
+      while !family.isListening { await Task.yield() }
+      try await model.askToChat()
+      listening.cancel()
+    }
+    let (handled, continuation) = AsyncStream.makeStream(of: UUID.self)
+    family.whenLaunched {
+      for await update in CommunicationLimits.current.updates {
+        continuation.yield(update.question.id)
+      }
+    }
+    await family.guardian("Rosa").answer(.approve)
+    var first = handled.makeAsyncIterator()
+    #expect(await first.next() != nil)
+    #expect(family.launches == 1)
+    // It does not go to sleep by itself: the device ends it when its time is over.
+    await family.advance(by: .seconds(31))
+    try await family.app { #expect(await chat.visiblePreview != nil) }
+  }
+
+  @Test("R9: what a guardian takes back is hidden again") func withdrawn() async throws {
+    family.organizer.will(.approve)
+    try await family.app {
+      try await model.askToChat()
+      await model.handleUpdates { $0.answers.count == 1 }
+      await family.organizer.withdraw(CommunicationHandle(value: "progamer67", kind: .custom))
+      #expect(await chat.visiblePreview == nil)
+    }
+  }
+
+  @Test("R8, Q7: an hour's permission, and a question that nobody answered in time")
+  func choices() async throws {
+    family.organizer.will(.choose("hour"), after: .seconds(30))
+    try await family.app {
+      let ada = CommunicationHandle(value: "ada", kind: .custom)
+      try await model.askForSomeTime(ada)
+      #expect(family.guardian("Alex").openQuestions == [[ada]])
+      await family.advance(by: .seconds(30))
+      await model.handleUpdates { $0.answers.count == 1 }
+      let late = CommunicationHandle(value: "late", kind: .custom)
+      try await model.askForSomeTime(late, until: family.now + 10)
+      await family.advance(by: .seconds(60))
+      #expect(await !CommunicationLimits.current.isKnownHandle(late))
+      #expect(await CommunicationLimits.current.isKnownHandle(ada))
+    }
+  }
+
+  @Test("Q5: after a significant update a guardian decides whether the child goes on")
+  func update() async throws {
+    family.organizer.will(.approve)
+    try await family.app {
+      try await model.askAboutNewChats()
+      #expect(model.mayUseNewChats == true)
+    }
+  }
+}

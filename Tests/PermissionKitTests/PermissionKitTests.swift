@@ -1,0 +1,337 @@
+import Foundation
+import PermissionKit
+import PermissionKitTesting
+import Testing
+
+private struct Nowhere: PresentationAnchor {}
+private let ada = CommunicationHandle(value: "ada", kind: .custom)
+private let phone = CommunicationHandle(value: "+1 555 0100", kind: .phoneNumber)
+
+/// Asks about `handle`.
+@discardableResult
+private func ask(_ handles: CommunicationHandle...) async throws -> UUID {
+  let question = PermissionQuestion(handles: handles)
+  try await CommunicationLimits.current.ask(question, in: Nowhere())
+  return question.id
+}
+
+/// The next response.
+private func next() async -> PermissionResponse<CommunicationTopic>? {
+  var updates = CommunicationLimits.current.updates.makeAsyncIterator()
+  guard let response = try? await updates.next() else { return nil }
+  return response
+}
+
+@Suite(.timeLimit(.minutes(1))) struct AskingTests {
+  private let family = TestFamily(guardians: ["Rosa", "Alex"])
+
+  @Test("A5: cancelled, nothing is sent and no response comes") func cancel() async throws {
+    family.child.will(.cancel)
+    family.organizer.will(.approve)
+    try await family.app {
+      try await ask(ada)
+      await family.advance(by: .seconds(3_600))
+      #expect(await !CommunicationLimits.current.isKnownHandle(ada))
+    }
+    #expect(family.organizer.openQuestions.isEmpty)
+    #expect(family.launches == 0)
+  }
+
+  @Test("A6: the same people are asked about once; a second ask is no error")
+  func twice() async throws {
+    try await family.app {
+      try await ask(ada)
+      try await ask(ada)
+      #expect(family.organizer.openQuestions == [[ada]])
+    }
+  }
+
+  @Test(
+    "A4: with the passcode a guardian decides on the child's device; a wrong one decides nothing")
+  func inPerson() async throws {
+    await family.organizer.setPasscode("2580")
+    try await family.app {
+      family.child.will(.approveInPerson(passcode: "0000"))
+      try await ask(ada)
+      #expect(await !CommunicationLimits.current.isKnownHandle(ada))
+      family.child.will(.approveInPerson(passcode: "2580"))
+      let id = try await ask(ada)
+      let response = await next()
+      #expect(response?.question.id == id)
+      #expect(response?.choice == .approve)
+      #expect(await CommunicationLimits.current.isKnownHandle(ada))
+    }
+    #expect(family.organizer.openQuestions.isEmpty)
+  }
+
+  @Test("Q8, F7: in no family group the default choice is the response") func noFamily()
+    async throws
+  {
+    let alone = TestFamily(isInFamily: false)
+    try await alone.app {
+      let id = try await ask(ada)
+      let response = await next()
+      #expect(response?.question.id == id)
+      #expect(response?.choice == .decline)
+    }
+  }
+
+  @Test("Q8, F6: with limits off nobody is asked; with limits on again they are")
+  func limits() async throws {
+    await family.organizer.setLimits(on: false)
+    try await family.app {
+      let question = PermissionQuestion(handle: ada)
+      question.defaultChoice = .approve
+      try await CommunicationLimits.current.ask(question, in: Nowhere())
+      #expect(await next()?.choice == .approve)
+      #expect(family.organizer.openQuestions.isEmpty)
+      await family.organizer.setLimits(on: true)
+      try await ask(phone)
+      #expect(family.organizer.openQuestions == [[phone]])
+    }
+  }
+
+  @Test("Q9: an adult account that asks gets a system error") func adult() async throws {
+    let adult = TestFamily(child: "Ben", isChild: false)
+    try await adult.app {
+      await #expect {
+        try await ask(ada)
+      } throws: { error in
+        if case AskError.systemError = error { true } else { false }
+      }
+    }
+  }
+
+  @Test("Q10: a question that is not well formed is refused before anybody sees it")
+  func invalid() async throws {
+    try await family.app {
+      let long = CommunicationHandle(value: String(repeating: "a", count: 400), kind: .custom)
+      let past = PermissionQuestion(handle: ada)
+      past.expirationDate = family.now - 1
+      let never = PermissionQuestion(handle: ada)
+      never.expirationDate = Date(timeIntervalSince1970: .nan)
+      let noDefault = PermissionQuestion(handle: ada)
+      noDefault.choices = [.approve]
+      let twice = PermissionQuestion(handle: ada)
+      twice.choices = [.decline, .decline]
+      let empty = PermissionQuestion(handles: [])
+      let blank = PermissionQuestion(handle: CommunicationHandle(value: " ", kind: .custom))
+      for question in [
+        past, never, noDefault, twice, empty, blank, PermissionQuestion(handle: long),
+      ] {
+        await #expect {
+          try await CommunicationLimits.current.ask(question, in: Nowhere())
+        } throws: { error in
+          if case AskError.invalidQuestion = error { true } else { false }
+        }
+      }
+    }
+    #expect(family.organizer.openQuestions.isEmpty)
+  }
+
+  @Test("K1: outside of any device nobody is known, and asking says so") func nowhere()
+    async throws
+  {
+    #expect(await CommunicationLimits.current.knownHandles(in: [ada]).isEmpty)
+    await #expect {
+      try await ask(ada)
+    } throws: { error in
+      if case AskError.notAvailable = error { true } else { false }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ResponseTests {
+  private let family = TestFamily(guardians: ["Rosa", "Alex"])
+
+  @Test("R7: responses that came before the app listens come first, in order") func order()
+    async throws
+  {
+    family.organizer.will(.approve)
+    try await family.app {
+      var asked: [UUID] = []
+      for name in ["a", "b", "c"] {
+        asked.append(try await ask(CommunicationHandle(value: name, kind: .custom)))
+      }
+      var updates = CommunicationLimits.current.updates.makeAsyncIterator()
+      for id in asked { #expect(try await updates.next()?.question.id == id) }
+    }
+  }
+
+  @Test("R6, X2: an app that crashes before it handled a response gets it again, and only then")
+  func crash() async throws {
+    family.organizer.will(.approve)
+    var id: UUID?
+    try await family.app {
+      id = try await ask(ada)
+      #expect(await next()?.question.id == id)
+      family.crashApp()
+    }
+    try await family.app {
+      var updates = CommunicationLimits.current.updates.makeAsyncIterator()
+      #expect(try await updates.next()?.question.id == id)
+      // Asking for the next one says that this one is handled.
+      let other = try await ask(phone)
+      #expect(try await updates.next()?.question.id == other)
+    }
+    try await family.app {
+      let third = try await ask(CommunicationHandle(value: "c", kind: .custom))
+      var updates = CommunicationLimits.current.updates.makeAsyncIterator()
+      let first = try await updates.next()?.question.id
+      #expect(first != id)
+      let second = try await updates.next()?.question.id
+      #expect(second == third)
+    }
+  }
+
+  @Test("R6: a launch that fails is tried again with growing delays, until the app takes it")
+  func relaunch() async throws {
+    try await family.app {
+      let listening = Task { await next() }
+      while !family.isListening { await Task.yield() }
+      try await ask(ada)
+      listening.cancel()
+    }
+    await family.organizer.answer(.approve)
+    #expect(family.launches == 1)
+    await family.advance(by: .seconds(10))
+    let launches = family.launches
+    #expect((4...7).contains(launches))
+    let (handled, continuation) = AsyncStream.makeStream(of: PermissionChoice.self)
+    family.whenLaunched {
+      for await update in CommunicationLimits.current.updates { continuation.yield(update.choice) }
+    }
+    await family.advance(by: .seconds(60))
+    var choices = handled.makeAsyncIterator()
+    #expect(await choices.next() == .approve)
+    #expect(family.launches == launches + 1)
+  }
+
+  @Test("R7: two topics have loops of their own, and neither takes the other's responses")
+  func topics() async throws {
+    family.organizer.will(.approve)
+    try await family.app {
+      let update = PermissionQuestion(
+        significantAppUpdateTopic: SignificantAppUpdateTopic(description: "New chats"))
+      try await AskCenter.shared.ask(update, in: Nowhere())
+      let id = try await ask(ada)
+      var people = AskCenter.shared.responses(for: CommunicationTopic.self).makeAsyncIterator()
+      #expect(try await people.next()?.question.id == id)
+      family.crashApp()
+    }
+    // The earlier response is not handled: it comes again, and so does the later one.
+    try await family.app {
+      var updates = AskCenter.shared.responses(for: SignificantAppUpdateTopic.self)
+        .makeAsyncIterator()
+      let response = try await updates.next()
+      #expect(response?.question.topic.description == "New chats")
+    }
+  }
+
+  @Test("R3: of two guardians the first answer wins") func race() async throws {
+    family.guardian("Rosa").will(.decline, after: .seconds(2))
+    family.guardian("Alex").will(.approve, after: .seconds(1))
+    try await family.app {
+      try await ask(ada)
+      await family.advance(by: .seconds(5))
+      #expect(await next()?.choice == .approve)
+    }
+  }
+
+  @Test("A3, X2: what is asked off line is sent later, also after a restart of the device")
+  func offline() async throws {
+    family.organizer.will(.approve)
+    try await family.app {
+      await family.child.setOnline(false)
+      try await ask(ada)
+      await family.restartDevice()
+      #expect(family.organizer.openQuestions.isEmpty)
+      await family.child.setOnline(true)
+      #expect(await next()?.choice == .approve)
+    }
+  }
+
+  @Test("R9: a withdrawn handle is forgotten, also by an app that sleeps") func withdraw()
+    async throws
+  {
+    family.organizer.will(.approve)
+    try await family.app {
+      try await ask(ada, phone)
+      _ = await next()
+    }
+    await family.organizer.withdraw(ada)
+    try await family.app {
+      let known = await CommunicationLimits.current.knownHandles(in: [ada, phone])
+      #expect(known == [phone])
+    }
+    await family.organizer.setContact(phone, known: false)
+    await family.organizer.withdraw(phone)
+    try await family.app {
+      #expect(await CommunicationLimits.current.knownHandles(in: [ada, phone]).isEmpty)
+    }
+  }
+
+  @Test("R9: consent to an app is withdrawn, and given again by a new approval") func consent()
+    async throws
+  {
+    family.organizer.will(.approve)
+    try await family.app {
+      #expect(await !AskCenter.shared.isConsentWithdrawn)
+      await family.organizer.withdrawConsent()
+      #expect(await AskCenter.shared.isConsentWithdrawn)
+    }
+    try await family.app {
+      #expect(await AskCenter.shared.isConsentWithdrawn)
+      let question = PermissionQuestion(
+        significantAppUpdateTopic: SignificantAppUpdateTopic(description: "Again"))
+      try await AskCenter.shared.ask(question, in: Nowhere())
+      var withdrawals = await AskCenter.shared.consentWithdrawals.makeAsyncIterator()
+      while try await withdrawals.next() == true {}
+      #expect(await !AskCenter.shared.isConsentWithdrawn)
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct SignificantChangeTests {
+  private let family = TestFamily()
+  private let topic = SignificantAppUpdateTopic(description: "There are chats now")
+
+  private func ask(_ flow: PermissionFlow) async throws -> PermissionResult {
+    try await AskCenter.shared.askSignificantChangePermission(
+      for: topic, permissionFlow: flow, in: Nowhere())
+  }
+
+  private func expect(_ result: PermissionResult, of flow: PermissionFlow) async throws {
+    #expect(try await ask(flow) == result)
+  }
+
+  @Test("Q5: the three ways to ask about a significant change, and their results")
+  func flows() async throws {
+    await family.organizer.setPasscode("2580")
+    try await family.app {
+      try await expect(.askToApprove(didSend: true), of: .askToApprove)
+      family.child.will(.approveInPerson(passcode: "2580"))
+      try await expect(.approveInPerson(approved: true), of: .approveInPerson)
+      family.child.will(.approveInPerson(passcode: "2580", choice: "decline"))
+      try await expect(.approveInPerson(approved: false), of: .approveInPerson)
+      try await expect(.approveInPerson(approved: true), of: .acknowledgmentAlert)
+      family.child.will(.cancel)
+      for flow in [PermissionFlow.askToApprove, .approveInPerson, .acknowledgmentAlert] {
+        try await expect(.cancel, of: flow)
+      }
+    }
+  }
+
+  @Test("Q8: in no family group nobody is asked, and nothing is sent") func nobody() async throws {
+    let alone = TestFamily(isInFamily: false)
+    try await alone.app {
+      try await expect(.askToApprove(didSend: false), of: .askToApprove)
+    }
+  }
+
+  @Test("A4: without a passcode nobody can approve in person") func noPasscode() async throws {
+    try await family.app {
+      await #expect(throws: AskError.self) { _ = try await ask(.approveInPerson) }
+    }
+  }
+}
