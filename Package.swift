@@ -67,6 +67,7 @@ let package = Package(
         "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
         argumentParser,
       ]),
+    layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
     layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
     layer(
       "PermissionKit",
@@ -76,6 +77,7 @@ let package = Package(
       ]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
+    program("content-worker", ["ContentCheck", logging, lifecycle]),
     program("relayctl", ["FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", yams]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
@@ -92,6 +94,7 @@ let package = Package(
         "DeviceConnection", logging,
         lifecycle,
       ]),
+    tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore"]),
