@@ -1,5 +1,5 @@
 import FamilyModel
-public import ZeroMQ
+import ZeroMQ
 
 /// The worker's shell: a ROUTER that answers every message, with a verdict or with a number.
 ///

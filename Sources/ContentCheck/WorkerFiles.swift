@@ -50,7 +50,7 @@ public struct WorkerFiles: Sendable {
   public let keys: CurveKeyPair
   /// Where the worker listens: a unix socket in the folder.
   public let address: WorkerAddress
-  private let lock: FileHandle
+  private let lock: FolderLock
 
   /// Makes the folder (0700), `worker.key` (0600) and `worker.json` unless they are there, and
   /// takes the lock, which lasts as long as the value.
@@ -65,25 +65,12 @@ public struct WorkerFiles: Sendable {
     guard socket.utf8.count <= ContentLimits.pathBytes else {
       throw Failure(description: "\(socket) is too long for a unix socket: use a shorter folder.")
     }
-    lock = try Self.lock(directory)
+    lock = try FolderLock.take(directory)
     keys = try Self.keys(directory.appendingPathComponent("worker.key"))
     address = WorkerAddress(endpoint: "ipc://\(socket)", publicKey: keys.publicKey)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     try Self.write(try encoder.encode(address), to: WorkerAddress.file(in: directory))
-  }
-
-  /// libzmq takes an address over from whoever is bound to it: a second worker must not come so
-  /// far.
-  private static func lock(_ directory: URL) throws -> FileHandle {
-    let path = directory.appendingPathComponent("worker.lock").path
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("write", path) }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      throw Failure(description: "Another worker runs in \(directory.path).")
-    }
-    return handle
   }
 
   private static func keys(_ file: URL) throws -> CurveKeyPair {
@@ -122,7 +109,33 @@ public struct WorkerFiles: Sendable {
     guard rename(temporary.path, file.path) == 0 else { throw failure("write", file.path) }
   }
 
-  private static func failure(_ verb: String, _ path: String) -> Failure {
+  fileprivate static func failure(_ verb: String, _ path: String) -> Failure {
     Failure(description: "Cannot \(verb) \(path): \(String(cString: strerror(errno))).")
+  }
+}
+
+/// libzmq takes an address over from whoever is bound to it: a second worker must not come so far.
+private final class FolderLock: Sendable {
+  private let descriptor: Int32
+
+  static func take(_ directory: URL) throws -> FolderLock {
+    let path = directory.appendingPathComponent("worker.lock").path
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw WorkerFiles.failure("write", path) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw WorkerFiles.Failure(description: "Another worker runs in \(directory.path).")
+    }
+    return FolderLock(descriptor)
+  }
+
+  private init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    // A process that was just forked may have the descriptor too, until it begins its program.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
   }
 }
