@@ -39,8 +39,9 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
   func request() async throws {
     let rig = try await Rig(list: line(picture(1)))
     let socket = try rig.socket(.req)
-    #expect(try socket.ask([[1], id, type, bytes]) == [[1], id, [1], [0, 0]])
-    #expect(try socket.ask([[1], zeros, type, picture(2).bytes]) == [[1], zeros, [0], [0, 0]])
+    #expect(try await socket.ask([[1], id, type, bytes]) == [[1], id, [1], [0, 0]])
+    #expect(
+      try await socket.ask([[1], zeros, type, picture(2).bytes]) == [[1], zeros, [0], [0, 0]])
     await rig.stop()
   }
 
@@ -48,9 +49,9 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
   func numbers() async throws {
     let rig = try await Rig()
     let socket = try rig.socket(.req)
-    for (frames, reply) in malformed { #expect(try socket.ask(frames) == reply) }
+    for (frames, reply) in malformed { #expect(try await socket.ask(frames) == reply) }
     #expect(await rig.worker.counters.refused == malformed.count)
-    #expect(try socket.ask([[1], id, type, bytes]) == [[1], id, [0], [0, 0]])
+    #expect(try await socket.ask([[1], id, type, bytes]) == [[1], id, [0], [0, 0]])
     await rig.stop()
   }
 
@@ -58,10 +59,10 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
   func noDelimiter() async throws {
     let rig = try await Rig()
     let socket = try rig.socket(.dealer)
-    #expect(try socket.ask([[1], id, type, bytes]) == [[]] + refusal(zeros, .malformed))
-    #expect(try socket.ask([[9]]) == [[]] + refusal(zeros, .malformed))
-    #expect(try socket.ask([[]]) == [[]] + refusal(zeros, .malformed))
-    #expect(try socket.ask([[], [1], id, type, bytes]) == [[], [1], id, [0], [0, 0]])
+    #expect(try await socket.ask([[1], id, type, bytes]) == [[]] + refusal(zeros, .malformed))
+    #expect(try await socket.ask([[9]]) == [[]] + refusal(zeros, .malformed))
+    #expect(try await socket.ask([[]]) == [[]] + refusal(zeros, .malformed))
+    #expect(try await socket.ask([[], [1], id, type, bytes]) == [[], [1], id, [0], [0, 0]])
     await rig.stop()
   }
 
@@ -79,12 +80,13 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
     let huge = [UInt8](repeating: 0, count: ContentLimits.frameBytes + 1)
     #expect(try socket.send([[], [1], id, type, huge]) == .sent)
     var isCutOff = false
-    for _ in 0..<5_000 where !isCutOff {
+    let end = ContinuousClock.now + patience
+    while !isCutOff, ContinuousClock.now < end {
       _ = try monitor.drain { if $0.kind == .disconnected { isCutOff = true } }
       try await Task.sleep(for: .milliseconds(1))
     }
     #expect(isCutOff)
-    #expect(try !socket.waitUntilReadable(milliseconds: 50))
+    #expect(try await socket.next(within: .milliseconds(50)) == nil)
     #expect(await rig.client.verdict(on: picture(1)) == .clean)
     await rig.stop()
   }
@@ -95,7 +97,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
     let plain = try Socket(.req, in: try Context())
     try plain.connect(try WorkerAddress.read(from: rig.folder.url).endpoint)
     #expect(try plain.send([[1], id, type, bytes]) == .sent)
-    #expect(try !plain.waitUntilReadable(milliseconds: 100))
+    #expect(try await plain.next(within: .milliseconds(100)) == nil)
     let other = WorkerAddress(
       endpoint: try WorkerAddress.read(from: rig.folder.url).endpoint,
       publicKey: try CurveKeyPair.generate().publicKey)

@@ -11,13 +11,13 @@ import Testing
     let client = try ContentClient(directory: folder.url, timeout: .milliseconds(200))
     let start = ContinuousClock.now
     #expect(await client.verdict(on: picture(1)) == .unknown)
-    #expect(ContinuousClock.now - start < .seconds(2))
+    #expect(ContinuousClock.now - start < patience)
     let worker = try WorkerProcess(folder)
     #expect(await eventually { await client.verdict(on: picture(1)) == .sensitive })
     worker.end()
     let second = ContinuousClock.now
     #expect(await client.verdict(on: picture(1)) == .unknown)
-    #expect(ContinuousClock.now - second < .seconds(2))
+    #expect(ContinuousClock.now - second < patience)
     await client.stop()
   }
 
@@ -26,7 +26,7 @@ import Testing
     let folder = try Folder()
     try folder.write(line(picture(1)))
     var worker = try WorkerProcess(folder)
-    let client = try ContentClient(directory: folder.url, timeout: .seconds(20))
+    let client = try ContentClient(directory: folder.url, timeout: .seconds(60))
     let address = try WorkerAddress.read(from: folder.url)
     for _ in 0..<3 {
       #expect(await client.verdict(on: picture(1)) == .sensitive)
@@ -47,7 +47,7 @@ import Testing
     let folder = try Folder()
     try folder.write(line(picture(1)))
     var worker = try WorkerProcess(folder)
-    let client = try ContentClient(directory: folder.url, timeout: .seconds(20))
+    let client = try ContentClient(directory: folder.url, timeout: .seconds(60))
     #expect(await client.verdict(on: picture(2)) == .clean)
     worker.signal(SIGSTOP)
     async let verdict = client.verdict(on: picture(1))
@@ -64,7 +64,7 @@ import Testing
     let folder = try Folder()
     try folder.write(line(picture(1)))
     var worker = try WorkerProcess(folder)
-    let client = try ContentClient(directory: folder.url, timeout: .seconds(20))
+    let client = try ContentClient(directory: folder.url, timeout: .seconds(60))
     #expect(await client.verdict(on: picture(1)) == .sensitive)
     worker.end()
     try FileManager.default.removeItem(at: folder.url.appendingPathComponent("worker.key"))
@@ -99,9 +99,4 @@ import Testing
     try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
     #expect(throws: WorkerFiles.Failure.self) { try WorkerFiles(in: folder.url) }
   }
-}
-
-private func eventually(_ body: () async -> Bool) async -> Bool {
-  for _ in 0..<50 where await body() { return true }
-  return false
 }

@@ -5,6 +5,16 @@ import Foundation
 import Testing
 import ZeroMQ
 
+/// Long enough for a machine that runs many tests at a time; no test takes it when all is well.
+let patience = Duration.seconds(15)
+
+/// Whether it becomes true while patience lasts.
+func eventually(_ body: () async -> Bool) async -> Bool {
+  let end = ContinuousClock.now + patience
+  while ContinuousClock.now < end { if await body() { return true } }
+  return false
+}
+
 /// A valid picture of one pixel; further bytes after its end make it another.
 func picture(_ number: UInt8, bytes: Int = 0) -> Avatar {
   var png: [UInt8] = [
@@ -49,7 +59,7 @@ struct Rig {
 
   init(
     list: String = "", classifier: (any Classifier)? = nil,
-    timeout: Duration = ContentLimits.timeout
+    timeout: Duration = .seconds(60)
   ) async throws {
     folder = try Folder()
     try folder.write(list)
@@ -77,12 +87,20 @@ struct Rig {
 }
 
 extension Socket {
-  /// The reply to these frames.
-  func ask(_ frames: [[UInt8]]) throws -> [[UInt8]] {
+  /// The reply to these frames. It blocks no thread of the pool, where classifiers run.
+  func ask(_ frames: [[UInt8]]) async throws -> [[UInt8]] {
     #expect(try send(frames) == .sent)
-    try #require(try waitUntilReadable(milliseconds: 5_000))
-    let reply = try receive()
-    return reply?.allBytes ?? []
+    return try #require(try await next(within: patience))
+  }
+
+  /// The next message, if it comes in time.
+  func next(within time: Duration) async throws -> [[UInt8]]? {
+    let end = ContinuousClock.now + time
+    while ContinuousClock.now < end {
+      if let message = try receive() { return message.allBytes }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    return nil
   }
 }
 
