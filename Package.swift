@@ -75,6 +75,7 @@ let package = Package(
         "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
         argumentParser,
       ]),
+    layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
     layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
     layer(
       "PermissionKit",
@@ -87,6 +88,7 @@ let package = Package(
       ["PermissionKit", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
+    program("content-worker", ["ContentCheck", logging, lifecycle]),
     program("relayctl", ["FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", yams]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
@@ -106,6 +108,7 @@ let package = Package(
       ]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
+    tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),

@@ -14,6 +14,8 @@ public enum Limits {
   public static let textBytes = 4096
   /// Bytes of one encoded picture.
   public static let avatarBytes = 64 * 1024
+  /// Pixels on each side of a picture: a small file must not become a large bitmap.
+  public static let avatarPixels = 1024
   /// Bytes of one frame on any socket. A peer that sends more is disconnected by libzmq.
   public static let frameBytes = 1024 * 1024
   /// Bytes of the content of one message; with its envelope it fits a frame.

@@ -51,6 +51,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let tooMany = Problem(307)
   /// The family is not well formed: no organizer, an id twice, a device of nobody.
   public static let badFamily = Problem(308)
+  /// Not a picture of a kind and size that is taken (Q10).
+  public static let badImage = Problem(309)
   /// No such person, question or choice.
   public static let unknown = Problem(400)
   /// Somebody was first (R3).
@@ -88,7 +90,9 @@ extension Problem: CustomStringConvertible {
     203: "no proof of the passcode",
     300: "empty handle", 301: "handle too long", 302: "default choice is not a choice",
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
-    307: "too many", 308: "family not well formed", 400: "unknown person, question or choice",
+    307: "too many", 308: "family not well formed",
+    309: "not a picture of a kind and size that is taken",
+    400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode", 500: "overloaded",

@@ -31,7 +31,7 @@ extension Topic {
 extension Subject {
   func validate() throws(Problem) {
     try handle.validate()
-    if let avatar, avatar.bytes.count > Limits.avatarBytes { throw .imageTooLarge }
+    try avatar?.validate()
     guard let name else { return }
     for part in [name.prefix, name.given, name.middle, name.family, name.suffix, name.nickname]
     where part.utf8.count > Limits.titleBytes { throw .badText }

@@ -31,7 +31,7 @@ extension Content {
     guard case .sealed(let bytes) = self else { return self }
     let message = try Wire.parse(PBContent.self, bytes)
     switch message.body {
-    case .question(let question): return .question(try Question(question))
+    case .question(let question): return .question(try Question(question).withoutBadPictures)
     case .text(let text):
       guard text.utf8.count <= Limits.textBytes else { throw .tooLarge }
       return .text(text)
@@ -45,6 +45,20 @@ extension Content {
 
   /// Opened, or as it is where it cannot be opened here.
   var openedIfPossible: Content { (try? opened()) ?? self }
+}
+
+extension Question {
+  /// Without the pictures that are none, which only a device of other software sends (S2): what is asked
+  /// must reach the guardians all the same.
+  var withoutBadPictures: Question {
+    guard case .communication(var people, let actions) = topic else { return self }
+    for index in people.indices where (try? people[index].avatar?.validate()) == nil {
+      people[index].avatar = nil
+    }
+    var question = self
+    question.topic = .communication(people: people, actions: actions)
+    return question
+  }
 }
 
 extension Account {

@@ -5,13 +5,20 @@ import Testing
 
 private let id = ID128(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
 private let device = DeviceAddress(family: FamilyID(7), device: DeviceID(3))
+/// A valid picture of one pixel.
+private let png: [UInt8] = [
+  0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1,
+  0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55, 0, 0, 0, 10, 0x49, 0x44, 0x41, 0x54, 0x78,
+  0x9C, 0x63, 0xF8, 0x0F, 0, 1, 1, 1, 0, 0xB1, 0x38, 0xF6, 0x14, 0, 0, 0, 0, 0x49, 0x45, 0x4E,
+  0x44, 0xAE, 0x42, 0x60, 0x82,
+]
 private let ada = Subject(
   handle: Handle("ada", .custom),
   name: {
     var name = NameParts()
     name.given = "Ada"
     return name
-  }(), avatar: Avatar(mediaType: "image/png", bytes: [1, 2, 3]))
+  }(), avatar: Avatar(mediaType: "image/png", bytes: png))
 private let question = Question(
   id: id, topic: .communication(people: [ada], actions: [.message, .chat]),
   choices: [.approve, .decline, Choice(id: "hour", title: "One hour", answer: .approval)],
