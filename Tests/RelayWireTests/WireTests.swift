@@ -114,6 +114,27 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     #expect(arrived.opened() == asked)
   }
 
+  @Test("S2: a picture that is none does not reach the guardians; the question does")
+  func badPicture() throws {
+    func with(_ avatar: Avatar?) -> Question {
+      var subject = ada
+      subject.avatar = avatar
+      var changed = question
+      changed.topic = .communication(people: [subject], actions: [.message, .chat])
+      return changed
+    }
+    func carried(_ question: Question) throws -> Question? {
+      let asked = Broadcast.event(RelayWireTests.event(.asked(header, .question(question))))
+      guard case .event(let opened) = try Broadcast.decode(asked.encode()).opened(),
+        case .asked(_, .question(let arrived)) = opened.body
+      else { return nil }
+      return arrived
+    }
+    let hostile = Avatar(mediaType: "image/png", bytes: Array("<svg/>".utf8))
+    #expect(try carried(with(hostile)) == with(nil))
+    #expect(try carried(question) == question)
+  }
+
   @Test("apps and devices understand each other")
   func apps() throws {
     let requests: [AppRequest] = [
