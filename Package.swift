@@ -78,14 +78,17 @@ let package = Package(
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
     layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
     layer(
-      "PermissionKit",
+      "AppClient",
       [
         "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "RelayWire", "RelayStore",
         "SQLiteStore",
       ]),
+    layer("PermissionKit", ["AppClient", "FamilyModel"]),
     layer(
       "PermissionKitTesting",
-      ["PermissionKit", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore"]),
+      [
+        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
+      ]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),

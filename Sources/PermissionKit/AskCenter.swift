@@ -1,3 +1,4 @@
+import AppClient
 import FamilyModel
 
 /// How a guardian is asked about a significant update of the app.
@@ -52,7 +53,7 @@ public final class AskCenter: Sendable {
   public func responses<Topic: QuestionTopic>(
     for topic: Topic.Type
   ) -> some AsyncSequence<PermissionResponse<Topic>, Never> {
-    Responses<Topic>(session: try? AppSession.current.get())
+    Responses<Topic>(session: try? AppSession.current())
   }
 
   /// Asks about a significant update in the way that the app chooses.
@@ -81,13 +82,13 @@ public final class AskCenter: Sendable {
   /// Whether a guardian withdrew the consent that the child goes on using this app (R9), and has not
   /// approved an update since. An addition to Apple's API, where the app's server is told.
   public var isConsentWithdrawn: Bool {
-    get async { (try? await AppSession.current.get().isConsentWithdrawn) ?? false }
+    get async { (try? await AppSession.current().isConsentWithdrawn) ?? false }
   }
 
   /// ``isConsentWithdrawn``: its value now, and each new one.
   public var consentWithdrawals: some AsyncSequence<Bool, Never> {
     get async {
-      guard case .success(let session) = AppSession.current else {
+      guard let session = try? AppSession.current() else {
         return AsyncStream { $0.finish() }
       }
       return await session.consent()

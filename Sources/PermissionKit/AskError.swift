@@ -1,3 +1,4 @@
+import AppClient
 import FamilyModel
 public import Foundation
 
@@ -25,6 +26,17 @@ public enum AskError: LocalizedError {
     case .notAvailable: "There is no device: PERMISSION_RELAY_DEVICE is not set."
     case .systemError(let error): "The system refused: \(error)"
     case .unknown: "Something went wrong."
+    }
+  }
+
+  /// The session that asks, or why there is none.
+  static func session() throws -> AppSession {
+    do {
+      return try AppSession.current()
+    } catch is AppSession.NoDevice {
+      throw AskError.notAvailable
+    } catch {
+      throw AskError.systemError(underlyingError: error)
     }
   }
 

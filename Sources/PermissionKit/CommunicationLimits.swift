@@ -1,3 +1,4 @@
+import AppClient
 import FamilyModel
 import Foundation
 
@@ -15,7 +16,7 @@ public final class CommunicationLimits: Sendable {
   ///
   /// It is answered from memory and needs neither the device nor the relay (K2).
   public func knownHandles(in handles: Set<CommunicationHandle>) async -> Set<CommunicationHandle> {
-    guard case .success(let session) = AppSession.current else { return [] }
+    guard let session = try? AppSession.current() else { return [] }
     return session.known.withLock { known in
       handles.filter { known.contains($0.model.canonical) }
     }
@@ -31,7 +32,7 @@ public final class CommunicationLimits: Sendable {
   /// Getting it lets the device launch this app in the background. A response counts as handled when the
   /// loop asks for the next one; until then the device keeps it and gives it again after a crash.
   public var updates: some AsyncSequence<PermissionResponse<CommunicationTopic>, Never> {
-    Responses<CommunicationTopic>(session: try? AppSession.current.get())
+    Responses<CommunicationTopic>(session: try? AppSession.current())
   }
 
   /// Asks the guardians. The system shows the child what to do first.

@@ -118,7 +118,7 @@ extension PermissionQuestion {
 
   /// Asks, and tells how it ended.
   func ask(_ manner: AskManner) async throws -> AskOutcome {
-    let session = try AppSession.current.get()
+    let session = try AskError.session()
     guard let model else { throw AskError.invalidQuestion }
     do throws(Problem) {
       try model.validate(now: session.clock())

@@ -1,3 +1,4 @@
+import AppClient
 import FamilyModel
 
 /// The responses about one kind of topic, as a sequence.

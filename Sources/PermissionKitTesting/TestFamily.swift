@@ -1,3 +1,4 @@
+import AppClient
 import FamilyCore
 import FamilyModel
 public import Foundation

@@ -1,14 +1,13 @@
 package import DeviceConnection
-import DeviceSocket
 import FamilyCore
 package import FamilyModel
 import Foundation
 package import RelayStore
 import RelayWire
-import SQLiteStore
-import Synchronization
+package import Synchronization
 
-/// Drives the app's machine: one connection, one store, the app's waiting calls.
+/// Drives the app's machine: one connection, one store, the app's waiting calls. All modules that an app
+/// imports share one.
 ///
 /// It runs on its connection's executor.
 package actor AppSession {
@@ -21,19 +20,22 @@ package actor AppSession {
   private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
   /// A copy that any thread may read without waiting for the actor (K2).
-  nonisolated let known: Mutex<Set<Handle>>
+  package nonisolated let known: Mutex<Set<Handle>>
 
   /// A response for the app's code.
-  struct Delivery: Sendable {
-    let position: UInt64
-    let question: Question
-    let choice: Choice
+  package struct Delivery: Sendable {
+    /// Its place among what the app learns.
+    package let position: UInt64
+    /// The question.
+    package let question: Question
+    /// The answer.
+    package let choice: Choice
   }
 
   private nonisolated let taken = Mutex(0)
   private nonisolated let idle = Mutex(false)
   /// What time it is for the app.
-  nonisolated let clock: @Sendable () -> Instant
+  package nonisolated let clock: @Sendable () -> Instant
 
   /// A session of an app.
   package init(
@@ -70,7 +72,8 @@ package actor AppSession {
   /// Whether the app listens, and has handled all that it was given.
   package nonisolated var isIdle: Bool { idle.withLock { $0 } }
 
-  func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
+  /// Asks; returns when the device says how that ended.
+  package func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
     await withCheckedContinuation { continuation in
       // Registered before it is sent: the answer may be quick.
       asks[question.id, default: []].append(continuation)
@@ -79,7 +82,7 @@ package actor AppSession {
   }
 
   /// The responses, to one loop at a time for each kind; those that came before are first (R7).
-  func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
+  package func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
     let (stream, continuation) = AsyncStream<Delivery>.makeStream()
     subscribers[kind]?.finish()
     subscribers[kind] = continuation
@@ -90,15 +93,17 @@ package actor AppSession {
     return stream
   }
 
-  func consumed(_ position: UInt64) {
+  /// The app's code has handled the response.
+  package func consumed(_ position: UInt64) {
     waiting.removeAll { $0.position == position }
     step(.consumed(position))
   }
 
-  var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
+  /// Whether a guardian withdrew the consent to this app (R9).
+  package var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
 
   /// Whether the consent is withdrawn: now, and whenever that changes.
-  func consent() -> AsyncStream<Bool> {
+  package func consent() -> AsyncStream<Bool> {
     let (stream, continuation) = AsyncStream<Bool>.makeStream()
     let id = UUID()
     consentWatchers[id] = continuation

@@ -13,22 +13,23 @@ extension AppSession {
   @TaskLocal package static var override: AppSession?
 
   /// The session with this process's device, or why there is none.
-  private static let ofProcess: Result<AppSession, AskError> = {
-    do {
-      let session = try deviceSession()
-      Task { await session.run() }
-      return .success(session)
-    } catch {
-      return .failure(error as? AskError ?? .systemError(underlyingError: error))
-    }
-  }()
+  private static let ofProcess = Result {
+    let session = try deviceSession()
+    Task { await session.run() }
+    return session
+  }
 
   /// The session that the app's calls go to.
-  static var current: Result<AppSession, AskError> { override.map { .success($0) } ?? ofProcess }
+  ///
+  /// - Throws: `NoDevice`, or what is wrong with the device's credential or the app's store.
+  package static func current() throws -> AppSession { try override ?? ofProcess.get() }
+
+  /// The process runs on no device: `PERMISSION_RELAY_DEVICE` is not set.
+  package struct NoDevice: Error {}
 
   private static func deviceSession() throws -> AppSession {
     guard let path = ProcessInfo.processInfo.environment[AppCredential.variable] else {
-      throw AskError.notAvailable
+      throw NoDevice()
     }
     let data = try Data(contentsOf: URL(fileURLWithPath: path))
     let credential = try JSONDecoder().decode(AppCredential.self, from: data)
