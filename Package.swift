@@ -83,7 +83,8 @@ let package = Package(
         "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "RelayWire", "RelayStore",
         "SQLiteStore",
       ]),
-    layer("PermissionKit", ["AppClient", "FamilyModel"]),
+    layer("Presentation", []),
+    layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),
     layer(
       "PermissionKitTesting",
       [

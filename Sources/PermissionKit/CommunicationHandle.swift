@@ -50,6 +50,3 @@ public struct AvatarImage: Hashable, Codable, Sendable {
     self.bytes = bytes
   }
 }
-
-/// Where a prompt is shown: it stands where Apple's API has a view controller or a window.
-public protocol PresentationAnchor {}
