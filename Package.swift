@@ -97,7 +97,9 @@ let package = Package(
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program("cluster", [logging, lifecycle, subprocess, system], path: "tools/cluster"),
-    program("bench", ["PermissionKit", "ZeroMQ"], path: "tools/bench"),
+    program(
+      "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
+      path: "tools/bench"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),

@@ -72,7 +72,9 @@ public struct DeclaredAgeRangeAction: Sendable {
   public init() {}
 
   /// See ``AgeRangeService/requestAgeRange(ageGates:_:_:in:)``.
-  public func callAsFunction(ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil)
+  public func callAsFunction(
+    ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil
+  )
     async throws -> AgeRangeService.Response
   {
     struct Nowhere: PresentationAnchor {}
