@@ -56,15 +56,19 @@ public struct ID128: Hashable, Comparable, Sendable {
 
   /// Sixteen bytes, most significant first.
   public var bytes: [UInt8] {
-    (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
   }
 
   /// Reads sixteen bytes, most significant first; `nil` for any other count.
+  @inlinable
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
-    self.init(
-      high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-      low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
+    var (high, low): (UInt64, UInt64) = (0, 0)
+    for byte in bytes {
+      high = high << 8 | low >> 56
+      low = low << 8 | UInt64(byte)
+    }
+    self.init(high: high, low: low)
   }
 }
 

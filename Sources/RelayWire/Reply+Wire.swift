@@ -135,7 +135,7 @@ extension Broadcast {
     var message = PBBroadcast()
     message.version = Wire.version
     switch self {
-    case .event(let event): message.event = Data(event.encode())
+    case .event(let event): return Self.encode(event: event.encode())
     case .head(let audience, let seq):
       message.head = .with {
         $0.audience = audience.rawValue
@@ -147,6 +147,14 @@ extension Broadcast {
         $0.receipt = receipt.wire
       }
     }
+    return Wire.encode(message)
+  }
+
+  /// The bytes of the broadcast of an event that is encoded already.
+  public static func encode(event bytes: [UInt8]) -> [UInt8] {
+    var message = PBBroadcast()
+    message.version = Wire.version
+    message.event = Data(bytes)
     return Wire.encode(message)
   }
 

@@ -7,6 +7,8 @@ import ZeroMQ
 /// What one batch of inputs led to: first to the store, then to the sockets.
 struct Outgoing {
   var batch = Batch()
+  /// The last event that was encoded: its broadcast comes right after it.
+  var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   /// When cursors are committed even if no event comes.
   var cursorsDue: Instant?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
@@ -22,10 +24,12 @@ extension RelayService {
     switch effect {
     case .approve: break
     case .append(let family, let event):
+      let bytes = event.encode()
+      outgoing.encoded = (family, event.seq, bytes)
       outgoing.batch.events.append(
         StoredEvent(
           family: family, seq: event.seq, audience: event.audience, command: event.command,
-          at: event.at, payload: event.encode()))
+          at: event.at, payload: bytes))
     case .cursor(let family, let device, let cursor):
       outgoing.batch.cursors.append(StoredCursor(family: family, device: device, cursor: cursor))
       if outgoing.cursorsDue == nil { outgoing.cursorsDue = .now + RelayLimits.cursorDelay }
@@ -56,7 +60,15 @@ extension RelayService {
     _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) -> (topic: [UInt8], bytes: [UInt8]) {
     let (topic, key) = channels.channel(family, audience, generation)
-    return (topic, ChannelCipher.seal(broadcast.encode(), topic: topic, key: key))
+    let bytes: [UInt8]
+    if case .event(let event) = broadcast, let last = outgoing.encoded, last.family == family,
+      last.seq == event.seq
+    {
+      bytes = Broadcast.encode(event: last.bytes)
+    } else {
+      bytes = broadcast.encode()
+    }
+    return (topic, ChannelCipher.seal(bytes, topic: topic, key: key))
   }
 
   /// Makes the batch durable, then lets everything go that waited for it.
