@@ -32,7 +32,11 @@ struct Listing {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     // Text, numbers and lists of them can always be encoded.
-    return String(decoding: try! encoder.encode(objects), as: UTF8.self)
+    let json = String(decoding: try! encoder.encode(objects), as: UTF8.self)
+    // The encoder leaves these as they are, and to some terminals they are commands.
+    return json.replacing(/[\u{7F}-\u{9F}]/) { match in
+      "\\u00" + String(match.output.unicodeScalars.first!.value, radix: 16)
+    }
   }
 }
 

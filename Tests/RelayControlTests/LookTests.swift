@@ -94,12 +94,12 @@ import Testing
   func hostile() async throws {
     try await Home.with { home in
       var device = try DeviceClient(try home.credential("Emily"))
-      let text = "\u{1B}[2J\u{1B}]0;owned\u{7}line\nline"
+      let text = "\u{1B}[2J\u{9B}2J\u{7F}\u{1B}]0;owned\u{7}line\nliné"
       try device.send(.post(child: device.credential.personID, .text(text)))
       try home.ask(Handle("\u{1B}[31mred", .custom), app: "\u{1B}c")
       for arguments in [["history"], ["pending"], ["history", "--json"]] {
         let shown = try await home.run(arguments + ["--as", home.file("Rosa")])
-        #expect(shown.isSuccess && shown.output.unicodeScalars.allSatisfy { $0 != "\u{1B}" })
+        #expect(shown.isSuccess && !shown.output.contains(/[\u{1B}\u{7F}-\u{9F}]/))
       }
       let lines = try await home.must("history", "--as", home.file("Rosa"), "--json").objects
       #expect(lines[0]["text"] as? String == text)
