@@ -64,6 +64,7 @@ let package = Package(
     layer("FamilyModel"),
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
+    layer("TextTable"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("RelayStore", ["FamilyModel"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
@@ -93,10 +94,16 @@ let package = Package(
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
-    program("relayctl", ["FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", yams]),
+    program(
+      "relayctl",
+      [
+        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "TextTable", "Wording", "ZeroMQ",
+        yams,
+      ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
-    program("cluster", [logging, lifecycle, subprocess, system], path: "tools/cluster"),
+    program(
+      "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
     program(
       "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
@@ -117,6 +124,10 @@ let package = Package(
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
+    tests("TextTableTests", ["TextTable"]),
+    tests(
+      "RelayControlTests",
+      ["FamilyModel", "RelayRuntime", subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync"]),
   ]

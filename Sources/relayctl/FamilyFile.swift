@@ -124,14 +124,13 @@ extension FamilyFile.Member {
 
   func account(in family: UInt64) throws -> Account {
     let day = try birthdate.map { text in
-      let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-      guard parts.count == 3, let year = Int32(parts[0]), let month = UInt8(parts[1]),
-        let day = UInt8(parts[2]), 1900...2200 ~= year, 1...12 ~= month, 1...31 ~= day
-      else { throw FamilyFileError(description: "\(name): a birthdate is written 2014-05-17.") }
-      return Account.Day(year: year, month: month, day: day)
+      guard let day = Account.Day(text) else {
+        throw FamilyFileError(description: "\(name): a birthdate is written 2014-05-17.")
+      }
+      return day
     }
     let region = region ?? "US"
-    guard region.utf8.count == 2, region.utf8.allSatisfy({ 65...90 ~= $0 }) else {
+    guard Account.isRegion(region) else {
       throw FamilyFileError(description: "\(name): a region is two letters, for example FR.")
     }
     return Account(

@@ -2,12 +2,27 @@ import ArgumentParser
 import Foundation
 import RelayRuntime
 
-/// Makes a relay's keys, and families with their devices' keys.
+/// Makes a relay's keys and families with their devices' keys, and looks into families.
 @main
 struct RelayControl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "relayctl", abstract: "Sets up a relay and its families.",
-    subcommands: [Init.self, Generate.self, Check.self, Apply.self])
+    commandName: "relayctl", abstract: "Sets up a relay and its families, and looks into them.",
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Set-up", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
+      CommandGroup(
+        name: "Operator (--directory)",
+        subcommands: [Families.self, Members.self, Devices.self]),
+      CommandGroup(
+        name: "Guardian (--as), to look",
+        subcommands: [Pending.self, History.self, Known.self, Settings.self]),
+      CommandGroup(
+        name: "Guardian (--as), to act",
+        subcommands: [
+          AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
+          SetPasscode.self, AddChild.self, SetBirthdate.self,
+        ]),
+    ])
 
   struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Subprocess
 import SystemPackage
+import TextTable
 
 extension Cluster {
   /// Kills every kind of process at every step of an approval, and checks what comes of it.

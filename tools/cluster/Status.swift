@@ -1,4 +1,5 @@
 import Foundation
+import TextTable
 
 /// The `status.json` that each agent writes.
 struct Status: Codable {
@@ -55,16 +56,4 @@ struct Status: Codable {
 extension Status.Question {
   /// Where the question stands, and who answered.
   var line: String { by.map { "\(state) by \($0)" } ?? state }
-}
-
-/// Text in columns.
-enum Table {
-  static func render(_ rows: [[String]]) -> String {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0
-    }
-    return rows.map { row in
-      zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-        .joined(separator: "  ").replacing(/\s+$/, with: "")
-    }.joined(separator: "\n")
-  }
 }

@@ -5,6 +5,14 @@ public import FamilyModel
 /// Handles are compared in canonical form. Custom names that were approved in one app are known in that
 /// app only; numbers and addresses are known everywhere (K5).
 public struct KnownHandles: Sendable {
+  /// Why a handle is known.
+  public enum Reason: Hashable, Sendable {
+    /// It is on the child's list of contacts.
+    case contact
+    /// A guardian approved it: a custom name in this app, anything else everywhere (`nil`).
+    case approved(in: AppID?)
+  }
+
   private var contacts: Set<Handle> = []
   private var approved: Set<Handle> = []
   private var approvedIn: [AppID: Set<Handle>] = [:]
@@ -19,6 +27,22 @@ public struct KnownHandles: Sendable {
   /// All that are known in the app, in order.
   public func all(in app: AppID) -> [Handle] {
     contacts.union(approved).union(approvedIn[app, default: []]).sorted()
+  }
+
+  /// Each handle with each reason for which it is known, in order of the handles.
+  public var reasons: [(handle: Handle, reason: Reason)] {
+    let handles = approvedIn.keys.sorted().reduce(into: contacts.union(approved)) {
+      $0.formUnion(approvedIn[$1]!)
+    }
+    return handles.sorted().flatMap { handle in
+      var reasons: [Reason] = []
+      if contacts.contains(handle) { reasons.append(.contact) }
+      if approved.contains(handle) { reasons.append(.approved(in: nil)) }
+      for app in approvedIn.keys.sorted() where approvedIn[app]!.contains(handle) {
+        reasons.append(.approved(in: app))
+      }
+      return reasons.map { (handle, $0) }
+    }
   }
 
   mutating func approve(_ handles: [Handle], in app: AppID) {

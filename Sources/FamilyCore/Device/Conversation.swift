@@ -87,6 +87,9 @@ public struct Conversation: Sendable {
   /// How far the guardians have come.
   public internal(set) var receipt = Receipt()
 
+  /// A conversation in which nothing was said yet.
+  public init() {}
+
   /// The delivery state of the question, `nil` where the relay does not have it yet.
   public func delivery(of id: QuestionID) -> DeliveryState? {
     guard let state = questions[id] else { return nil }

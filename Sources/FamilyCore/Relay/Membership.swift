@@ -1,4 +1,4 @@
-package import FamilyModel
+public import FamilyModel
 
 /// Who may see what. The one place that says so.
 extension Roster {
@@ -13,7 +13,7 @@ extension Roster {
   }
 
   /// The audiences of the person, ascending.
-  func audiences(of person: Person) -> [Audience] {
+  public func audiences(of person: Person) -> [Audience] {
     var audiences = [Audience.family]
     for child in persons where child.role == .child {
       if person.id == child.id || person.role.isGuardian {

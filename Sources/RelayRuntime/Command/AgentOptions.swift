@@ -58,7 +58,10 @@ public struct AgentOptions: ParsableArguments {
     return found
   }
 
-  static func range(_ text: String) throws -> ClosedRange<UInt64> {
+  /// The numbers of `--families`: one, or a range.
+  ///
+  /// - Throws: `ValidationError` for anything else.
+  public static func range(_ text: String) throws -> ClosedRange<UInt64> {
     let parts = text.split(separator: "-").compactMap { UInt64($0) }
     guard let first = parts.first, let last = parts.last, parts.count <= 2, first <= last else {
       throw ValidationError("--families takes a number or a range, for example 1-500.")

@@ -1,0 +1,103 @@
+import FamilyModel
+import Foundation
+import RelayWire
+import ZeroMQ
+
+/// A relay that cannot be reached, and what to do.
+public struct RelayUnreachable: Error, CustomStringConvertible {
+  /// What is wrong, and what to do.
+  public let description: String
+}
+
+/// A blocking connection to a running relay: one request at a time, sent again until it is answered.
+struct RequestClient: ~Copyable {
+  /// Milliseconds after which a request is sent again.
+  static let retry = 1_000
+  /// How often a request is sent before nobody is believed to listen.
+  static let attempts = 10
+
+  private let context: Context
+  private let socket: Socket
+  private let endpoint: String
+  private var ids = IDSource(seed: .random(in: .min ... .max))
+  private var lastID: UInt64 = 0
+
+  /// Connects to the relay, which must run by the first request.
+  init(_ keys: CurveKeyPair, relay: CurvePublicKey, at endpoint: String) throws {
+    let context = try Context()
+    var options = SocketOptions()
+    options.security = .client(keys, server: relay)
+    let socket = try Socket(.dealer, in: context, options: options)
+    try socket.connect(endpoint)
+    self.endpoint = endpoint
+    self.context = context
+    self.socket = socket
+  }
+
+  /// Sends the command and waits for its acceptance.
+  ///
+  /// - Parameter id: The command's id; a new one, unless given.
+  /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
+  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws {
+    switch try request(.command(id ?? ids.id(now: .now), command), from: device) {
+    case .accepted: return
+    case .refused(_, let problem), .failed(let problem): throw problem
+    default: throw Problem.malformed
+    }
+  }
+
+  /// Everything that was ever said in the audience, page by page, with its contents opened.
+  mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
+    var events: [Event] = []
+    while true {
+      let reply = try request(.fetch(audience, after: events.last?.seq ?? 0), from: device)
+      guard case .page(audience, let page, let more) = reply.opened() else {
+        if case .failed(let problem) = reply { throw problem }
+        throw Problem.malformed
+      }
+      events += page
+      if !more || page.isEmpty { return events }
+    }
+  }
+
+  /// Sends the request, again and again: a repeated command is the same command.
+  private mutating func request(_ request: Request, from device: DeviceAddress) throws -> Reply {
+    lastID += 1
+    let envelope = Envelope(device: device, requestID: lastID, request: request)
+    var overload: Reply?
+    for _ in 0..<Self.attempts {
+      _ = try socket.send([[], envelope.encode()])
+      guard let reply = try reply() else { continue }
+      guard reply.isOverload else { return reply }
+      overload = reply
+      usleep(UInt32(Self.retry) * 1_000)
+    }
+    if let overload { return overload }
+    throw RelayUnreachable(
+      description:
+        "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
+  }
+
+  /// The reply to the last request; `nil`: it has not come in time.
+  private func reply() throws -> Reply? {
+    while try socket.waitUntilReadable(milliseconds: Self.retry) {
+      guard let message = try socket.receive(), message.count == 2 else { continue }
+      let reply = try message.withBytes(1) { bytes throws(Problem) in
+        try ReplyEnvelope.decode(bytes)
+      }
+      if reply.requestID == lastID { return reply.reply }
+      if reply.requestID == 0, case .failed(let problem) = reply.reply { throw problem }
+    }
+    return nil
+  }
+}
+
+extension Reply {
+  /// The relay has more to do than it can, and the same request may be taken a little later.
+  fileprivate var isOverload: Bool {
+    switch self {
+    case .refused(_, let problem), .failed(let problem): problem.code == Problem.overloaded.code
+    default: false
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import FamilyModel
+import Foundation
+import RelayRuntime
+import Testing
+
+/// What a guardian sees of the family.
+@Suite struct LookTests {
+  @Test("F2, F4: settings of each child, as made by default", .timeLimit(.minutes(2)))
+  func settings() async throws {
+    try await Home.with { home in
+      let rosa = try await home.must("settings", "--as", home.file("Rosa"))
+      #expect(
+        rosa.words[1] == ["Emily", "on", "2014-05-17", "US", "guardian", "not", "set"])
+      let wei = try await home.must(
+        "settings", "--json", "--as", home.file("Wei", family: 4)
+      ).objects
+      #expect(wei.map { $0["child"] as? String } == ["莲", "Noah"])
+      #expect(wei[0]["region"] as? String == "CN")
+      #expect(wei[0]["birthdate"] is NSNull)
+      #expect(wei[0]["limits"] as? Bool == true && wei[0]["passcode"] as? Bool == false)
+      #expect(wei[0]["declaration"] as? String == "guardianDeclared")
+    }
+  }
+
+  @Test(
+    "M6, Q7: pending questions with child, app, people, choices, times", .timeLimit(.minutes(2)))
+  func pending() async throws {
+    try await Home.with { home in
+      let rosa = home.file("Rosa")
+      let none = try await home.must("pending", "--as", rosa)
+      #expect(none.output == "Nothing waits for an answer.\n")
+      let empty = try await home.must("pending", "--as", rosa, "--json")
+      #expect(empty.output.filter { !$0.isWhitespace } == "[]")
+
+      let end = Instant(milliseconds: 4_102_444_800_000)
+      let id = try home.ask(Handle("dragonslayer42", .custom), given: "Ada", expiration: end)
+      // An app may name a moment that no calendar has.
+      try home.ask(Handle("maria", .custom), expiration: Instant(milliseconds: .max))
+      let table = try await home.must("pending", "--as", rosa)
+      let row = table.words[1]
+      #expect(row[0] == id.prefix(8) && row[1] == "Emily" && row[2] == "example.landmarks")
+      #expect(table.output.contains("Ada (dragonslayer42)"))
+      #expect(table.output.contains("approve, decline"))
+      #expect(table.output.contains("2100-01-01 00:00:00"))
+
+      let question = try await home.must("pending", "--as", rosa, "--json").objects[0]
+      #expect(question["question"] as? String == id)
+      #expect(question["expires"] as? String == "2100-01-01T00:00:00.000Z")
+      let people = try #require(question["people"] as? [[String: String]])
+      #expect(people == [["handle": "dragonslayer42", "kind": "custom", "name": "Ada"]])
+      let choices = try #require(question["choices"] as? [[String: String]])
+      #expect(choices.map { $0["answer"] } == ["approval", "denial"])
+      let asked = try #require(question["asked"] as? String)
+      #expect(
+        abs(
+          try Date(asked, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            .timeIntervalSinceNow) < 60)
+    }
+  }
+
+  @Test("M1, M3: the history of one child, of all, and its newest lines", .timeLimit(.minutes(2)))
+  func history() async throws {
+    try await Home.with { home in
+      let wei = home.file("Wei", family: 4)
+      for (child, text) in [("莲", "one"), ("Noah", "two"), ("莲", "three")] {
+        try await home.must("post", text, "--child", child, "--as", wei)
+      }
+      let all = try await home.must("history", "--as", wei, "--json").objects
+      #expect(all.map { $0["text"] as? String } == ["one", "two", "three"])
+      #expect(all.map { $0["by"] as? String } == ["Wei", "Wei", "Wei"])
+      let noah = try await home.must("history", "--child", "noah", "--as", wei)
+      #expect(noah.words.count == 2 && noah.words[1].suffix(3) == ["Noah", "Wei", "two"])
+      let last = try await home.must("history", "--limit", "1", "--as", wei)
+      #expect(last.words.count == 2 && last.words[1].last == "three")
+      try await home.mustFail("history", "--limit", "0", "--as", wei, saying: ["--limit is 1"])
+    }
+  }
+
+  @Test("M1: pages of a long conversation are put together", .timeLimit(.minutes(2)))
+  func pages() async throws {
+    try await Home.with { home in
+      var device = try DeviceClient(try home.credential("Emily"))
+      let count = Limits.pageEvents + 40
+      for number in 1...count {
+        try device.send(.post(child: device.credential.personID, .text("\(number)")))
+      }
+      let lines = try await home.must("history", "--as", home.file("Alex"), "--json").objects
+      #expect(lines.map { $0["text"] as? String } == (1...count).map { "\($0)" })
+      #expect(lines.allSatisfy { $0["by"] as? String == "Emily" })
+    }
+  }
+
+  @Test("M6: a child's text cannot command the guardian's terminal", .timeLimit(.minutes(2)))
+  func hostile() async throws {
+    try await Home.with { home in
+      var device = try DeviceClient(try home.credential("Emily"))
+      let text = "\u{1B}[2J\u{9B}2J\u{7F}\u{1B}]0;owned\u{7}line\nliné"
+      try device.send(.post(child: device.credential.personID, .text(text)))
+      try home.ask(Handle("\u{1B}[31mred", .custom), app: "\u{1B}c")
+      for arguments in [["history"], ["pending"], ["history", "--json"]] {
+        let shown = try await home.run(arguments + ["--as", home.file("Rosa")])
+        #expect(shown.isSuccess && !shown.output.contains(/[\u{1B}\u{7F}-\u{9F}]/))
+      }
+      let lines = try await home.must("history", "--as", home.file("Rosa"), "--json").objects
+      #expect(lines[0]["text"] as? String == text)
+    }
+  }
+
+  @Test("K1, R1: only a guardian's file will do, kept from others", .timeLimit(.minutes(2)))
+  func credentials() async throws {
+    try await Home.with { home in
+      try await home.mustFail(
+        "known", "--as", home.file("Emily"), saying: ["Emily's", "child", "guardian's"])
+      try await home.mustFail(
+        "known", "--as", home.file("Ines", family: 4), saying: ["Ines's", "adult"])
+      try await home.mustFail(
+        "known", "--as", "/nowhere.json", saying: ["Cannot read /nowhere.json"])
+      try await home.mustFail(
+        "known", "--as", home.folder.path, saying: ["is a folder", "a guardian's"])
+      let open = home.file("Rosa")
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
+      try await home.mustFail("known", "--as", open, saying: ["chmod 600"])
+      let wei = home.file("Wei", family: 4)
+      try await home.mustFail(
+        "known", "--child", "Emily", "--as", wei, saying: ["no child Emily", "莲, Noah"])
+      try await home.mustFail(
+        "post", "hello", "--as", wei, saying: ["Which child?", "莲, Noah"])
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import FamilyModel
+import Foundation
+import RelayRuntime
+import Testing
+
+/// What the operator sees of families, and what not.
+@Suite struct OperatorTests {
+  @Test("F1, F3: families, members and devices, as tables and as JSON", .timeLimit(.minutes(2)))
+  func families() async throws {
+    try await Home.with { home in
+      let directory = ["--directory", home.relayFolder]
+      let all = try await home.run(["families", "--families", "1-9"] + directory)
+      #expect(
+        all.words == [
+          ["family", "members", "children", "devices"], ["1", "3", "1", "4"], ["4", "4", "2", "4"],
+        ])
+      let folder = home.folder.appendingPathComponent("credentials").path
+      let same = try await home.run(["families", "--credentials", folder] + directory)
+      #expect(same.output == all.output)
+
+      let members = try await home.run(["members", "1"] + directory)
+      #expect(members.words[1] == ["1", "Rosa", "organizer", "1"])
+      #expect(members.words[3] == ["3", "Emily", "child", "3,", "4"])
+      let json = try await home.run(["members", "1", "--json"] + directory)
+      #expect(json.objects.last?["devices"] as? [Int] == [3, 4])
+      #expect(json.objects.last?["role"] as? String == "child")
+
+      let devices = try await home.run(["devices", "1"] + directory)
+      let key = try home.credential("Rosa").keys.publicKey.z85
+      #expect(devices.words[1] == ["1", "Rosa", String(key.prefix(8))])
+      #expect(!devices.output.contains(key))
+      let objects = try await home.run(["devices", "1", "--json"] + directory).objects
+      #expect(objects.map { $0["person"] as? Int } == [1, 2, 3, 3])
+      #expect(objects[0]["key"] as? String == String(key.prefix(8)))
+    }
+  }
+
+  @Test(
+    "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(2)))
+  func mistakes() async throws {
+    try await Home.with { home in
+      try await home.mustFail(
+        "members", "7", "--directory", home.relayFolder,
+        saying: ["no family 7", "relayctl families"])
+      try await home.mustFail(
+        "members", "1", "--directory", home.folder.path, saying: ["administrator.json"])
+      try await home.mustFail(
+        "families", "--directory", home.relayFolder, saying: ["--families", "--credentials"])
+      try await home.mustFail(
+        "families", "--directory", home.relayFolder, "--families", "9-1", saying: ["1-500"])
+      try await home.mustFail(
+        "families", "--directory", home.relayFolder, "--credentials", "/nowhere",
+        saying: ["no folder /nowhere"])
+    }
+  }
+
+  @Test("M1: the administrator reads no conversation, however it asks", .timeLimit(.minutes(2)))
+  func noConversation() async throws {
+    try await Home.with { home in
+      try home.ask(Handle("dragonslayer42", .custom))
+      try await home.must("post", "the secret plan", "--as", home.file("Rosa"))
+      let own = home.relayFolder + "/administrator.json"
+      try await home.mustFail("history", "--as", own, saying: ["administrator's", "guardian's"])
+      // The administrator's keys in the form of a guardian's file: device zero, and Rosa's device.
+      let administrator = try AdministratorCredential.read(from: URL(fileURLWithPath: own))
+      for (device, problem) in [(0, "problem 201"), (1, "problem 200")] {
+        var forged = try home.credential("Rosa")
+        forged.keys = administrator.keys
+        forged.address.device = DeviceID(UInt32(device))
+        let file = home.folder.appendingPathComponent("forged-\(device).json")
+        try forged.write(to: file)
+        for command in ["history", "pending", "known", "settings"] {
+          try await home.mustFail(command, "--as", file.path, saying: [problem])
+        }
+        try await home.mustFail("post", "hello", "--as", file.path, saying: [problem])
+      }
+    }
+  }
+
+  @Test("a relay that does not run is said to be unreachable", .timeLimit(.minutes(2)))
+  func unreachable() async throws {
+    try await Home.with { home in
+      var credential = try home.credential("Rosa")
+      credential.requests = "ipc://\(home.folder.path)/nobody.ipc"
+      let file = home.folder.appendingPathComponent("elsewhere.json")
+      try credential.write(to: file)
+      try await home.mustFail(
+        "pending", "--as", file.path, saying: ["No relay answers", "nobody.ipc"])
+    }
+  }
+}

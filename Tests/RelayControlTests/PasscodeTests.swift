@@ -1,0 +1,112 @@
+import FamilyModel
+import Foundation
+import RelayRuntime
+import Testing
+
+/// The family's passcode: set from a terminal or a pipe, and seen nowhere.
+@Suite struct PasscodeTests {
+  @Test(
+    "A4: the passcode of a pipe is what children's devices check, and no output has it",
+    .timeLimit(.minutes(2)))
+  func piped() async throws {
+    try await Home.with { home in
+      let rosa = home.file("Rosa")
+      let secret = "tin whistle 2468"
+      let set = try await home.must("passcode", "--as", rosa, input: secret + "\n")
+      #expect(set.output == "The family's passcode is set.\n")
+      var emily = try DeviceClient(try home.credential("Emily"))
+      let passcode = try #require(try emily.machine().link.passcode)
+      #expect(PasscodeCipher.sign([1], with: secret, of: passcode) != nil)
+      #expect(PasscodeCipher.sign([1], with: secret + "\n", of: passcode) == nil)
+
+      var shown = set.output + set.error
+      for command in ["settings", "history", "known", "pending"] {
+        for form in [[], ["--json"]] {
+          let outcome = try await home.run([command, "--as", rosa] + form)
+          #expect(outcome.isSuccess)
+          shown += outcome.output + outcome.error
+        }
+      }
+      let short = try await home.run(["passcode", "--as", rosa], input: "1x3\n")
+      #expect(!short.isSuccess && short.error.contains("problem 306"))
+      shown += short.error
+      let changed = try await home.must("passcode", "--as", rosa, input: "9753\n")
+      #expect(changed.output.contains("changed"))
+      shown += changed.output
+      for secret in [secret, "1x3", "9753"] { #expect(!shown.contains(secret)) }
+      let settings = try await home.must("settings", "--as", rosa, "--json").objects
+      #expect(settings[0]["passcode"] as? Bool == true)
+      try await home.mustFail("passcode", "--as", rosa, saying: ["nothing came"])
+      // As an argument it is refused: others on the machine could read it there.
+      try await home.mustFail("passcode", "2468", "--as", rosa, saying: ["Unexpected argument"])
+    }
+  }
+
+  @Test("A4: an approval in person stands in the history", .timeLimit(.minutes(2)))
+  func inPerson() async throws {
+    try await Home.with { home in
+      let rosa = home.file("Rosa")
+      try await home.must("passcode", "--as", rosa, input: "2468\n")
+      let credential = try home.credential("Emily")
+      var emily = try DeviceClient(credential)
+      let passcode = try #require(try emily.machine().link.passcode)
+      let question = Question(
+        id: ID128(high: 1, low: 2),
+        topic: .communication(
+          people: [Subject(handle: Handle("maria", .custom))], actions: .chat))
+      let header = QuestionHeader(
+        id: question.id, child: credential.personID, app: AppID("example.landmarks"),
+        subjects: [], choices: question.choices.map { ChoiceHeader(id: $0.id, answer: $0.answer) },
+        expiration: nil)
+      let bytes = InPerson.signedBytes(
+        family: credential.address.family, header: header, choice: "approve")
+      let proof = try #require(PasscodeCipher.sign(bytes, with: "2468", of: passcode))
+      try emily.send(
+        .answerInPerson(header, .question(question), choice: "approve", proof: proof))
+      let line = try await home.must("history", "--as", rosa, "--json").objects[0]
+      #expect(line["kind"] as? String == "inPerson" && line["choice"] as? String == "approve")
+      #expect(line["by"] as? String == "a guardian, with the passcode")
+      #expect(try await home.must("known", "--as", rosa).output.contains("maria"))
+    }
+  }
+
+  @Test("A4: at a terminal it is typed twice and not echoed", .timeLimit(.minutes(2)))
+  func typed() async throws {
+    try await Home.with { home in
+      let rosa = home.file("Rosa")
+      let wrong = try await type(["2468", "8642"], home, rosa)
+      #expect(!wrong.isSuccess && wrong.screen.contains("not the same"))
+      let stopped = try await type(["24\u{3}"], home, rosa)
+      #expect(!stopped.isSuccess && stopped.screen.contains("Nothing was changed"))
+      let right = try await type(["2468", "2468"], home, rosa)
+      #expect(right.isSuccess && right.screen.contains("The family's passcode is set."))
+      for screen in [wrong.screen, stopped.screen, right.screen] {
+        #expect(!screen.contains("24") && !screen.contains("8642"))
+      }
+    }
+  }
+
+  /// Types the lines, each after a prompt, at a terminal of its own; gives what the terminal showed.
+  private func type(_ lines: [String], _ home: Home, _ file: String) async throws
+    -> (screen: String, isSuccess: Bool)
+  {
+    let terminal = try Terminal()
+    async let screen = withCheckedContinuation { continuation in
+      // A thread of its own: what blocks must not hold those of tasks.
+      Thread.detachNewThread { continuation.resume(returning: Self.converse(terminal, lines)) }
+    }
+    let isSuccess = try await home.run(["passcode", "--as", file], at: terminal)
+    return (await screen, isSuccess)
+  }
+
+  private static func converse(_ terminal: Terminal, _ lines: [String]) -> String {
+    var (screen, lines) = ("", lines[...])
+    while let more = terminal.read() {
+      screen += more
+      guard screen.hasSuffix(": "), let line = lines.popFirst() else { continue }
+      // Control-C ends a line by itself.
+      terminal.write(line.last == "\u{3}" ? line : line + "\n")
+    }
+    return screen
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import SystemPackage
+
+/// A terminal with a test before it.
+final class Terminal: Sendable {
+  /// Linux's ioctls for the number of a pseudoterminal and for its lock, which Swift does not import.
+  private static let (getNumber, setLock) = (UInt(0x8004_5430), UInt(0x4004_5431))
+
+  private let screen: Int32
+  private let name: String
+
+  init() throws {
+    screen = Foundation.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (number, unlocked) = (Int32(0), Int32(0))
+    guard screen >= 0, ioctl(screen, Self.getNumber, &number) == 0,
+      ioctl(screen, Self.setLock, &unlocked) == 0
+    else { throw Errno(rawValue: errno) }
+    name = "/dev/pts/\(number)"
+  }
+
+  deinit { close(screen) }
+
+  /// What a program has as its input or output.
+  func open() throws -> FileDescriptor {
+    let descriptor = Foundation.open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    return FileDescriptor(rawValue: descriptor)
+  }
+
+  /// What is shown next; `nil` when no program has the terminal any more.
+  func read() -> String? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Foundation.read(screen, &bytes, bytes.count)
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+  }
+
+  func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = Foundation.write(screen, bytes, bytes.count)
+  }
+}
