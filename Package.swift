@@ -69,7 +69,7 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
         argumentParser,
       ]),
     layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
@@ -98,6 +98,7 @@ let package = Package(
         "DeviceConnection", logging,
         lifecycle,
       ]),
+    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),
