@@ -73,7 +73,7 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
         argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
@@ -122,6 +122,7 @@ let package = Package(
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
+    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),

@@ -12,14 +12,14 @@ extension String {
   /// The text with each control, line separator and bidi control replaced by U+FFFD.
   ///
   /// A line break could begin a sentence of its own, an override could turn ours around.
-  var harmless: String {
+  public var harmless: String {
     var scalars = UnicodeScalarView()
     for scalar in unicodeScalars { scalars.append(scalar.isHarmful ? "\u{FFFD}" : scalar) }
     return String(scalars)
   }
 
   /// Whether there is something to see: not only spaces, controls and invisible characters.
-  var isVisible: Bool {
+  public var isVisible: Bool {
     unicodeScalars.contains {
       !$0.isHarmful && !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint
     }

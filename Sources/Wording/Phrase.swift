@@ -89,4 +89,65 @@ public enum Phrase: String, CaseIterable, Sendable {
   case sensitivePicture
   /// The button that shows it nevertheless.
   case showPicture
+
+  // MARK: Significant updates (Q5)
+
+  /// The text of the child's first prompt about an app that changed. `%1` the app, `%2` the app's
+  /// description.
+  case updatePrompt
+  /// Tells an adult of the change. `%1` the app, `%2` the app's description.
+  case updateNotice
+  /// The button that takes note of it.
+  case acknowledge
+
+  // MARK: Everything else that a device says to its owner
+
+  /// The line that shows what was decided in person. `%1` the device's owner, `%2` the choice's title.
+  case inPersonLine
+  /// The title above the open questions.
+  case openQuestions
+  /// There are none.
+  case noOpenQuestions
+  /// The title above the known handles of a child (K1).
+  case knownContacts
+  /// There are none.
+  case noKnownContacts
+  /// These are known from now on. `%1` the handles.
+  case contactsAdded
+  /// These are not known any more. `%1` the handles.
+  case contactsRemoved
+  /// Communication limits are on (F6). `%1` the child.
+  case limitsOn
+  /// Communication limits are off (F6). `%1` the child.
+  case limitsOff
+  /// The title above what can be withdrawn (R9).
+  case withdrawFrom
+  /// Stands for a picture. `%1` its type, `%2` its size.
+  case picture
+  /// A birthdate was set or corrected (F5). `%1` the child, `%2` the day.
+  case birthdateSet
+  /// A child has an account in the family (F4). `%1` the child.
+  case childAdded
+  /// Asks a guardian for a new passcode (A4).
+  case newPasscode
+  /// Asks for it once more.
+  case passcodeAgain
+  /// What was typed the second time is something else.
+  case passcodesDiffer
+  /// The passcode is too short or too long.
+  case passcodeLength
+  /// The family has a new passcode.
+  case passcodeSet
+  /// Whose device it is. `%1` the person.
+  case youAre
+  /// What was typed is none of the numbers. `%1` the last number.
+  case chooseNumber
+  /// The device has reached the relay.
+  case connected
+  /// It has not.
+  case notConnected
+  /// The relay does not know the device.
+  case notInFamily
+  /// Something was refused. `%1` the problem's number.
+  case notDone
 }

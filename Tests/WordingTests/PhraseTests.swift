@@ -56,9 +56,12 @@ import Wording
   func arguments(_ language: Language) {
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
+      .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet,
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
+      .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
+      .notDone,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

@@ -52,6 +52,8 @@ public struct Line: Hashable, Sendable {
   }
   /// Place in the family's log.
   public var seq: UInt64
+  /// The command that led to it.
+  public var command: CommandID
   /// Whose device: `DeviceLink.owner(of:)` tells whose it is.
   public var device: DeviceID
   /// When the relay accepted it.
@@ -114,7 +116,8 @@ public struct Conversation: Sendable {
 
   mutating func apply(_ event: Event) {
     func line(_ body: Line.Body) -> Line {
-      Line(seq: event.seq, device: event.device, at: event.at, body: body)
+      Line(
+        seq: event.seq, command: event.command, device: event.device, at: event.at, body: body)
     }
     switch event.body {
     case .asked(let header, let content):

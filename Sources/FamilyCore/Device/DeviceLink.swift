@@ -76,6 +76,11 @@ public struct DeviceLink: Sendable {
   /// Commands that the relay has not acknowledged, in order.
   public var waiting: [Command] { outbox.pending.map(\.command) }
 
+  /// The same with their ids, which their lines will carry.
+  public var waitingByID: [(id: CommandID, command: Command)] {
+    outbox.pending.map { ($0.id, $0.command) }
+  }
+
   var deadline: Instant? {
     ([due, outbox.deadline] + fetching.values.map(\.due)).compactMap { $0 }.min()
   }

@@ -115,6 +115,7 @@ extension AgentHost {
   }
 
   private func notify(_ notice: Notice, on address: DeviceAddress) {
+    responder?.notified(notice, on: address)
     switch notice {
     case .decided(let id, _, _): trace("decided", device: address, question: id)
     case .refused(let command, let problem):

@@ -54,6 +54,8 @@ public actor AgentHost: Service {
   private var changes: [Change] = []
   private var effects: [(DeviceAddress, DeviceEffect)] = []
   var statusIsStale = true
+  /// Who wants to know that something may look different.
+  var onChange: (@Sendable () -> Void)?
   var statusWritten = Instant(milliseconds: 0)
   private var failure: (any Error)?
   var counters = AgentCounters()
@@ -179,6 +181,7 @@ public actor AgentHost: Service {
       effects = []
       for (address, effect) in wanted { carryOut(effect, for: address) }
     } while !effects.isEmpty || !changes.isEmpty
+    if statusIsStale { onChange?() }
     writeStatus(now)
     guarded { for connection in connections.values { try connection.revive() } }
     return nextTurn(after: now)

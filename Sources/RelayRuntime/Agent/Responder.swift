@@ -1,5 +1,5 @@
 public import FamilyCore
-import FamilyModel
+public import FamilyModel
 
 /// Answers a device's prompts in the place of a person.
 ///
@@ -10,6 +10,12 @@ public protocol Responder: Sendable {
   nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer
   /// Answers a bubble on a guardian's device; `nil` leaves it open.
   nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer?
+  /// Something that the person should be told happened on a device.
+  func notified(_ notice: Notice, on address: DeviceAddress)
+}
+
+extension Responder {
+  public func notified(_ notice: Notice, on address: DeviceAddress) {}
 }
 
 /// What a guardian does with a bubble.

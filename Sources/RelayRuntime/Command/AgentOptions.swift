@@ -25,11 +25,31 @@ public struct AgentOptions: ParsableArguments {
   @Option(help: "A JSON script that answers prompts; without it the terminal asks.")
   public var script: String?
 
+  /// Whether a person sits before the terminal.
+  @Flag(help: "Be the device in this terminal; so it is without a script, too.")
+  public var interactive = false
+
+  /// The language of the screen.
+  @Option(help: "The language spoken: en, fr, es, pt-BR, ja or zh-Hans; else the locale's.")
+  public var language: String?
+
   /// How much is logged.
   @Option(help: "trace, debug, info, notice, warning, error or critical.")
   public var logLevel: String = "info"
 
   public init() {}
+
+  /// Refuses two kinds of answers, and none.
+  public func validate() throws {
+    guard script == nil || !interactive else {
+      throw ValidationError("--interactive and --script exclude each other: choose one.")
+    }
+    guard script != nil || interactive || isatty(STDIN_FILENO) == 1 else {
+      throw ValidationError(
+        "Nobody can answer: standard input is no terminal. Give --script FILE, or run it in a terminal"
+          + " (--interactive reads the lines of standard input nevertheless).")
+    }
+  }
 
   /// The credentials of people of these kinds.
   ///
@@ -69,24 +89,35 @@ public struct AgentOptions: ParsableArguments {
     return first...last
   }
 
-  /// Runs the host until a signal ends it.
+  /// Runs the host until a signal ends it, or the person at the terminal does.
   public func run(_ credentials: [Credential], apps: [AppID: [String]], label: String) async throws
   {
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let configuration = AgentHost.Configuration(
+      credentials: credentials, directory: folder, apps: apps)
+    let store = folder.appendingPathComponent("agent.sqlite").path
+    guard let script else { return try await converse(configuration, store, label: label) }
+    let responder = ScriptResponder(file: URL(fileURLWithPath: script))
+    let host = try AgentHost(
+      configuration, store: SQLiteAgentStore(path: store), responder: responder,
+      trace: .standardOutput, logger: logger(label))
+    try await serve([.init(service: host)], label)
+  }
+
+  func logger(_ label: String) -> Logger {
     var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
-    let store = try SQLiteAgentStore(path: folder.appendingPathComponent("agent.sqlite").path)
-    let responder: any Responder =
-      script.map { ScriptResponder(file: URL(fileURLWithPath: $0)) } ?? TerminalResponder()
-    let host = try AgentHost(
-      AgentHost.Configuration(credentials: credentials, directory: folder, apps: apps),
-      store: store, responder: responder, trace: .standardOutput, logger: logger)
+    return logger
+  }
+
+  func serve(_ services: [ServiceGroupConfiguration.ServiceConfiguration], _ label: String)
+    async throws
+  {
     let group = ServiceGroup(
       configuration: .init(
-        services: [.init(service: host)], gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: logger))
+        services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger(label)))
     try await group.run()
   }
 }

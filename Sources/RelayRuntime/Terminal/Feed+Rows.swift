@@ -1,0 +1,84 @@
+import FamilyCore
+import FamilyModel
+import Wording
+
+extension Feed {
+  /// What an entry looks like.
+  mutating func rows(
+    _ entry: Entry, _ timeline: Timeline, _ painter: Painter, _ isGuardian: Bool
+  ) -> [Row] {
+    let wording = painter.wording
+    switch entry.body {
+    case .text(let text): return painter.bubble(text, of: entry)
+    case .question(let card):
+      let number = number(card.header.id)
+      var keys: [(key: String, label: String)] = []
+      if isGuardian {
+        if card.question?.choices.contains(where: { $0.answer == .denial }) ?? false {
+          keys.append(("d\(number)", wording(.decline)))
+        }
+        keys.append(("r\(number)", wording(.review)))
+      }
+      return painter.card(
+        card, of: entry, number: number, answer: timeline.answer(to: card), keys: keys)
+    case .reminder(let id): return note(id, wording(.reminderLine, entry.author), painter)
+    case .cancellation(let id): return note(id, wording(.cancelledLine, entry.author), painter)
+    case .decision(let id, let title, let answer):
+      return note(
+        id, wording(.decidedLine, entry.author, title), painter, answer == .approval ? .good : .bad)
+    case .inPerson(let card, let title, let answer):
+      return painter.details(card, child: entry.author).flatMap { painter.centred($0.text) }
+        + painter.centred(
+          wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
+    case .withdrawal(let what):
+      return painter.centred(wording(.withdrawnNotice, entry.author, what.subject))
+    }
+  }
+
+  func note(
+    _ id: QuestionID, _ text: String, _ painter: Painter, _ style: Style = .faint
+  ) -> [Row] {
+    painter.centred((numbers[id].map { "#\($0) · " } ?? "") + text, style)
+  }
+
+  /// The row under a message of the owner; not right below, it says which one it is about.
+  func state(of entry: Entry, _ painter: Painter, isBelow: Bool = true) -> Row? {
+    guard entry.isMine, let delivery = entry.delivery else { return nil }
+    var subject = ""
+    if !isBelow {
+      switch entry.body {
+      case .question(let card): subject = numbers[card.header.id].map { "#\($0) · " } ?? ""
+      case .text(let text): subject = "\(text.shown.shortened(16)) · "
+      default: break
+      }
+    }
+    return painter.right(subject + painter.wording(delivery.phrase))
+  }
+}
+
+extension Entry {
+  var isText: Bool { if case .text = body { true } else { false } }
+}
+
+extension DeliveryState {
+  /// Its name for people (M4).
+  var phrase: Phrase {
+    switch self {
+    case .sending: .sending
+    case .sent: .sent
+    case .delivered: .delivered
+    case .read: .read
+    case .answered: .answered
+    }
+  }
+}
+
+extension Withdrawal {
+  /// Who, or which app.
+  var subject: String {
+    switch self {
+    case .handle(let handle, _): handle.value
+    case .consent(let app): app.rawValue
+    }
+  }
+}

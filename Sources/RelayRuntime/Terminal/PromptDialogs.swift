@@ -1,0 +1,200 @@
+import FamilyCore
+import FamilyModel
+import Wording
+
+extension Prompt {
+  /// The dialogue that asks the child.
+  func dialog(received now: Instant) -> any Dialog {
+    switch self {
+    case .permission(let app, let question):
+      ChoiceDialog(app: app, question: question, kind: .permission)
+    case .compose(_, let question, let guardians):
+      ComposeDialog(question: question, guardians: guardians)
+    case .alreadyAsked(let app, let question, let mayRemind):
+      ChoiceDialog(app: app, question: question, kind: .alreadyAsked(mayRemind: mayRemind))
+    case .passcode(let app, let question, let wait, let wrong):
+      TypePasscodeDialog(app: app, question: question, until: now + wait, wrong: wrong)
+    case .acknowledge(let app, let question):
+      ChoiceDialog(app: app, question: question, kind: .acknowledge)
+    }
+  }
+}
+
+extension Painter {
+  /// The people asked about, in a sentence.
+  func names(_ question: Question) -> String {
+    guard case .communication(let people, _) = question.topic else { return "" }
+    return wording.list(people.map(wording.person))
+  }
+
+  /// What the app asks for, told to its user: the child's first prompt (A1), or the update's.
+  func request(_ question: Question, _ app: AppID, update: Phrase = .updatePrompt) -> [Row] {
+    guard case .significantUpdate(let description) = question.topic else {
+      return text(wording(.permissionPrompt, app.rawValue, names(question)), .bold)
+    }
+    return text(wording(update, app.rawValue, description.isVisible ? description : "…"), .bold)
+  }
+}
+
+/// A system prompt with buttons: the first one (A1), asked already (A6), and the notice of an update.
+struct ChoiceDialog: Dialog {
+  enum Kind: Hashable { case permission, alreadyAsked(mayRemind: Bool), acknowledge }
+  let app: AppID
+  let question: Question
+  let kind: Kind
+
+  private var buttons: [(phrase: Phrase, answer: PromptAnswer)] {
+    switch kind {
+    case .permission:
+      [(.askByMessage, .askByMessage), (.approveInPerson, .inPerson), (.cancel, .cancel)]
+    case .alreadyAsked(let mayRemind):
+      (mayRemind ? [(.remind, .remind)] : []) + [(.leaveIt, .cancel)]
+    case .acknowledge: [(.acknowledge, .acknowledge), (.cancel, .cancel)]
+    }
+  }
+
+  func opening(_ painter: Painter) -> [Row] {
+    let text =
+      switch kind {
+      case .permission: painter.request(question, app)
+      case .acknowledge: painter.request(question, app, update: .updateNotice)
+      case .alreadyAsked:
+        painter.text(painter.wording(.alreadyAsked, painter.names(question)), .bold)
+      }
+    return [painter.rule(app.rawValue)] + text
+      + painter.menu(buttons.map { painter.wording($0.phrase) })
+  }
+
+  func label(_ painter: Painter) -> String { buttons.count == 1 ? "1 › " : "1–\(buttons.count) › " }
+
+  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+    guard let index = index(line, of: buttons.count) else {
+      return unclear(painter, of: buttons.count)
+    }
+    return .done(.answer(buttons[index].answer))
+  }
+}
+
+/// The compose sheet (A2): to all guardians, with the question in it, and names that can be edited.
+struct ComposeDialog: Dialog {
+  private(set) var question: Question
+  let guardians: [Person]
+  /// The names that the child gave; by person.
+  private var names: [NameParts?]
+  /// Whose name is being typed.
+  private var naming: Int?
+
+  init(question: Question, guardians: [Person]) {
+    self.question = question
+    self.guardians = guardians
+    names = question.topic.handles.map { _ in nil }
+  }
+
+  func opening(_ painter: Painter) -> [Row] {
+    let to = painter.wording.list(guardians.map(\.displayName))
+    return [painter.rule(painter.wording(.composeTo, to))] + sheet(painter)
+  }
+
+  private func sheet(_ painter: Painter) -> [Row] {
+    let wording = painter.wording
+    let buttons =
+      [wording(.send), wording(.cancel)]
+      + question.topic.handles.map { wording(.addName, $0.value) }
+    return painter.people(question) + painter.menu(buttons)
+  }
+
+  func label(_ painter: Painter) -> String {
+    guard let naming else { return "1–\(names.count + 2) › " }
+    return painter.wording(.addName, question.topic.handles[naming].value) + " › "
+  }
+
+  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+    if let naming {
+      self.naming = nil
+      return .more(name(naming, line.trimmingSpaces) + sheet(painter))
+    }
+    switch index(line, of: names.count + 2) {
+    case nil: return unclear(painter, of: names.count + 2)
+    case 0?: return .done(.answer(.send(names: names)))
+    case 1?: return .done(.answer(.cancel))
+    case let index?:
+      naming = index - 2
+      return .more([])
+    }
+  }
+
+  /// An empty name leaves what is there.
+  private mutating func name(_ index: Int, _ given: String) -> [Row] {
+    guard given.isVisible, case .communication(var people, let actions) = question.topic else {
+      return []
+    }
+    var name = NameParts()
+    name.given = given
+    while name.given.utf8.count > Limits.titleBytes { name.given.removeLast() }
+    names[index] = name
+    people[index].name = name
+    question.topic = .communication(people: people, actions: actions)
+    return []
+  }
+}
+
+/// A guardian types the passcode on the child's device (A4), hidden, and not before the wait is over.
+struct TypePasscodeDialog: Dialog {
+  let app: AppID
+  let question: Question
+  /// Nobody can type before.
+  let until: Instant
+  let wrong: Bool
+  /// The choice, where the question offers others than to approve or decline.
+  private var choice: String?
+
+  init(app: AppID, question: Question, until: Instant, wrong: Bool) {
+    self.app = app
+    self.question = question
+    self.until = until
+    self.wrong = wrong
+    // Who types the passcode approves, unless there is something to choose.
+    if question.choices.count(where: { $0.answer == .approval }) == 1 {
+      choice = question.choices.first { $0.answer == .approval }?.id
+    }
+  }
+
+  var isHidden: Bool { choice != nil }
+
+  private func seconds(_ painter: Painter) -> Int64 {
+    max(0, until.milliseconds - painter.now.milliseconds + 999) / 1_000
+  }
+
+  func opening(_ painter: Painter) -> [Row] {
+    var rows = [painter.rule(painter.wording(.approveInPerson))]
+    if wrong { rows += painter.text(painter.wording(.wrongPasscode), .bad) }
+    if !wrong { rows += painter.people(question) }
+    if choice == nil {
+      return rows + painter.menu(question.choices.map(painter.title) + [painter.wording(.cancel)])
+    }
+    return rows + painter.menu([(key: "⏎", label: painter.wording(.cancel))])
+  }
+
+  func label(_ painter: Painter) -> String {
+    if choice == nil { return "1–\(question.choices.count + 1) › " }
+    let wait = seconds(painter)
+    return wait > 0
+      ? painter.wording(.tryAgainIn, "\(wait)") + " › " : painter.wording(.enterPasscode) + " › "
+  }
+
+  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+    if choice == nil {
+      let count = question.choices.count
+      guard let index = index(line, of: count + 1) else { return unclear(painter, of: count + 1) }
+      guard index < count else { return .done(.answer(.cancel)) }
+      choice = question.choices[index].id
+      return .more(painter.menu([(key: "⏎", label: painter.wording(.cancel))]))
+    }
+    if line.isEmpty { return .done(.answer(.cancel)) }
+    let wait = seconds(painter)
+    guard wait == 0 else {
+      return .more(painter.text(painter.wording(.tryAgainIn, "\(wait)"), .bad))
+    }
+    return .done(.answer(.passcode(line, choice: choice)))
+  }
+}

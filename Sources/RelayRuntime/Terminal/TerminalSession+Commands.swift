@@ -1,0 +1,163 @@
+import FamilyCore
+import FamilyModel
+import Wording
+
+extension TerminalSession {
+  /// The child whom a guardian's commands are about: the one that was picked, or else the first.
+  var pickedChild: Person? {
+    let children = timeline?.children ?? []
+    return children.first { $0.id == picked } ?? children.first
+  }
+
+  func run(_ command: TerminalCommand) async {
+    guard let timeline else { return }
+    let child = pickedChild
+    switch command {
+    case .help: say(painter.help(TerminalCommand.help(isGuardian: isGuardian)))
+    case .list:
+      for child in timeline.children {
+        say(painter.overview(timeline, of: child, numbers: feed.numbers))
+      }
+    case .show: if let child { show(child) }
+    case .quit: break
+    case .say(let text): await post(text)
+    case .cancel(let number):
+      if let card = question(number) {
+        await host.act(ChildMachine.Input.cancel(card.header.id), on: address)
+      }
+    case .review(let number):
+      if let card = question(number) { await review(card) }
+    case .decline(let number):
+      if let card = question(number) { await decline(card) }
+    case .children: listChildren()
+    case .with(let name):
+      guard let found = self.child(name) else { return }
+      picked = found.id
+      show(found)
+    case .limits(let on, let name):
+      guard let child = name == nil ? child : self.child(name!) else { return }
+      await act(.setLimits(child: child.id, on: on))
+    case .contact(let handle, let known):
+      do throws(Problem) { try handle.validate() } catch {
+        return say(painter.text(wording(.notDone, "\(error.code)"), .bad))
+      }
+      if let child { await act(.changeContact(child: child.id, handle, known: known)) }
+    case .withdraw: if let child { withdraw(child) }
+    case .withdrawConsent(let app):
+      if let child { await act(.withdraw(child: child.id, .consent(app))) }
+    case .passcode: open(PasscodeDialog())
+    case .addChild(let name): await act(.addChild(displayName: name))
+    case .birthdate(let name, let day):
+      if let child = self.child(name) { await set(day, of: child) }
+    }
+  }
+
+  private func act(_ input: GuardianMachine.Input) async { await host.act(input, on: address) }
+
+  private func post(_ text: String) async {
+    var text = text
+    while text.utf8.count > Limits.textBytes { text.removeLast() }
+    if isGuardian {
+      if let child = pickedChild { await act(.post(child: child.id, text)) }
+    } else {
+      await host.act(ChildMachine.Input.post(text), on: address)
+    }
+  }
+
+  // MARK: questions
+
+  /// The open question of this number, or the only one there is.
+  private func question(_ number: Int?) -> Card? {
+    guard let timeline else { return nil }
+    let open = timeline.children.flatMap { child in
+      timeline.link.conversations[child.id]?.inOrder.map(Card.init) ?? []
+    }.filter { $0.isOpen(painter.now) }
+    guard let number else {
+      if open.count == 1 { return open[0] }
+      let text = open.isEmpty ? wording(.noOpenQuestions) : "Which one? " + numbers(open)
+      say(painter.text(text, .bad))
+      return nil
+    }
+    if let card = open.first(where: { feed.numbers[$0.header.id] == number }) { return card }
+    if let id = feed.question(number), let card = closed(id, timeline) {
+      say(painter.text(outcome(of: card, timeline), .bad))
+    } else {
+      say(painter.text("Which one? " + numbers(open), .bad))
+    }
+    return nil
+  }
+
+  private func numbers(_ cards: [Card]) -> String {
+    cards.compactMap { feed.numbers[$0.header.id] }.map { "#\($0)" }.joined(separator: " ")
+  }
+
+  private func closed(_ id: QuestionID, _ timeline: Timeline) -> Card? {
+    timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first.map(Card.init)
+  }
+
+  /// Why nobody can answer any more (R3, R8).
+  private func outcome(of card: Card, _ timeline: Timeline) -> String {
+    if let answer = timeline.answer(to: card) {
+      return wording(.alreadyAnswered, answer.by, answer.title)
+    }
+    return card.phase == .cancelled
+      ? wording(.cancelledLine, timeline.name(card.header.child)) : wording(.expiredLine)
+  }
+
+  private func review(_ card: Card) async {
+    guard let question = card.question, let child = timeline?.link.roster.person(card.header.child)
+    else { return }
+    if let seq = timeline?.link.conversations[child.id]?.questions[question.id]?.seq {
+      await act(.seen(child: child.id, seq: seq))
+    }
+    open(ReviewDialog(card: card, child: child, titles: question.choices.map(painter.title)))
+  }
+
+  /// Right from the bubble (R1): the first choice that denies.
+  private func decline(_ card: Card) async {
+    guard let denial = card.question?.choices.first(where: { $0.answer == .denial }) else {
+      return await review(card)
+    }
+    await act(.answer(card.header.id, choice: denial.id))
+  }
+
+  // MARK: children
+
+  private func show(_ child: Person) {
+    guard let timeline else { return }
+    let rows = showAgain(child, timeline)
+    say(rows)
+  }
+
+  /// The child of this name, or of this number in the list.
+  private func child(_ name: String) -> Person? {
+    let children = timeline?.children ?? []
+    let byName = children.first { $0.displayName.lowercased() == name.lowercased() }
+    let byNumber = Int(name).flatMap { children.indices.contains($0 - 1) ? children[$0 - 1] : nil }
+    if byName == nil, byNumber == nil { listChildren() }
+    return byName ?? byNumber
+  }
+
+  private func listChildren() {
+    say(
+      (timeline?.children ?? []).enumerated().flatMap { index, child in
+        painter.hanging(Row("\(index + 1) ", .key), child.displayName)
+      })
+  }
+
+  private func withdraw(_ child: Person) {
+    let conversation = timeline?.link.conversations[child.id] ?? Conversation()
+    let known = KnownHandle.all(in: conversation)
+    guard !known.isEmpty else { return say(painter.text(wording(.noKnownContacts), .faint)) }
+    open(WithdrawDialog(child: child, known: known))
+  }
+
+  /// Keeps what else the account says; a new one has the guardian's region.
+  private func set(_ day: Account.Day, of child: Person) async {
+    guard let link = timeline?.link else { return }
+    let region = (link.accounts[child.id] ?? link.accounts[link.personID])?.region ?? "US"
+    await act(
+      .setAccount(
+        child.id, Account(birthdate: day, region: region, declaration: .guardianDeclared)))
+  }
+}
