@@ -91,6 +91,7 @@ let package = Package(
       [
         "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
       ]),
+    layer("History", ["FamilyModel", "FamilyCore"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
