@@ -92,6 +92,8 @@ let package = Package(
         "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
+    layer(
+      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
@@ -108,10 +110,12 @@ let package = Package(
     program(
       "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
+    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
     tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(
