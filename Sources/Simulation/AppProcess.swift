@@ -165,7 +165,7 @@ extension World {
       case .persist(let changes):
         // A store that fails ends the app.
         guard !app.isFull else { return endApp(index, number, tells: true) }
-        app.disk.append(changes)
+        app.disk.append(changes, syncs: mutant != .deviceFsync)
         note(.knows(address, app.machine.known.sorted()))
         if case .consumed(let position) = input, let (question, _) = app.given[position] {
           note(.settled(address, question))
@@ -196,6 +196,7 @@ extension World {
     guard survives(app, index, number) else { return }
     app.lastWord = now
     note(.handled(AppAddress(device.address, app.id), question, choice: choice))
+    if app.asking?.0.id == question { app.asking = nil }
     guard survives(app, index, number) else { return }
     step(.consumed(position), index, number)
   }

@@ -164,7 +164,7 @@ extension World {
     }
   }
 
-  /// The process ends; when the device loses power, its apps end, too, and what was not synced is gone.
+  /// The process ends; when the device loses power, its apps end, too.
   func endDevice(_ index: Int, power: Bool) {
     let device = devices[index]
     guard device.isRunning else { return }
@@ -177,12 +177,11 @@ extension World {
     device.child = nil
     device.guardian = nil
     if power {
-      var isLost = device.disk.losePower(&dice)
+      device.disk.losePower(&dice)
       for (number, app) in device.apps.enumerated() {
         endApp(index, number, tells: false)
-        if app.disk.losePower(&dice) { isLost = true }
+        app.disk.losePower(&dice)
       }
-      if isLost { forget(index, wipesApps: false) }
     } else {
       for app in device.apps { app.loseDevice() }
     }
@@ -323,7 +322,7 @@ extension World {
       return false
     }
     for part in transactions(changes) {
-      device.disk.append(part)
+      device.disk.append(part, syncs: mutant != .deviceFsync)
       notePersisted(part, device)
       guard survives(device, index) else { return false }
     }

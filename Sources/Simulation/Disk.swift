@@ -111,39 +111,35 @@ extension RelayDisk.Family {
   }
 }
 
-/// The disk of a device, or of an app: transactions, of which the last may not be synced yet.
+/// The disk of a device, or of an app: transactions, each synced before anybody hears of it. (The mutant
+/// syncs now and then.)
 struct Journal<Change: Sendable>: Sendable {
-  /// Transactions after which everything is synced, as by a checkpoint.
+  /// Transactions after which the mutant syncs, as a checkpoint does.
   static var checkpoint: Int { 24 }
 
-  private(set) var synced: [[Change]] = []
-  private var tail: [[Change]] = []
+  /// All changes, in order.
+  private(set) var changes: [Change] = []
+  /// Where the transactions that are not synced begin.
+  private var unsynced: [Int] = []
 
-  mutating func append(_ changes: [Change]) {
-    tail.append(changes)
-    if tail.count >= Self.checkpoint {
-      synced += tail
-      tail = []
-    }
+  mutating func append(_ new: [Change], syncs: Bool) {
+    unsynced.append(changes.count)
+    changes += new
+    if syncs || unsynced.count >= Self.checkpoint { unsynced = [] }
   }
 
-  /// Tells whether something is gone.
-  mutating func losePower(_ dice: inout Dice) -> Bool {
-    let kept = dice.below(tail.count + 1)
-    defer {
-      synced += tail.prefix(kept)
-      tail = []
-    }
-    return kept < tail.count
+  /// What is not synced is gone, from some transaction on.
+  mutating func losePower(_ dice: inout Dice) {
+    guard !unsynced.isEmpty else { return }
+    let kept = dice.below(unsynced.count + 1)
+    if kept < unsynced.count { changes.removeSubrange(unsynced[kept]...) }
+    unsynced = []
   }
 
   mutating func wipe() {
-    synced = []
-    tail = []
+    changes = []
+    unsynced = []
   }
-
-  /// All changes, in order.
-  var changes: some Sequence<Change> { [synced.joined(), tail.joined()].joined() }
 }
 
 extension Journal<RecordChange> {

@@ -13,6 +13,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case firstAnswer = "first-answer"
   /// The relay lets everybody listen to every channel.
   case subscriptionCheck = "subscription-check"
+  /// A device, or an app, goes on before its transaction is synced.
+  case deviceFsync = "device-fsync"
   /// A device keeps its outbox in memory.
   case outbox
 }

@@ -5,7 +5,9 @@ extension Scenario {
   init(seed: UInt64) {
     var dice = Dice(seed: seed)
     self.init(
-      seed: dice.next(), families: 1 + dice.below(3), days: 1 + dice.below(4), maxFamilies: 100)
+      seed: dice.next(), families: 1 + dice.below(3), days: 1 + dice.below(4), healing: 0,
+      maxFamilies: 100)
+    healing = Int64(days) * Self.day
     if dice.chance(20) { maxFamilies = 1 }
     for family in 0..<families { drawPeople(family, &dice) }
     var sessions: [(Int64, Int64)] = []
@@ -22,6 +24,11 @@ extension Scenario {
     }
     drawFaults(sessions, &dice)
     sort()
+    // Often in the midst of it: then what is connected has to recover without a new connection.
+    if dice.chance(60), let last = sessions.max(by: { $0.1 < $1.1 }) {
+      healing = dice.within(last.0 + 5_000...last.1 + 3_000)
+      steps.removeAll { $0.at >= healing }
+    }
   }
 
   private mutating func sort() {
@@ -85,10 +92,10 @@ extension Scenario {
     case 79..<84: return .passcode(guardian, dice.chance(70) ? "2580" : "1111")
     case 84..<86: return .account(guardian, year: Int32(2010 + dice.below(6)))
     case 86..<87: return .addChild(guardian)
-    case 87..<90: return .open(child, app: app)
-    case 90..<93: return .administrate(family: family, .add(dice.pick(mine)))
-    case 93..<96: return .administrate(family: family, .remove(dice.pick(mine)))
-    case 96..<97:
+    case 87..<89: return .open(child, app: app)
+    case 89..<91: return .administrate(family: family, .add(dice.pick(mine)))
+    case 91..<94: return .administrate(family: family, .remove(dice.pick(mine)))
+    case 94..<95:
       return .administrate(
         family: family, .limits(devices[child].person.id, on: dice.chance(60)))
     default:

@@ -23,6 +23,8 @@ struct Scenario: Sendable {
   var seed: UInt64
   var families: Int
   var days: Int
+  /// When everything that is broken is mended, in milliseconds since the start.
+  var healing: Int64
   var devices: [DevicePlan] = []
   /// Families that the relay holds in memory.
   var maxFamilies: Int

@@ -16,7 +16,7 @@ public enum Simulation {
     /// What happened, for those who want to look.
     public var history: History
     /// Families times days.
-    public var familyDays: Int
+    public var familyDays: Double
     /// Steps of the scenario that were run.
     public var steps: Int
     /// Of these, faults.
@@ -50,11 +50,12 @@ public enum Simulation {
     world.run()
     return Result(
       seed: seed, kept: kept, trace: world.trace, verdicts: world.history.verdicts(),
-      history: world.history, familyDays: scenario.families * scenario.days,
+      history: world.history,
+      familyDays: Double(scenario.families) * Double(scenario.healing) / Double(Scenario.day),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
       happenings: world.happenings,
-      recovery: (world.end ?? 0) - Int64(scenario.days) * Scenario.day)
+      recovery: (world.end ?? 0) - scenario.healing)
   }
 
   /// The same violation in fewer steps: leaves out halves, quarters, … and single ones, while one of the

@@ -86,6 +86,8 @@ extension World {
     relay.disk.isFull = false
     relay.disk.repair()
     slow(.relay, by: 0)
+    // A connection that saw the faults must come to life again by itself.
+    let connectsAnew = dice.chance(30)
     for (index, device) in devices.enumerated() {
       device.fuse = Fuse()
       device.isFull = false
@@ -97,7 +99,7 @@ extension World {
         app.isFull = false
         app.delay = 0
       }
-      disconnect(index)
+      if connectsAnew { disconnect(index) }
       connect(index)
     }
   }
@@ -109,7 +111,7 @@ extension World {
       end = now
       return
     }
-    if now > Int64(scenario.days) * Scenario.day + Self.patience {
+    if now > scenario.healing + Self.patience {
       note(.stuck(unrest))
       end = now
       return

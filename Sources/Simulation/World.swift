@@ -99,9 +99,8 @@ final class World {
     for family in 0..<scenario.families { administrate(found(family)) }
     for index in devices.indices { startDevice(index) }
     for (index, step) in scenario.steps.enumerated() { agenda.plan(.step(index), at: step.at) }
-    let healing = Int64(scenario.days) * Scenario.day
     if mutant == .fsync { agenda.plan(.syncs, at: 5_000) }
-    agenda.plan(.checksRest, at: healing)
+    agenda.plan(.checksRest, at: scenario.healing)
     while end == nil, let (at, happening) = agenda.next() {
       now = max(now, at)
       happenings += 1

@@ -46,7 +46,7 @@ struct Simulate: AsyncParsableCommand {
     } else {
       print(
         """
-        seed \(seed): \(result.familyDays) family-days, \(result.steps) steps, of these \
+        seed \(seed): \(String(format: "%.1f", result.familyDays)) family-days, \(result.steps) steps, of these \
         \(result.faults) faults; \(result.events) events
         trace \(String(result.trace.value, radix: 16))
         """)

@@ -7,7 +7,7 @@ struct Totals {
   var runs = 0
   var violated = 0
   private var firstViolated: UInt64?
-  private var familyDays = 0
+  private var familyDays = 0.0
   private var steps = 0
   private var faults = 0
   private var events = 0
@@ -36,8 +36,8 @@ struct Totals {
 
   var table: String {
     let rows = [
-      ["runs", "\(runs)"], ["family-days", "\(familyDays)"],
-      ["family-days per second", String(format: "%.0f", Double(familyDays) / max(seconds, 0.001))],
+      ["runs", "\(runs)"], ["family-days", String(format: "%.0f", familyDays)],
+      ["family-days per second", String(format: "%.0f", familyDays / max(seconds, 0.001))],
       ["seconds", String(format: "%.1f", seconds)],
       ["steps", "\(steps)"], ["of these, faults", "\(faults)"],
       ["messages, timers and starts", "\(happenings)"], ["events in logs", "\(events)"],
