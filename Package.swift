@@ -73,7 +73,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging, lifecycle,
+        subprocess, system,
         argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
@@ -123,7 +124,9 @@ let package = Package(
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
-    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
+    tests(
+      "TerminalTests",
+      ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
