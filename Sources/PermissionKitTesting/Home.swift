@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 
 /// A family without processes: the relay, the child's device, the guardians' devices. The machines are those
 /// of production; between them, effects are carried out at once and in order, and time stands still until
@@ -70,7 +71,7 @@ struct Home {
   }
 
   private static func device(_ id: DeviceID, _ person: PersonID) -> Device {
-    Device(id: id, person: person, publicKey: key(id))
+    Device(id: id, person: person, publicKey: key(id), keys: DeviceKeys())
   }
 
   private static func key(_ device: DeviceID) -> [UInt8] {

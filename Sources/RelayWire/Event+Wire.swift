@@ -17,6 +17,8 @@ extension Roster {
           $0.id = device.id.rawValue
           $0.person = device.person.rawValue
           $0.publicKey = Data(device.publicKey)
+          $0.signingKey = Data(device.signingKey)
+          $0.agreementKey = Data(device.agreementKey)
         }
       }
     }
@@ -30,10 +32,12 @@ extension Roster {
         return Person(id: PersonID(person.id), role: role, displayName: person.displayName)
       },
       devices: try Wire.map(wire.devices, most: Limits.devices) { device throws(Problem) in
-        guard device.publicKey.count == 32 else { throw .malformed }
-        return Device(
+        let device = Device(
           id: DeviceID(device.id), person: PersonID(device.person),
-          publicKey: [UInt8](device.publicKey))
+          publicKey: [UInt8](device.publicKey), signingKey: [UInt8](device.signingKey),
+          agreementKey: [UInt8](device.agreementKey))
+        guard device.isWellFormed else { throw .malformed }
+        return device
       })
   }
 }

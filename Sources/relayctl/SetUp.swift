@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import Foundation
 import RelayRuntime
 import RelayWire
@@ -83,7 +84,12 @@ struct SetUp: ~Copyable {
 
   /// The devices, with a credential file for each; what is there stays.
   private func devices(of family: FamilyFile.Family, _ persons: [Person]) throws -> [Device] {
-    var last = (known[family.id] ?? []).map(\.address.device.rawValue).max() ?? 0
+    let known = known[family.id] ?? []
+    var last = known.map(\.address.device.rawValue).max() ?? 0
+    // What all devices of the family trust from the first on.
+    let first = DeviceKeys()
+    let organizerKey = known.first?.organizerKey ?? first.signingKey
+    var isFirst = known.isEmpty
     var devices: [Device] = []
     for (person, member) in zip(persons, family.members) {
       for number in 1...(member.devices ?? 1) {
@@ -102,16 +108,21 @@ struct SetUp: ~Copyable {
           }
         } else {
           last += 1
+          let isOrganizer = isFirst && person.role == .organizer
+          if isOrganizer { isFirst = false }
           found = Credential(
             address: DeviceAddress(family: FamilyID(family.id), device: DeviceID(last)),
             personID: person.id, role: person.role, name: person.displayName,
-            keys: try .generate(), relayKey: credential.relayKey, requests: credential.requests,
+            keys: try .generate(), deviceKeys: isOrganizer ? first : DeviceKeys(),
+            organizerKey: organizerKey, relayKey: credential.relayKey,
+            requests: credential.requests,
             broadcasts: credential.broadcasts)
           try found.write(to: file)
         }
         devices.append(
           Device(
-            id: found.address.device, person: person.id, publicKey: found.keys.publicKey.bytes))
+            id: found.address.device, person: person.id, publicKey: found.keys.publicKey.bytes,
+            keys: found.deviceKeys))
       }
     }
     return devices

@@ -398,6 +398,10 @@ nonisolated struct PBDevice: Sendable {
 
   var publicKey: Data = Data()
 
+  var signingKey: Data = Data()
+
+  var agreementKey: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1415,7 +1419,7 @@ nonisolated extension PBPerson: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Device"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}person\0\u{3}public_key\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}person\0\u{3}public_key\0\u{4}9signing_key\0\u{3}agreement_key\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1426,6 +1430,8 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 60: try { try decoder.decodeSingularBytesField(value: &self.signingKey) }()
+      case 61: try { try decoder.decodeSingularBytesField(value: &self.agreementKey) }()
       default: break
       }
     }
@@ -1441,6 +1447,12 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if !self.publicKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 3)
     }
+    if !self.signingKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.signingKey, fieldNumber: 60)
+    }
+    if !self.agreementKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.agreementKey, fieldNumber: 61)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1448,6 +1460,8 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.id != rhs.id {return false}
     if lhs.person != rhs.person {return false}
     if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.signingKey != rhs.signingKey {return false}
+    if lhs.agreementKey != rhs.agreementKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

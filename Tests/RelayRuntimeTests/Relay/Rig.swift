@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import Foundation
 import Logging
 import RelayRuntime
@@ -73,10 +74,18 @@ final class Rig: Sendable {
     let roster = Roster(
       persons: roles.map { Person(id: PersonID($0), role: $1, displayName: "P\($0)") },
       devices: pairs.map {
-        Device(id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes)
+        Device(
+          id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes,
+          keys: Rig.deviceKeys($0))
       })
     var administrator = try Administrator(administrator)
     try administrator.send(.setRoster(roster), to: FamilyID(family))
+  }
+
+  /// The same for a device of each family: a test may ask for them at any time.
+  static func deviceKeys(_ device: UInt32) -> DeviceKeys {
+    let secret = [UInt8](repeating: UInt8(device), count: 32)
+    return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
   }
 
   func peer(_ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer)

@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import RelayRuntime
 import Testing
 
@@ -12,7 +13,8 @@ import Testing
     var visit = try DeviceClient(
       Credential(
         address: DeviceAddress(family: FamilyID(1), device: DeviceID(10)), personID: PersonID(1),
-        role: .organizer, name: "P1", keys: keys[10]!, relayKey: rig.keys.keys.publicKey,
+        role: .organizer, name: "P1", keys: keys[10]!, deviceKeys: Rig.deviceKeys(10),
+        organizerKey: Rig.deviceKeys(10).signingKey, relayKey: rig.keys.keys.publicKey,
         requests: RelayKeys.requests(in: rig.folder),
         broadcasts: RelayKeys.broadcasts(in: rig.folder)))
     let machine = try visit.machine()
