@@ -121,8 +121,8 @@ let package = Package(
     tests(
       "RelayRuntimeTests",
       [
-        "FamilyModel", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime",
-        "ZeroMQ", "DeviceConnection", logging, lifecycle,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),

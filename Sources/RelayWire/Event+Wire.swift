@@ -101,6 +101,7 @@ extension Event {
     message.command = Data(command.bytes)
     message.device = device.rawValue
     message.at = at.milliseconds
+    if let signature { message.signature = signature.wire }
     switch body {
     case .rosterChanged(let roster): message.rosterChanged = roster.wire
     case .limitsChanged(let child, let on): message.limitsChanged = wire(child, limits: on)
@@ -119,6 +120,7 @@ extension Event {
     case .answeredInPerson(let header, let content, let decision, let proof):
       message.answeredInPerson = wire(header, content, decision.choice, proof)
     case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
+    case .keysShared(let wraps): message.keysShared = wire(audience, wraps)
     }
     return Wire.encode(message)
   }
@@ -130,7 +132,8 @@ extension Event {
       seq: message.seq, previous: message.previous,
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
       device: DeviceID(message.device), at: Instant(milliseconds: message.at),
-      body: try body(message))
+      body: try body(message),
+      signature: message.hasSignature ? try Signature(message.signature) : nil)
   }
 
   private static func body(_ message: PBEvent) throws(Problem) -> Body {
@@ -163,6 +166,7 @@ extension Event {
     case .withdrawn(let withdrawn):
       return .withdrawn(
         child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
+    case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case nil: throw .malformed
     }
   }

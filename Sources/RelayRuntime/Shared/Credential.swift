@@ -1,3 +1,4 @@
+public import FamilyCore
 public import FamilyModel
 public import FamilyTrust
 public import Foundation
@@ -28,6 +29,22 @@ public struct Credential: Sendable {
   public var broadcasts: String
   /// Whether the person is in a family group (F7).
   public var isInFamily: Bool { address.family.rawValue != 0 }
+
+  /// By what the device believes and reads.
+  var security: Security { Security(KeyVault(deviceKeys), organizerKey: organizerKey) }
+
+  /// The device, with its keys, as rosters list it.
+  public var device: Device {
+    Device(
+      id: address.device, person: personID, publicKey: keys.publicKey.bytes, keys: deviceKeys)
+  }
+
+  /// What the device would know after these events: for who visits the relay beside it.
+  public func machine(restoring events: [Event]) -> GuardianMachine {
+    GuardianMachine(
+      address, of: personID, security: security, restoring: events.map { .event($0) },
+      ids: IDSource(seed: .random(in: .min ... .max)))
+  }
 
   /// A credential of these parts.
   public init(
