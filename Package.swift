@@ -74,7 +74,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle,
+        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        lifecycle,
         subprocess, system,
         argumentParser,
       ]),
@@ -127,7 +128,9 @@ let package = Package(
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
-    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
+    tests(
+      "TerminalTests",
+      ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
