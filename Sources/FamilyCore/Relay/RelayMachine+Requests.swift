@@ -117,7 +117,8 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
-    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify,
+    _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     do throws(Problem) {
