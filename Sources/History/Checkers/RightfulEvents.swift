@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 
 /// The log holds nothing that its author had no right to, and nothing that came too late (Q9, R8, F6).
@@ -57,8 +58,12 @@ public struct RightfulEvents: Checker {
           limitsOff[family, default: []].insert(child)
         }
       case .accountChanged(let person, _):
+        let isChilds = rosters[family]?.person(person)?.role == .child
+        isRight = isAdministrator || (isChilds ? isGuardian : author?.id == person)
+      case .keysShared:
         isRight =
-          isAdministrator || isGuardian && rosters[family]?.person(person)?.role == .child
+          isAdministrator
+          || author.map { rosters[family]?.isMember($0, of: event.audience) ?? false } ?? false
       }
       if !isRight { return .violated("event \(event.seq) is not its author's to make", at: index) }
     }
