@@ -11,10 +11,10 @@ let settings: [SwiftSetting] = [
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], path: String? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings)
 }
 
@@ -108,6 +108,10 @@ let package = Package(
     program(
       "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
+    layer(
+      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+      path: "tools/fuzzing/targets"),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
@@ -134,3 +138,11 @@ let package = Package(
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync"]),
   ]
 )
+
+// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

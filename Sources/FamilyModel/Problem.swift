@@ -75,6 +75,10 @@ public struct Problem: Error, Hashable, Sendable {
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
   public static let storeFailed = Problem(501)
+  /// The device, or its family, asks for more than a family may: wait so many milliseconds.
+  public static func tooFast(retryAfter: UInt32) -> Problem {
+    Problem(code: 502, retryAfter: retryAfter)
+  }
 }
 
 extension Problem: CustomStringConvertible {
@@ -96,6 +100,6 @@ extension Problem: CustomStringConvertible {
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode", 500: "overloaded",
-    501: "store failed",
+    501: "store failed", 502: "more requests than one family may send",
   ]
 }

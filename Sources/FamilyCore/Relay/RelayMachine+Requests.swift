@@ -14,6 +14,12 @@ extension RelayMachine {
       return [refusal(of: request, address, id, error)]
     }
     families[address.family]!.used = now
+    // The administrator sets up many families at once, and has the relay's own key file.
+    if owner != nil,
+      let wait = families[address.family]!.allowances.take(request, address.device, now)
+    {
+      return [refusal(of: request, address, id, .tooFast(retryAfter: wait))]
+    }
     if let owner { hear(address, owner, request, now) }
     return handle(request, id, address, now)
   }

@@ -39,6 +39,7 @@ public struct RelayMachine: Sendable {
   struct Family: Sendable {
     var state = FamilyState()
     var readers = Readers()
+    var allowances = Allowances()
     var used: Instant
   }
 

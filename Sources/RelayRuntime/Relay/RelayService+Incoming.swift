@@ -37,11 +37,13 @@ extension RelayService {
         throw .notEnrolled
       }
       let family = envelope.device.family
-      load(family)
+      let isRead = load(family, for: key.bytes)
       let input = RelayMachine.Input.request(
         envelope.device, key: key.bytes, administrator: key == keys.administrator,
         id: envelope.requestID, envelope.request)
-      for effect in machine.step(input, now: .now) { take(effect, route: route) }
+      let effects = machine.step(input, now: .now)
+      for effect in effects { take(effect, route: route) }
+      if isRead { noteRead(for: key.bytes, isRefused: effects.first?.isRefusal ?? false) }
       forgetUnknown(family)
     } catch {
       refuse(error)
@@ -81,11 +83,12 @@ extension RelayService {
     guard event.isApprovable, let meaning = channels.meaning(of: event.topic),
       let key = event.userID.flatMap({ CurvePublicKey(z85: $0) })
     else { return false }
-    load(meaning.family)
+    let isRead = load(meaning.family, for: key.bytes)
     let input = RelayMachine.Input.subscribed(
       meaning.family, meaning.audience, generation: meaning.generation, key: key.bytes)
     let effects = machine.step(input, now: .now)
     for effect in effects { take(effect, route: []) }
+    if isRead { noteRead(for: key.bytes, isRefused: effects.isEmpty) }
     forgetUnknown(meaning.family)
     return effects.contains(.approve)
   }
@@ -99,8 +102,11 @@ extension RelayService {
       metadata: ["key": "\(userID ?? "none")", "count": "\(counters.foreign)"])
   }
 
-  private func load(_ family: FamilyID) {
-    guard !machine.holds(family) else { return }
+  /// Reads the family, unless it is there or the key has to wait; tells whether it did.
+  private func load(_ family: FamilyID, for key: [UInt8]) -> Bool {
+    guard !machine.holds(family),
+      key == keys.administrator.bytes || strangers.mayRead(key, now: .now)
+    else { return false }
     guarded {
       let stored = try store.load(family)
       machine.load(
@@ -108,10 +114,25 @@ extension RelayService {
         cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: .now)
       counters.loads += 1
     }
+    return true
+  }
+
+  private func noteRead(for key: [UInt8], isRefused: Bool) {
+    strangers.read(for: key, isRefused: isRefused, now: .now)
   }
 
   /// Who guesses families must not push out those that are in use.
   private func forgetUnknown(_ family: FamilyID) {
     if !machine.exists(family) { machine.evict(family) }
+  }
+}
+
+extension RelayMachine.Effect {
+  /// The answer to a key that is nobody's.
+  fileprivate var isRefusal: Bool {
+    switch self {
+    case .reply(_, _, .refused(_, .notEnrolled)), .reply(_, _, .failed(.notEnrolled)): true
+    default: false
+    }
   }
 }

@@ -42,6 +42,7 @@ public actor RelayService: Service {
   private let ending = AsyncStream.makeStream(of: Never.self)
 
   var machine = RelayMachine(verify: PasscodeCipher.verify)
+  var strangers = Strangers()
   var channels: ChannelCache
   private var zap: ZAPHandler?
   var router: Socket?
