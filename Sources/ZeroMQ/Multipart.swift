@@ -53,6 +53,13 @@ public struct Multipart: ~Copyable {
     count == 0 ? nil : (frames + (count - 1)).userID
   }
 
+  /// The file descriptor of the connection over which this came, for ``ConnectionGuard``.
+  public var descriptor: Int32? {
+    guard count > 0 else { return nil }
+    let descriptor = zmq_msg_get(frames + (count - 1), ZMQ_SRCFD)
+    return descriptor >= 0 ? descriptor : nil
+  }
+
   /// Moves one frame out, without a copy, and leaves an empty one.
   public mutating func take(_ index: Int) -> Message {
     precondition(index >= 0 && index < count)

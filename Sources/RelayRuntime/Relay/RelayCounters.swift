@@ -18,6 +18,8 @@ public struct RelayCounters: Sendable, Hashable {
   public var unsent = 0
   /// Audiences of which events were published again.
   public var republished = 0
+  /// Connections that were cut off because they took too much.
+  public var cut = 0
   /// Families read from the store.
   public var loads = 0
 }

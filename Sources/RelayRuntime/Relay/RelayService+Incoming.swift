@@ -43,7 +43,12 @@ extension RelayService {
         id: envelope.requestID, envelope.request)
       let effects = machine.step(input, now: .now)
       for effect in effects { take(effect, route: route) }
-      if isRead { noteRead(for: key.bytes, isRefused: effects.first?.isRefusal ?? false) }
+      let isRefused = effects.first?.isRefusal ?? false
+      if isRead { noteRead(for: key.bytes, isRefused: isRefused) }
+      // Devices attach before they do anything else: commands need no look at the connection.
+      if !isRefused, !envelope.request.isCommand || key == keys.administrator {
+        requestGuard?.prove(message.descriptor)
+      }
       forgetUnknown(family)
     } catch {
       refuse(error)
@@ -72,6 +77,7 @@ extension RelayService {
           counters.subscriptions += 1
           let isApproved = isApproved(event)
           if !isApproved { counters.refusedSubscriptions += 1 }
+          if isApproved { broadcastGuard?.prove(event.descriptor) }
           return isApproved
         }
       }
@@ -135,4 +141,8 @@ extension RelayMachine.Effect {
     default: false
     }
   }
+}
+
+extension Request {
+  fileprivate var isCommand: Bool { if case .command = self { true } else { false } }
 }
