@@ -65,6 +65,7 @@ let package = Package(
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
+    layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("RelayStore", ["FamilyModel"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
@@ -131,6 +132,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
