@@ -67,14 +67,17 @@ let package = Package(
     layer("TextTable"),
     layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
+    layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
     layer("DeviceConnection", ["FamilyModel"]),
     layer(
       "RelayRuntime",
       [
-        "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        lifecycle,
+        subprocess, system,
         argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
@@ -90,7 +93,8 @@ let package = Package(
     layer(
       "PermissionKitTesting",
       [
-        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
+        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
+        "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
     program("app-agent", ["PermissionKit"]),
@@ -99,15 +103,16 @@ let package = Package(
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "TextTable", "Wording", "ZeroMQ",
-        yams,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
     program(
-      "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
+      "bench",
+      ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
     layer(
       "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
@@ -116,19 +121,21 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(
       "RelayRuntimeTests",
       [
-        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ",
-        "DeviceConnection", logging,
-        lifecycle,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
-    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
+    tests(
+      "TerminalTests",
+      ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),

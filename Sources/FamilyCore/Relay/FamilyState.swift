@@ -26,6 +26,8 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var roster = Roster()
   /// The last event; zero: the family does not exist.
   public internal(set) var seq: UInt64 = 0
+  /// The event with the roster.
+  private(set) var rosterSeq: UInt64 = 0
   /// The last event of each audience.
   var heads: [Audience: UInt64] = [:]
   /// Grows whenever a device leaves the audience: it then has a new topic and key.
@@ -57,11 +59,17 @@ public struct FamilyState: Hashable, Sendable {
     seq = event.seq
     heads[event.audience] = event.seq
     results[event.command] = event.seq
-    if let child = event.audience.conversationChild, roster.device(event.device)?.person == child {
+    if case .keysShared = event.body {
+      // Nobody reads it.
+    } else if let child = event.audience.conversationChild,
+      roster.device(event.device)?.person == child
+    {
       lastOfChild[child] = event.seq
     }
     switch event.body {
-    case .rosterChanged(let new): replace(by: new)
+    case .rosterChanged(let new):
+      replace(by: new)
+      rosterSeq = event.seq
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
@@ -74,7 +82,7 @@ public struct FamilyState: Hashable, Sendable {
     case .answeredInPerson(let header, _, _, _):
       questions[header.id] = Question(
         header: header, seq: event.seq, phase: .answered, lastAsked: event.at)
-    case .accountChanged, .posted, .contactChanged, .withdrawn: break
+    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
     }
   }
 

@@ -40,7 +40,7 @@ extension RelayMachine {
   private func refusal(
     of request: Request, _ address: DeviceAddress, _ id: UInt64, _ problem: Problem
   ) -> Effect {
-    if case .command(let command, _) = request {
+    if case .command(let command, _, _) = request {
       .reply(address, id: id, .refused(command, problem))
     } else {
       .reply(address, id: id, .failed(problem))
@@ -71,8 +71,8 @@ extension RelayMachine {
   ) -> [Effect] {
     switch request {
     case .ping: return [.reply(address, id: id, pong(address))]
-    case .command(let commandID, let command):
-      return handle(command, commandID, id, address, now)
+    case .command(let commandID, let command, let signature):
+      return handle(command, commandID, signature, id, address, now)
     case .attach(let cursors): return attach(cursors, id, address, now)
     case .acknowledge(let cursors): return move(cursors, address)
     case .fetch(let audience, let after):
@@ -93,11 +93,11 @@ extension RelayMachine {
   }
 
   private mutating func handle(
-    _ command: Command, _ commandID: CommandID, _ id: UInt64, _ address: DeviceAddress,
-    _ now: Instant
+    _ command: Command, _ commandID: CommandID, _ signature: Signature?, _ id: UInt64,
+    _ address: DeviceAddress, _ now: Instant
   ) -> [Effect] {
     do throws(Problem) {
-      let (decision, generation) = try decide(command, commandID, address, now)
+      let (decision, generation) = try decide(command, commandID, signature, address, now)
       guard let event = decision.event else {
         return [.reply(address, id: id, .accepted(commandID, seq: decision.seq))]
       }
@@ -115,17 +115,20 @@ extension RelayMachine {
   /// The event that the command leads to, or led to when it came before; and the generation of its
   /// audience before it, since who leaves or stays with a new roster listens to the channel as it was.
   private func decide(
-    _ command: Command, _ commandID: CommandID, _ address: DeviceAddress, _ now: Instant
+    _ command: Command, _ commandID: CommandID, _ signature: Signature?,
+    _ address: DeviceAddress, _ now: Instant
   ) throws(Problem) -> ((seq: UInt64, event: Event?), generation: UInt32) {
     let state = families[address.family]!.state
     if let seq = state.results[commandID] ?? state.known(command, by: address.device) {
       return ((seq, nil), 0)
     }
     let (body, audience) = try state.decide(
-      command, by: address.device, in: address.family, now: now, verify: verify)
+      command, by: address.device, in: address.family, signed: signature.map { (commandID, $0) },
+      now: now, verify: verify)
     let event = Event(
       seq: state.seq + 1, previous: state.head(audience), audience: audience,
-      command: commandID, device: address.device, at: now, body: body)
+      command: commandID, device: address.device, at: now, body: body,
+      signature: signature)
     return ((event.seq, event), state.generation(audience))
   }
 
