@@ -75,7 +75,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        logging,
         lifecycle,
         subprocess, system,
         argumentParser,
@@ -103,7 +104,8 @@ let package = Package(
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
+        "TextTable",
         "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),

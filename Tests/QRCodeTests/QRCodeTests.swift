@@ -40,9 +40,9 @@ import Testing
   }
 
   @Test("in a terminal it has four modules of light around it") func terminal() throws {
-    let lines = try #require(QRCode("HELLO WORLD")).terminalText.split(separator: "\n")
+    let lines = try #require(QRCode("HELLO WORLD")).rows
     #expect(lines.count == 15)
-    #expect(lines[0].dropFirst(9).prefix(29).allSatisfy { $0 == " " })
+    #expect(lines[0].count == 29 && lines[0].allSatisfy { $0 == " " })
     #expect(lines[2].contains("█▀▀▀▀▀█"))
   }
 

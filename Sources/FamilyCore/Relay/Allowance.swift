@@ -63,7 +63,8 @@ struct Allowances: Hashable, Sendable {
     case .ping, .acknowledge: 1
     case .attach: 8
     case .fetch: 16
-    case .command(_, let command): 2 + Int64(command.sealedBytes / 4_096)
+    case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)
+    case .join: 8
     }
   }
 }
@@ -71,13 +72,7 @@ struct Allowances: Hashable, Sendable {
 extension Command {
   /// Bytes of what it carries and the relay does not read.
   fileprivate var sealedBytes: Int {
-    switch self {
-    case .setAccount(_, .sealed(let bytes)), .ask(_, .sealed(let bytes)),
-      .post(_, .sealed(let bytes)), .changeContact(_, .sealed(let bytes)),
-      .answerInPerson(_, .sealed(let bytes), _, _), .withdraw(_, .sealed(let bytes)):
-      bytes.count
-    default: 0
-    }
+    if case .sealed(let bytes) = content { bytes.count } else { 0 }
   }
 }
 

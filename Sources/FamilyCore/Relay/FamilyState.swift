@@ -45,6 +45,8 @@ public struct FamilyState: Hashable, Sendable {
   /// The last event of a conversation that the child wrote: what receipts are about (M4).
   var lastOfChild: [PersonID: UInt64] = [:]
 
+  var invitations = Invitations()
+
   /// A family that does not exist yet.
   public init() {}
 
@@ -82,6 +84,8 @@ public struct FamilyState: Hashable, Sendable {
     case .answeredInPerson(let header, _, _, _):
       questions[header.id] = Question(
         header: header, seq: event.seq, phase: .answered, lastAsked: event.at)
+    case .invited(let invitation): invitations.add(invitation, event.at)
+    case .joinRequested(let join): invitations.use(join)
     case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
     }
   }

@@ -7,6 +7,7 @@ extension RelayMachine {
     _ address: DeviceAddress, _ key: [UInt8], _ administrator: Bool, _ id: UInt64,
     _ request: Request, _ now: Instant
   ) -> [Effect] {
+    if case .join(let join) = request { return self.join(join, id, address, key: key, now) }
     let owner: Person?
     do throws(Problem) {
       owner = try identify(address, key, administrator)
@@ -74,6 +75,7 @@ extension RelayMachine {
     case .command(let commandID, let command, let signature):
       return handle(command, commandID, signature, id, address, now)
     case .attach(let cursors): return attach(cursors, id, address, now)
+    case .join: return []
     case .acknowledge(let cursors): return move(cursors, address)
     case .fetch(let audience, let after):
       guard mayRead(address, audience) else {
@@ -132,7 +134,7 @@ extension RelayMachine {
     return ((event.seq, event), state.generation(audience))
   }
 
-  private mutating func publish(_ event: Event, _ id: FamilyID, _ now: Instant) {
+  mutating func publish(_ event: Event, _ id: FamilyID, _ now: Instant) {
     families[id]!.state.apply(event)
     let state = families[id]!.state
     let isWatched = timers.holds(id)

@@ -47,6 +47,9 @@ public struct RightfulEvents: Checker {
       case .limitsChanged: isRight = isGuardian || isAdministrator
       case .accountChanged(let person, _):
         isRight = isGuardian || isAdministrator || author?.id == person && author?.role != .child
+      case .invited: isRight = isGuardian
+      // A device that is in no family yet; whether it had a code is its proof's to say.
+      case .joinRequested: isRight = isAdministrator
       case .keysShared:
         isRight =
           isAdministrator

@@ -61,6 +61,16 @@ struct RequestClient: ~Copyable {
     }
   }
 
+  /// Asks to join; the device that it is now, or device zero.
+  mutating func join(_ join: JoinRequest, in family: FamilyID) throws -> DeviceID {
+    let nobody = DeviceAddress(family: family, device: DeviceID(0))
+    switch try request(.join(join), from: nobody) {
+    case .joined(let device): return device
+    case .refused(_, let problem), .failed(let problem): throw problem
+    default: throw Problem.malformed
+    }
+  }
+
   /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []

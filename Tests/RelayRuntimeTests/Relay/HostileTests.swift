@@ -22,7 +22,8 @@ import ZeroMQ
     }
     while !isOver.isSet || posts < 20 {
       let id = CommandID.random
-      guard case .accepted(id, _) = try child.post("\(posts)", id: id) else {
+      let post = Request.command(id, .post(child: PersonID(3), .text("\(posts)")))
+      guard case .accepted(id, _) = try child.ask(post, within: 30_000) else {
         Issue.record("the relay did not accept post \(posts)")
         break
       }
