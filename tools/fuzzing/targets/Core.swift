@@ -4,6 +4,7 @@ import RelayWire
 
 /// A family of organizer 1, guardian 2, children 3 and 4, and adult 5; person p has the device 10·p.
 ///
+/// Signatures that begin with 1 are right ones; keys to sign with are there from the first roster that has them.
 /// Checked: one reply for each request but acknowledgements; sequences and chains without gaps; a family
 /// that was let go and read again is the same.
 struct FuzzedFamily {
@@ -18,17 +19,26 @@ struct FuzzedFamily {
     Array(repeating: UInt8(truncatingIfNeeded: device), count: 32)
   }
 
+  static func device(_ person: UInt32, isSigning: Bool) -> Device {
+    let key = key(person * 10)
+    return Device(
+      id: DeviceID(person * 10), person: PersonID(person), publicKey: key,
+      signingKey: isSigning ? key : [], agreementKey: isSigning ? key : [])
+  }
+
   static let roster = Roster(
     persons: [Role.organizer, .guardian, .child, .child, .adult].enumerated().map {
       Person(id: PersonID(UInt32($0 + 1)), role: $1, displayName: "P\($0 + 1)")
     },
-    devices: (1...5).map {
-      Device(id: DeviceID($0 * 10), person: PersonID($0), publicKey: key($0 * 10))
-    })
+    devices: (1...5).map { device($0, isSigning: false) })
 
-  init() {
+  init(isSigned: Bool = false) {
     relay.load(Self.id, events: [], cursors: [], now: now)
-    _ = send(0, .command(ID128(high: 0, low: 1), .setRoster(Self.roster)))
+    var roster = Self.roster
+    roster.devices = (1...5).map { Self.device($0, isSigning: isSigned) }
+    let signature = Signature(
+      signer: DeviceID(10), seen: 0, bytes: Array(repeating: 1, count: 64))
+    send(0, .command(ID128(high: 0, low: 1), .setRoster(roster), isSigned ? signature : nil))
   }
 
   @discardableResult
@@ -79,7 +89,7 @@ struct FuzzedFamily {
 
 func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
-  var family = FuzzedFamily()
+  var family = FuzzedFamily(isSigned: input.byte() & 1 == 1)
   var steps = 0
   while !input.isAtEnd, steps < 128 {
     steps += 1
@@ -101,9 +111,11 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
     case 3: family.take(family.relay.step(.timer, now: family.now))
     case 4: family.reload()
     case 5: subscribe(&input, &family)
+    case 6: family.send(device, .join(join(&input)), key: FuzzedFamily.key(UInt32(input.byte())))
     default:
       let id = ID128(high: 1, low: UInt64(input.byte()))
-      family.send(device, .command(id, command(&input, family.now)))
+      let signature = signature(&input, device, UInt64(family.log.count))
+      family.send(device, .command(id, command(&input, family.now), signature))
     }
   }
   family.reload()
@@ -126,7 +138,7 @@ private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
 private func command(_ input: inout Bytes, _ now: Instant) -> Command {
   let person = PersonID(UInt32(input.pick(8)))
   let question = ID128(high: 2, low: UInt64(input.pick(8)))
-  switch input.pick(12) {
+  switch input.pick(14) {
   case 0, 1: return .ask(header(question, person, &input, now), .sealed(input.chunk()))
   case 2: return .remind(question)
   case 3: return .cancel(question)
@@ -138,8 +150,33 @@ private func command(_ input: inout Bytes, _ now: Instant) -> Command {
     let header = header(question, person, &input, now)
     return .answerInPerson(header, .sealed([]), choice: "yes", proof: [input.byte()])
   case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
+  case 11:
+    let key = FuzzedFamily.key(UInt32(input.byte()))
+    return .invite(
+      Invitation(key: key, person: person, expires: now + Int64(input.byte()) * 10_000))
+  case 12:
+    let wrap = KeyWrap(key: question, reader: FuzzedFamily.key(person.rawValue * 10), bytes: [1])
+    return .shareKeys(Audience(rawValue: UInt64(input.pick(4)) << 32 | 3), [wrap])
   default: return .setRoster(roster(&input))
   }
+}
+
+/// None, a right one, or a wrong one, of the device or of another, after the last event or an earlier one.
+private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -> Signature? {
+  let choice = input.byte()
+  guard choice & 3 != 0 else { return nil }
+  let signer = choice & 4 == 0 ? (device == 0 ? 10 : device) : UInt32(input.pick(6)) * 10
+  let seen = choice & 8 == 0 ? last : UInt64(input.byte())
+  return Signature(
+    signer: DeviceID(signer), seen: seen,
+    bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
+}
+
+private func join(_ input: inout Bytes) -> JoinRequest {
+  let keys = (0..<4).map { _ in FuzzedFamily.key(UInt32(input.byte())) }
+  return JoinRequest(
+    invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[3],
+    proof: [input.byte() & 1])
 }
 
 private func header(
@@ -161,6 +198,9 @@ extension Instant {
 /// The family without some devices and people, or with a new key.
 private func roster(_ input: inout Bytes) -> Roster {
   var roster = FuzzedFamily.roster
+  if input.byte() & 1 == 1 {
+    roster.devices = (1...5).map { FuzzedFamily.device($0, isSigning: true) }
+  }
   let gone = input.byte()
   roster.devices.removeAll { gone >> ($0.id.rawValue / 10) & 1 == 1 }
   if gone & 1 == 1 { roster.persons.removeAll { $0.id.rawValue == UInt32(input.pick(6)) } }

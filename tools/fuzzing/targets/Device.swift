@@ -5,12 +5,13 @@ import RelayWire
 /// A relay that says anything, to a guardian's and to a child's device that do things.
 func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
+  let isSigned = input.byte() & 1 == 1
   var guardian = GuardianMachine(
-    DeviceAddress(family: FamilyID(1), device: DeviceID(1)), of: PersonID(1),
-    ids: IDSource(seed: 1))
+    DeviceAddress(family: FuzzedFamily.id, device: DeviceID(10)), of: PersonID(1),
+    security: isSigned ? FuzzVault.security(10) : nil, ids: IDSource(seed: 1))
   var child = ChildMachine(
-    DeviceAddress(family: FamilyID(1), device: DeviceID(3)), of: PersonID(3), apps: [AppID("a")],
-    ids: IDSource(seed: 2)
+    DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30)), of: PersonID(3),
+    apps: [AppID("a")], security: isSigned ? FuzzVault.security(30) : nil, ids: IDSource(seed: 2)
   ) { _, _ in [1] }
   var now = Instant(milliseconds: 1_000_000)
   write(guardian.step(.connected, now: now))

@@ -6,11 +6,13 @@ import RelayWire
 /// Reads what could stand on a disk, and goes on from it.
 func fuzzRecords(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
-  switch input.byte() % 4 {
+  switch input.byte() % 6 {
   case 0: relay(&input)
-  case 1: guardian(&input)
-  case 2: child(&input)
-  default: app(&input)
+  case 1: guardian(&input, nil)
+  case 2: child(&input, nil)
+  case 3: app(&input)
+  case 4: guardian(&input, FuzzVault.security(10))
+  default: child(&input, FuzzVault.security(30))
   }
 }
 
@@ -47,17 +49,18 @@ private func records(_ input: inout Bytes) -> [DeviceRecord] {
   return records
 }
 
-private func guardian(_ input: inout Bytes) {
+private func guardian(_ input: inout Bytes, _ security: Security?) {
   var device = GuardianMachine(
-    DeviceAddress(family: FamilyID(1), device: DeviceID(1)), of: PersonID(1),
-    restoring: records(&input), ids: IDSource(seed: 1))
+    DeviceAddress(family: FuzzedFamily.id, device: DeviceID(10)), of: PersonID(1),
+    security: security, restoring: records(&input), ids: IDSource(seed: 1))
   exercise { device.step([.started, .connected, .timer][$0], now: $1) }
 }
 
-private func child(_ input: inout Bytes) {
-  let home = DeviceAddress(family: FamilyID(1), device: DeviceID(3))
+private func child(_ input: inout Bytes, _ security: Security?) {
+  let home = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30))
   var device = ChildMachine(
-    home, of: PersonID(3), apps: [AppID("a")], restoring: records(&input), ids: IDSource(seed: 1)
+    home, of: PersonID(3), apps: [AppID("a")], security: security, restoring: records(&input),
+    ids: IDSource(seed: 1)
   ) { _, _ in [1] }
   exercise { device.step([.connected, .timer, .disconnected][$0], now: $1) }
 }

@@ -5,29 +5,41 @@ import RelayWire
 extension FuzzTarget {
   /// Inputs from which a fuzzer starts: a short story of a family, as each target reads it.
   public var seeds: [[UInt8]] {
-    let story = Story()
+    let (story, signed) = (Story(isSigned: false), Story(isSigned: true))
     switch self {
     case .wire:
-      let broadcasts = story.events.map { Broadcast.encode(event: $0) }
+      let events = story.events + signed.events
       let all = [
-        story.requests, story.replies, broadcasts, story.events, story.appRequests,
-        story.appReplies,
+        story.requests + signed.requests, story.replies + signed.replies,
+        events.map { Broadcast.encode(event: $0) }, events, story.appRequests, story.appReplies,
       ]
       return all.enumerated().flatMap { kind, list in list.map { [UInt8(kind)] + $0 } }
     case .core:
-      return [chunks(story.requests, after: [3, 0]), chunks(story.requests, after: [1, 0])]
+      return [
+        [0] + chunks(story.requests, after: [3, 0]), [0] + chunks(story.requests, after: [1, 0]),
+        [1] + chunks(signed.requests, after: [3, 0]), [1] + chunks(signed.requests, after: [1, 0]),
+      ]
         + [Array(0...200), (0..<200).map { UInt8($0 % 7) }]
     case .records:
       let log = chunks(story.events)
       let records = chunks(story.records.flatMap { [$0.key.bytes, $0.value] })
       let app = chunks(story.appRecords.flatMap { [$0.key, $0.value] })
-      return [[0] + log, [1] + records, [2] + records, [3] + app]
+      let sealed = chunks(signed.records.flatMap { [$0.key.bytes, $0.value] })
+      return [
+        [0] + log, [1] + records, [2] + records, [3] + app, [4] + sealed, [5] + sealed,
+        [0] + chunks(signed.events),
+      ]
     case .device:
       let broadcasts = chunks(story.events.map { Broadcast.encode(event: $0) }, after: [2])
       let replies = chunks(story.replies, after: [0])
       let asks = chunks(story.appRequests, after: [6, 1, 1, 6, 1, 3, 5])
       let timer: [UInt8] = [4, 10, 7]
-      return [broadcasts, replies + broadcasts + timer, asks + replies + broadcasts]
+      let sealed = chunks(signed.events.map { Broadcast.encode(event: $0) }, after: [2])
+      let answers = chunks(signed.replies, after: [0])
+      return [
+        [0] + broadcasts, [0] + replies + broadcasts + timer, [0] + asks + replies + broadcasts,
+        [1] + sealed, [1] + answers + sealed + timer, [1] + asks + answers + sealed,
+      ]
     }
   }
 
@@ -52,12 +64,13 @@ private struct Story {
   let appReplies: [[UInt8]]
   let appRecords: [AppRecord]
 
+  private static let newKey = FuzzedFamily.key(8)
   private static let handle = Handle("maria", .custom)
   private static let question = Question(
     id: ID128(high: 2, low: 1),
     topic: .communication(people: [Subject(handle: handle)], actions: [.message]))
 
-  init() {
+  init(isSigned: Bool) {
     let question = Self.question
     appRequests = [
       .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
@@ -69,7 +82,7 @@ private struct Story {
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge),
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [.known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3)]
-    var family = FuzzedFamily()
+    var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)
     let header = QuestionHeader(
       id: question.id, child: child, app: AppID("a"), subjects: [1],
@@ -88,11 +101,30 @@ private struct Story {
             salt: Array(repeating: 1, count: 16), logCost: 4,
             publicKey: Array(repeating: 2, count: 32)))
       ),
-      (0, .setRoster(FuzzedFamily.roster)),
+      (
+        10,
+        .invite(
+          Invitation(key: FuzzedFamily.key(9), person: child, expires: family.now + 60_000))
+      ),
     ]
     for (number, (device, command)) in commands.enumerated() {
-      tell(&family, device, .command(ID128(high: 1, low: UInt64(number) + 10), command))
+      let id = ID128(high: 1, low: UInt64(number) + 10)
+      guard isSigned else {
+        tell(&family, device, .command(id, command))
+        continue
+      }
+      var machine = GuardianMachine(
+        DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device)),
+        of: PersonID(device / 10), security: FuzzVault.security(device),
+        restoring: family.log.map { .event($0) }, ids: IDSource(seed: UInt64(number)))
+      for signed in (try? machine.prepare(command, now: family.now)) ?? [] {
+        tell(&family, device, .command(signed.id, signed.command, signed.signature))
+      }
     }
+    let join = JoinRequest(
+      invitation: FuzzedFamily.key(9), publicKey: FuzzedFamily.key(30), signingKey: Self.newKey,
+      agreementKey: Self.newKey, proof: Array(repeating: 1, count: 64))
+    tell(&family, 30, .join(join))
     for device in [UInt32(10), 30] {
       tell(&family, device, .attach([Cursor(.family, delivered: 1)]))
       tell(&family, device, .ping)
