@@ -53,10 +53,10 @@ public struct JoinRequest: Hashable, Sendable {
     return bytes.bytes
   }
 
-  /// The id under which the relay keeps it: a device joins once.
-  public var command: CommandID {
-    let id = ID128(bytes: publicKey.prefix(16)) ?? ID128(high: 0, low: 0)
-    // Ids are below 2¹²⁷.
-    return ID128(high: id.high & (.max >> 1), low: id.low)
+  /// The id under which the relay keeps it: by time, as all ids are, and the device's key.
+  public func command(at now: Instant) -> CommandID {
+    let key = ID128(bytes: publicKey.prefix(16)) ?? ID128(high: 0, low: 0)
+    let time = UInt64(truncatingIfNeeded: now.milliseconds) << 16
+    return ID128(high: time | key.high & 0xFFFF, low: key.low)
   }
 }

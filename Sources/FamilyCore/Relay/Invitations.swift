@@ -41,35 +41,37 @@ struct Invitations: Hashable, Sendable {
   }
 }
 
-extension RelayMachine {
+extension RelayMachine.Family {
   /// The one thing that an unknown key can do. Whatever is wrong, the answer is that of any stranger.
   mutating func join(
-    _ join: JoinRequest, _ id: UInt64, _ address: DeviceAddress, key: [UInt8], _ now: Instant
-  ) -> [Effect] {
-    func reply(_ reply: Reply) -> Effect { .reply(address, id: id, reply) }
-    guard let state = families[address.family]?.state else { return [reply(.failed(.overloaded))] }
-    guard join.publicKey == key else { return [reply(.failed(.notEnrolled))] }
+    _ join: JoinRequest, _ sender: RelayMachine.Sender, _ now: Instant,
+    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    func reply(_ reply: Reply) -> RelayMachine.Effect {
+      .reply(sender.address, id: sender.id, reply)
+    }
+    let family = sender.address.family
     let enrolled = state.roster.devices.first {
-      $0.publicKey == key && $0.signingKey == join.signingKey
+      $0.publicKey == join.publicKey && $0.signingKey == join.signingKey
         && $0.agreementKey == join.agreementKey
     }
-    if let enrolled { return [reply(.joined(enrolled.id))] }
+    guard join.publicKey == sender.key else {
+      effects.append(reply(.failed(.notEnrolled)))
+      return nil
+    }
+    if let enrolled {
+      effects.append(reply(.joined(enrolled.id)))
+      return nil
+    }
     switch state.invitations.find(join, now) {
-    case .known: return [reply(.joined(DeviceID(0)))]
-    case .refused: return [reply(.failed(.notEnrolled))]
-    case .new:
-      guard verify(join.invitation, join.proof, join.signedBytes(family: address.family)) else {
-        return [reply(.failed(.notEnrolled))]
-      }
+    case .known: effects.append(reply(.joined(DeviceID(0))))
+    case .new where verify(join.invitation, join.proof, join.signedBytes(family: family)):
       let event = Event(
         seq: state.seq + 1, previous: state.head(.family), audience: .family,
-        command: join.command, device: DeviceID(0), at: now, body: .joinRequested(join))
-      let generation = state.generation(.family)
-      publish(event, address.family, now)
-      return [
-        .append(address.family, event), reply(.joined(DeviceID(0))),
-        .broadcast(address.family, generation: generation, .family, .event(event)),
-      ]
+        command: join.command(at: now), device: DeviceID(0), at: now, body: .joinRequested(join))
+      return publish(event, in: family, reply(.joined(DeviceID(0))), now, &effects)
+    case .new, .refused: effects.append(reply(.failed(.notEnrolled)))
     }
+    return nil
   }
 }

@@ -20,6 +20,10 @@ public struct RelayCounters: Sendable, Hashable {
   public var republished = 0
   /// Connections that were cut off because they took too much.
   public var cut = 0
+  /// Questions refused because there was more to do than could be done.
+  public var overloads = 0
+  /// Commands of which the store was asked what became of them.
+  public var recalls = 0
   /// Families read from the store.
   public var loads = 0
 }
