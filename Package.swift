@@ -11,10 +11,10 @@ let settings: [SwiftSetting] = [
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], path: String? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings)
 }
 
@@ -66,6 +66,7 @@ let package = Package(
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
+    layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
@@ -75,7 +76,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        logging,
         lifecycle,
         subprocess, system,
         argumentParser,
@@ -105,7 +107,8 @@ let package = Package(
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
+        "TextTable",
         "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
@@ -117,6 +120,10 @@ let package = Package(
       ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
     program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
+    layer(
+      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+      path: "tools/fuzzing/targets"),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
@@ -140,6 +147,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
@@ -147,3 +155,11 @@ let package = Package(
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )
+
+// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -46,6 +46,8 @@ public struct DeviceLink: Sendable {
   /// The conversations that this device takes part in.
   public private(set) var conversations: [PersonID: Conversation] = [:]
 
+  /// Devices that have asked to join, in the order in which they asked.
+  public private(set) var joins: [JoinRequest] = []
   /// The family's passcode, once a guardian has set one (A4).
   public private(set) var passcode: Passcode?
 
@@ -68,7 +70,7 @@ public struct DeviceLink: Sendable {
   var newcomersSince: Instant?
   var newcomersDue: Instant?
   /// Also of devices that have left: what they said stays theirs.
-  private var owners: [DeviceID: PersonID] = [:]
+  private(set) var owners: [DeviceID: PersonID] = [:]
   private var cursors: [Audience: Cursor] = [:]
   private(set) var state = State.detached
   private var attempts = 0
@@ -238,6 +240,7 @@ public struct DeviceLink: Sendable {
       } else {
         settle(id, problem, now, &out)
       }
+    case .joined: break
     case .pong:
       awaitsPong = false
       if state == .attached { due = now + Timing.ping }
@@ -320,6 +323,7 @@ public struct DeviceLink: Sendable {
       accountStamps[person] = event.stamp
       accounts[person] = account
     case .passcodeChanged(let new): passcode = new
+    case .joinRequested(let join): joins.append(join)
     default:
       guard let child = event.audience.conversationChild else { return }
       conversations[child, default: Conversation()].apply(event)

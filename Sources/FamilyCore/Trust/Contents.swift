@@ -48,6 +48,7 @@ extension Command {
       return (.conversation(child), .contactChanged(child: child, content))
     case .withdraw(let child, let content):
       return (.conversation(child), .withdrawn(child: child, content))
+    case .invite(let invitation): return (.family, .invited(invitation))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }

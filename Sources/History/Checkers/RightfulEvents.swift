@@ -60,6 +60,9 @@ public struct RightfulEvents: Checker {
       case .accountChanged(let person, _):
         let isChilds = rosters[family]?.person(person)?.role == .child
         isRight = isAdministrator || (isChilds ? isGuardian : author?.id == person)
+      case .invited: isRight = isGuardian
+      // A device that is in no family yet; whether it had a code is its proof's to say.
+      case .joinRequested: isRight = isAdministrator
       case .keysShared:
         isRight =
           isAdministrator
