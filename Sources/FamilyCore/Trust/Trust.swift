@@ -79,7 +79,7 @@ struct Trust: Sendable {
     guard signature.seen < event.seq, event.command.high >> 63 == 0,
       !taken.contains(event.command)
     else { return .bad(.replayed) }
-    if signature.seen > seen { return event.audience == .family ? .bad(.notSigned) : .aside }
+    if signature.seen > seen { return .aside }
     var header: QuestionHeader?
     if let id = event.body.laterQuestion {
       guard let state = question(id) else {
@@ -154,7 +154,7 @@ struct Trust: Sendable {
   private mutating func believe(_ event: Event) {
     taken.insert(event.command)
     guard event.audience == .family else { return }
-    seen = event.seq
+    seen = max(seen, event.seq)
     if case .rosterChanged(let roster) = event.body { rosters.append((event.seq, roster)) }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.seq, event.command, passcode))
