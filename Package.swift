@@ -29,6 +29,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -68,7 +69,7 @@ let package = Package(
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
-    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
+    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
     layer("DeviceConnection", ["FamilyModel"]),
     layer(
       "RelayRuntime",
@@ -138,6 +139,6 @@ let package = Package(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),
-    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync"]),
+    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )

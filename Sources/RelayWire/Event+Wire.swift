@@ -94,6 +94,10 @@ func wire(_ child: PersonID, limits on: Bool) -> PBLimits {
 extension Event {
   /// The event's bytes, as the store keeps them, and pages and broadcasts carry them.
   public func encode() -> [UInt8] {
+    fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBEvent()
     message.seq = seq
     message.previous = previous
@@ -127,6 +131,12 @@ extension Event {
 
   /// Reads an event; its content stays sealed.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> Event {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let event = bytes.withUnsafeBytes({ Event(fast: $0) }) { return event }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: [UInt8]) throws(Problem) -> Event {
     let message = try Wire.parse(PBEvent.self, bytes)
     return Event(
       seq: message.seq, previous: message.previous,

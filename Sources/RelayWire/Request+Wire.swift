@@ -20,6 +20,10 @@ public struct Envelope: Hashable, Sendable {
 
   /// The bytes of one frame.
   public func encode() -> [UInt8] {
+    fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBRequest()
     message.version = Wire.version
     message.family = device.family.rawValue
@@ -46,6 +50,12 @@ public struct Envelope: Hashable, Sendable {
   ///
   /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let envelope = Envelope(fast: bytes) { return envelope }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
     let message = try Wire.parse(PBRequest.self, bytes)
     try Wire.check(version: message.version)
     return Envelope(

@@ -106,7 +106,7 @@ extension FamilyState {
       try require(isGuardian && !roster.isSigned)
       var roster = roster
       // Numbers are not given anew: what a person who left has said stays theirs.
-      let id = PersonID((persons.map(\.rawValue).max() ?? 0) + 1)
+      let id = PersonID(lastPerson.rawValue + 1)
       roster.persons.append(Person(id: id, role: .child, displayName: name))
       try roster.validate()
       return (.rosterChanged(roster), .family)
@@ -138,41 +138,45 @@ extension FamilyState {
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
     guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
-      Set(header.choices.map(\.id)).count == header.choices.count,
+      header.choices.indices.allSatisfy({ index in
+        !header.choices[..<index].contains { $0.id == header.choices[index].id }
+      }),
       header.choices.allSatisfy({ 1...Limits.identifierBytes ~= $0.id.utf8.count })
     else { throw .badChoices }
     guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
       header.subjects.count <= Self.subjectBytes
     else { throw .tooLarge }
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
-    guard questions[header.id] == nil else { throw .conflict }
+    guard questions[header.id] == nil, closed[header.id] == nil else { throw .conflict }
     guard !limitsOff.contains(header.child) else { throw .limitsOff }
-    let open = (self.open[header.child] ?? []).compactMap { questions[$0] }.filter {
-      $0.isOpen(now)
+    var open = 0
+    for entry in questions.entries {
+      let question = entry.value
+      guard question.header.child == header.child, question.isOpen(now) else { continue }
+      open += 1
+      guard open < Limits.openQuestions else { throw .tooMany }
+      if !header.subjects.isEmpty, question.header.subjects == header.subjects,
+        question.header.app == header.app
+      {
+        throw .alreadyAsked
+      }
     }
-    guard open.count < Limits.openQuestions else { throw .tooMany }
-    let isAsked = open.contains {
-      !header.subjects.isEmpty && $0.header.subjects == header.subjects
-        && $0.header.app == header.app
-    }
-    if isAsked { throw .alreadyAsked }
   }
 
   private func openQuestion(_ id: QuestionID, _ now: Instant) throws(Problem) -> Question {
-    guard let question = questions[id] else { throw .unknown }
-    switch question.phase {
-    case .answered: throw .alreadyAnswered
-    case .cancelled: throw .cancelled
-    case .open where !question.isOpen(now): throw .expired
-    case .open: return question
+    guard let question = questions[id] else {
+      guard let closed = closed[id] else { throw .unknown }
+      throw closed.isAnswered ? .alreadyAnswered : .cancelled
     }
+    guard question.isOpen(now) else { throw .expired }
+    return question
   }
 
   private func ownOpenQuestion(_ id: QuestionID, _ person: Person?, _ now: Instant)
     throws(Problem) -> Question
   {
-    guard let question = questions[id] else { throw .unknown }
-    guard person?.id == question.header.child else { throw .notPermitted }
+    guard let child = questions[id]?.header.child ?? closed[id]?.child else { throw .unknown }
+    guard person?.id == child else { throw .notPermitted }
     return try openQuestion(id, now)
   }
 
@@ -184,10 +188,17 @@ extension FamilyState {
     case .answerInPerson(let asked, _, _, _): header = asked
     default: return nil
     }
-    guard let question = questions[header.id], question.header == header,
-      roster.device(device)?.person == header.child
-    else { return nil }
-    return question.seq
+    let seq: UInt64
+    if let question = questions[header.id] {
+      guard question.header == header else { return nil }
+      seq = question.seq
+    } else {
+      guard let closed = closed[header.id], closed.child == header.child,
+        closed.digest == header.digest
+      else { return nil }
+      seq = closed.seq
+    }
+    return roster.device(device)?.person == header.child ? seq : nil
   }
 
   private func check(_ content: Content) throws(Problem) {
