@@ -54,8 +54,8 @@ public struct DeviceLink: Sendable {
   var outbox = Outbox()
   /// What this device believes; `nil`: everything, as in the machines' own tests.
   var trust: Trust?
-  /// What was believed of the records, for the machine that owns the link.
-  private(set) var restored: [Event] = []
+  /// What was believed of the records that the device was restored from, with its contents open, in order.
+  public private(set) var restored: [Event] = []
   private var ids: IDSource
   /// The last time, in milliseconds, that a believed command was made at: this device's next one is later.
   private var lastTime: Int64 = 0
