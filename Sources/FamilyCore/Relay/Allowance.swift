@@ -84,7 +84,7 @@ extension Command {
 public struct Strangers: Sendable {
   static let reads = Allowance.Size(burst: 2_000, perSecond: 100)
   /// Keys that are remembered; all are forgotten when there are more.
-  static let keys = 100_000
+  static let remembered = 100_000
 
   private var refused = Allowance()
   private var proven: Set<[UInt8]> = []
@@ -100,7 +100,7 @@ public struct Strangers: Sendable {
   /// A family was read, and the key was let in or refused.
   public mutating func read(for key: [UInt8], isRefused: Bool, now: Instant) {
     if isRefused { return refused.take(1, of: Self.reads, now) }
-    if proven.count >= Self.keys { proven.removeAll(keepingCapacity: true) }
+    if proven.count >= Self.remembered { proven.removeAll(keepingCapacity: true) }
     proven.insert(key)
   }
 }
