@@ -49,7 +49,7 @@ import Testing
         .path(FilePath(Self.program)), arguments: ["--seed", "21", "--history"],
         output: .string(limit: 16 << 20), error: .discarded)
       #expect(result.terminationStatus == .exited(0))
-      outputs.append(result.standardOutput ?? "")
+      outputs.append(result.standardOutput)
     }
     #expect(outputs[0].contains("trace "))
     #expect(outputs[0] == outputs[1])
