@@ -117,7 +117,10 @@ let package = Package(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
     program(
       "bench",
-      ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
+      [
+        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire",
+        "ZeroMQ",
+      ],
       path: "tools/bench"),
     program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
     layer(

@@ -23,6 +23,9 @@ final class RelayClients {
   private var message = Multipart(maximumParts: 4)
   private var nextID: UInt64 = 0
   private var nextFamily = 0
+  /// Whether commands have signatures and questions are sealed, as a real device's: the relay gets, stores
+  /// and sends that much more. It verifies none of them, so the bytes need not be real.
+  var isSigned = true
 
   init(relay folder: URL, families: Int) throws {
     let credential = try AdministratorCredential.read(
@@ -91,7 +94,9 @@ final class RelayClients {
       nextFamily = nextFamily % families + 1
       nextID += 1
       begun[UInt64(nextFamily)] = Monotonic.now()
-      try send(.ask(header(nextID), content), of: Self.childDevice, in: nextFamily, on: children)
+      try send(
+        .ask(header(nextID), isSigned ? sealed : content), of: Self.childDevice, in: nextFamily,
+        on: children)
     }
     for _ in 0..<min(window, count) { try ask() }
     while each.count < count {
@@ -121,11 +126,23 @@ final class RelayClients {
   /// Some 300 bytes, as a question with a name and two choices has.
   private let content = Content.sealed(Array(repeating: 7, count: 230))
 
+  /// The same with the name of a key, nonce and tag.
+  private let sealed = Content.sealed(
+    SealedContent(
+      key: ID128(high: 7, low: 7), box: Array(repeating: 7, count: 12 + 230 + 16)
+    ).bytes)
+
+  private static func signature(_ device: DeviceID) -> Signature {
+    Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64))
+  }
+
   private func header(_ id: UInt64) -> QuestionHeader {
     questions[UInt64(nextFamily)] = id
     return QuestionHeader(
       id: ID128(high: 77, low: id), child: PersonID(2), app: AppID("example.landmarks"),
-      subjects: withUnsafeBytes(of: id) { Array($0) },
+      subjects: withUnsafeBytes(of: id) {
+        Array($0) + Array(repeating: 0, count: isSigned ? 24 : 0)
+      },
       choices: [
         ChoiceHeader(id: "approve", answer: .approval),
         ChoiceHeader(id: "decline", answer: .denial),
@@ -137,7 +154,9 @@ final class RelayClients {
   ) throws {
     nextID += 1
     try request(
-      .command(ID128(high: UInt64.random(in: 0 ... .max), low: nextID), command), of: device,
+      .command(
+        ID128(high: UInt64.random(in: 0 ... .max), low: nextID), command,
+        isSigned && device.rawValue != 0 ? Self.signature(device) : nil), of: device,
       in: family, on: socket)
   }
 
