@@ -17,7 +17,7 @@ struct RequestClient: ~Copyable {
   static let attempts = 10
 
   private let context: Context
-  private let socket: Socket
+  let socket: Socket
   private let endpoint: String
   private var ids = IDSource(seed: .random(in: .min ... .max))
   private var lastID: UInt64 = 0
@@ -73,9 +73,19 @@ struct RequestClient: ~Copyable {
       usleep(UInt32(Self.retry) * 1_000)
     }
     if let overload { return overload }
-    throw RelayUnreachable(
+    throw unreachable
+  }
+
+  var unreachable: RelayUnreachable {
+    RelayUnreachable(
       description:
         "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
+  }
+
+  /// New ids for a command and for the request that carries it.
+  mutating func newCommand() -> (CommandID, UInt64) {
+    lastID += 1
+    return (ids.id(now: .now), lastID)
   }
 
   /// The reply to the last request; `nil`: it has not come in time.
@@ -94,7 +104,7 @@ struct RequestClient: ~Copyable {
 
 extension Reply {
   /// The relay has more to do than it can, and the same request may be taken a little later.
-  fileprivate var isOverload: Bool {
+  var isOverload: Bool {
     switch self {
     case .refused(_, let problem), .failed(let problem): problem.code == Problem.overloaded.code
     default: false

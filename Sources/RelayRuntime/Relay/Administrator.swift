@@ -25,6 +25,18 @@ public struct Administrator: ~Copyable {
     try client.send(command, from: Self.address(in: family), id: id)
   }
 
+  /// Sends many commands, hundreds of them at a time, and waits for the acceptance of all.
+  ///
+  /// - Parameter progress: Called with the number of commands that were accepted, now and then.
+  /// - Throws: the `Problem` of the first that is refused; `RelayUnreachable` when nobody answers.
+  public mutating func sendAll(
+    _ commands: some Sequence<(family: FamilyID, command: Command)>, progress: (Int) -> Void
+  ) throws {
+    try client.sendAll(
+      commands.lazy.map { (device: Self.address(in: $0.family), command: $0.command) },
+      progress: progress)
+  }
+
   /// Everything that was ever said in the audience: the family's rosters, or an account's records.
   ///
   /// - Throws: `notPermitted` for a conversation, which no administrator reads.
