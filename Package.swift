@@ -109,8 +109,7 @@ let package = Package(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
     .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
     program(
-      "bench",
-      ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ", "Processes"],
+      "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
     program(
       "load",
@@ -137,7 +136,9 @@ let package = Package(
     tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
-    tests("LoadTests", [subprocess, system]),
+    tests(
+      "LoadTests",
+      ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests(
       "RelayControlTests",

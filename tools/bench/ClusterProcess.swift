@@ -1,5 +1,4 @@
 import Foundation
-import Processes
 
 /// `cluster up` with one family whose mother approves everything, as a process.
 final class ClusterProcess {
@@ -8,11 +7,16 @@ final class ClusterProcess {
 
   init(_ folder: URL) throws {
     self.folder = folder
+    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    let program = own.deletingLastPathComponent().appendingPathComponent("cluster")
+    guard FileManager.default.isExecutableFile(atPath: program.path) else {
+      throw ClusterMissing()
+    }
     let scripts = folder.appendingPathComponent("scripts")
     try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
     try Data(#"{"rules": [{"choose": "approve"}]}"#.utf8)
       .write(to: scripts.appendingPathComponent("parent-agent-1-rosa.json"))
-    process.executableURL = try Program("cluster").file
+    process.executableURL = program
     process.arguments = ["up", "--families", "1", "--json", "--directory", folder.path]
     process.standardOutput = FileHandle.nullDevice
     try process.run()
@@ -37,4 +41,9 @@ final class ClusterProcess {
     process.terminate()
     process.waitUntilExit()
   }
+}
+
+/// The programs are not built.
+struct ClusterMissing: Error, CustomStringConvertible {
+  let description = "The programs are not built: swift build -c release"
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Processes
 import RelayRuntime
 
 /// The relay alone: approvals a second through its sockets and its disk.
@@ -68,5 +67,41 @@ struct RelayBench: AsyncParsableCommand {
             r.p50Milliseconds, r.p99Milliseconds, r.relayCPUMicrosecondsPerApproval))
       }
     }
+  }
+}
+
+/// A relay as a process.
+final class RelayProcess {
+  private let process = Process()
+
+  init(_ folder: URL) throws {
+    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    let program = own.deletingLastPathComponent().appendingPathComponent("relay")
+    guard FileManager.default.isExecutableFile(atPath: program.path) else {
+      throw ClusterMissing()
+    }
+    process.executableURL = program
+    process.arguments = ["--directory", folder.path, "--log-level", "error"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    // Prints `ready` when both sockets are bound.
+    _ = output.fileHandleForReading.availableData
+  }
+
+  /// Seconds of CPU that it has used.
+  var cpu: Double {
+    let path = "/proc/\(process.processIdentifier)/stat"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+      return 0
+    }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
   }
 }

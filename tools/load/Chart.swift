@@ -5,6 +5,8 @@ struct Chart {
   struct Line {
     var name: String
     var points: [(x: Double, y: Double)]
+    /// Whether a line goes from point to point.
+    var isJoined = true
   }
   enum Scale { case linear, logarithmic }
 
@@ -44,9 +46,11 @@ struct Chart {
     }
     for (index, line) in lines.enumerated() {
       let color = Self.colors[index % Self.colors.count]
-      let points = thinned(line.points).map { "\(left($0.x).px),\(top($0.y).px)" }
-      text +=
-        "<polyline fill=\"none\" stroke=\"\(color)\" stroke-width=\"1.5\" points=\"\(points.joined(separator: " "))\"/>"
+      if line.isJoined {
+        let points = thinned(line.points).map { "\(left($0.x).px),\(top($0.y).px)" }
+        text +=
+          "<polyline fill=\"none\" stroke=\"\(color)\" stroke-width=\"1.5\" points=\"\(points.joined(separator: " "))\"/>"
+      }
       if isMarked {
         for point in thinned(line.points) {
           text +=
@@ -76,7 +80,12 @@ struct Chart {
 
   // MARK: places
 
-  private var xRange: ClosedRange<Double> { Self.range(lines.flatMap(\.points).map(\.x), xScale) }
+  private var xRange: ClosedRange<Double> {
+    let values = lines.flatMap(\.points).map(\.x)
+    let range = Self.range(values, xScale)
+    // Places with names need no power of ten at the end.
+    return xNames.isEmpty ? range : range.lowerBound...(max(values.max() ?? 1, 10) * 1.3)
+  }
   private var yRange: ClosedRange<Double> {
     Self.range(lines.flatMap(\.points).map(\.y) + [limit?.value].compactMap { $0 }, yScale)
   }

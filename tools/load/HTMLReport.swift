@@ -52,7 +52,7 @@ struct HTMLReport {
       \(verdict)
       <p>\(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes; mix \(set.mix.text.html); seed \(set.seed).
       \(machine.cores) cores (\(machine.processor.html)), \(Int(machine.memoryBytes >> 30)) GiB, Linux \(machine.kernel.html).
-      Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device had its family.
+      Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device had its family, \(setUp.settlingSeconds.short) s until the relay rested.
       Memory a family: \(setUp.workerBytesPerFamily.short) bytes in the workers, \(setUp.relayBytesPerFamily.short) in the relay.</p>
       """
   }
@@ -73,14 +73,16 @@ struct HTMLReport {
   private var throughput: Chart {
     let steps = results.steps.sorted { $0.achieved < $1.achieved }
     guard steps.count > 1 else {
-      let moments = results.moments.filter { $0.finished > 0 }
+      let moments = results.moments.filter { $0.measured > 0 }
         .sorted { $0.finished < $1.finished }
       return Chart(
         title: "Throughput against latency, second by second", x: "approvals in the second",
         y: "ms",
         lines: [
-          .init(name: "p99", points: moments.map { (Double($0.finished), $0.p99) }),
-          .init(name: "p50", points: moments.map { (Double($0.finished), $0.p50) }),
+          .init(
+            name: "p99", points: moments.map { (Double($0.finished), $0.p99) }, isJoined: false),
+          .init(
+            name: "p50", points: moments.map { (Double($0.finished), $0.p50) }, isJoined: false),
         ], yScale: .logarithmic, limit: limit, isMarked: true)
     }
     return Chart(
@@ -93,7 +95,7 @@ struct HTMLReport {
   }
 
   private var overTime: Chart {
-    let moments = results.moments.filter { $0.finished > 0 }
+    let moments = results.moments.filter { $0.measured > 0 }
     return Chart(
       title: "Latency over time", x: "seconds", y: "ms",
       lines: [

@@ -15,6 +15,11 @@ actor LoadRun {
   /// Seconds that set-up may take for each thousand families, and at least.
   private static let setUpLimit = 120.0
 
+  /// Cores of the relay below which the set-up is over, and seconds after which it is in any case: devices
+  /// say every 15 seconds that they are there, and many of them are never silent.
+  private static let idleCores = 0.15
+  private static let settleLimit = 20.0
+
   private let folder: URL
   private let settings: Results.Settings
   private let progress: Display
@@ -68,6 +73,9 @@ actor LoadRun {
     start = Monotonic.now()
     try await host(relay.pid)
     results.setUp.connectingSeconds = Double(Monotonic.now() - start) / 1e9
+    start = Monotonic.now()
+    try await settle(relay)
+    results.setUp.settlingSeconds = Double(Monotonic.now() - start) / 1e9
     let after = ProcessReading(relay.pid)?.residentBytes ?? 0
     let families = Double(settings.families)
     results.setUp.relayBytesPerFamily = Double(after - before) / families
@@ -77,7 +85,7 @@ actor LoadRun {
       + [(getpid(), "load")]
     sampler = ProcessSampler(names)
     progress.line(
-      "set up \(settings.families) families in \((results.setUp.foundingSeconds + results.setUp.connectingSeconds).short) s"
+      "set up \(settings.families) families in \(results.setUp.seconds.short) s"
     )
   }
 
@@ -115,6 +123,19 @@ actor LoadRun {
     try await wait("the devices to be ready", limit) {
       progress.update("devices with their family: \(ready.values.reduce(0, +)) of \(devices)")
       return grown.count == workers.count
+    }
+  }
+
+  /// Waits until the relay has worked off what the set-up left: subscriptions, acknowledgements.
+  private func settle(_ relay: RelayProcess) async throws {
+    let end = Monotonic.now() + UInt64(Self.settleLimit * 1e9)
+    var before = relay.cpu
+    while Monotonic.now() < end {
+      try await Task.sleep(for: .milliseconds(500))
+      let now = relay.cpu
+      if (now - before) / 0.5 < Self.idleCores { return }
+      before = now
+      progress.update("waiting for the relay to rest")
     }
   }
 
@@ -193,7 +214,8 @@ actor LoadRun {
     approvals.add(moment.histogram(.heldUp))
     moment = Tally()
     let line = Results.Moment(
-      second: second, finished: approvals.totalCount, underway: underway.values.reduce(0, +),
+      second: second, finished: approvals.totalCount, measured: times.count,
+      underway: underway.values.reduce(0, +),
       p50: times.p50, p99: times.p99, max: times.max)
     results.moments.append(line)
     sampler?.sample(second)

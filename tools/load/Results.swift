@@ -27,10 +27,14 @@ struct Results: Codable {
     var foundingSeconds = 0.0
     /// From then on, until each device had its family.
     var connectingSeconds = 0.0
+    /// From then on, until the relay rested.
+    var settlingSeconds = 0.0
     /// What the worker processes grew by while they took the families in, for each family.
     var workerBytesPerFamily = 0.0
     /// What the relay occupies for each family.
     var relayBytesPerFamily = 0.0
+
+    var seconds: Double { foundingSeconds + connectingSeconds + settlingSeconds }
   }
   /// One rate of arrivals.
   struct Step: Codable {
@@ -50,6 +54,8 @@ struct Results: Codable {
     /// Since the first arrival.
     var second: Double
     var finished: UInt64
+    /// Of these, those that no device off the network held up: the times are theirs.
+    var measured: UInt64
     var underway: Int
     var p50: Double
     var p99: Double

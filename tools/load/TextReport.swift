@@ -8,7 +8,7 @@ enum TextReport {
     parts.append(
       "\(set.families) families of \(set.guardians + 1) devices in \(set.workers) workers, mix \(set.mix.text), seed \(set.seed)\n"
         + "\(results.machine.cores) cores (\(results.machine.processor)), Linux \(results.machine.kernel)\n"
-        + "set-up: \(results.setUp.foundingSeconds.short) s to found, \(results.setUp.connectingSeconds.short) s to connect;"
+        + "set-up: \(results.setUp.foundingSeconds.short) s to found, \(results.setUp.connectingSeconds.short) s to connect, \(results.setUp.settlingSeconds.short) s to rest;"
         + " memory a family: workers \(results.setUp.workerBytesPerFamily.short) bytes, relay \(results.setUp.relayBytesPerFamily.short) bytes"
     )
     parts.append(

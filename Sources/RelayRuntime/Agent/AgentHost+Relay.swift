@@ -46,8 +46,9 @@ extension AgentHost {
   private func noteReachable(_ device: HostedDevice, before: Bool) {
     statusIsStale = true
     if device.isReachable, !before {
-      perform(device.connected(.now), for: device.link.address)
+      attachQueue.add(device.link.address)
     } else if before, !device.isReachable {
+      attachQueue.remove(device.link.address)
       perform(device.disconnected(.now), for: device.link.address)
     }
   }
@@ -89,6 +90,10 @@ extension AgentHost {
         guard device.isOnline else { return }
         let reply = envelope.reply.opened()
         self.observer?.received(reply, on: envelope.device)
+        switch reply {
+        case .attached, .failed: self.attachQueue.remove(envelope.device)
+        default: break
+        }
         self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
       }
     }

@@ -52,6 +52,7 @@ public actor AgentHost: Service {
   let observer: (any AgentObserver)?
   /// When each device wants to be looked at: a host may have many thousands.
   private var timers = TimerQueue<DeviceAddress>()
+  var attachQueue = AttachQueue()
 
   private var changes: [Change] = []
   /// The same changes before they are encoded, for the observer.
@@ -188,6 +189,7 @@ public actor AgentHost: Service {
         timers.set(address, deadline)
       }
     }
+    attachNext()
     repeat {
       guarded {
         if !self.changes.isEmpty { try self.store.apply(self.changes) }
