@@ -42,7 +42,7 @@ struct Chart {
       text +=
         "<line class=\"limit\" x1=\"\(Self.margin.left)\" x2=\"\(width - Self.margin.right)\" y1=\"\(at.px)\" y2=\"\(at.px)\"/>"
       text +=
-        "<text x=\"\(width - Self.margin.right - 4)\" y=\"\((at - 4).px)\" text-anchor=\"end\">\(limit.name.html)</text>"
+        "<text x=\"\(Self.margin.left + 6)\" y=\"\((at - 4).px)\">\(limit.name.html)</text>"
     }
     for (index, line) in lines.enumerated() {
       let color = Self.colors[index % Self.colors.count]

@@ -32,8 +32,9 @@ extension Crowd.State {
       counts.overloads += 1
     case .refused(let id, let problem):
       notebook.note(.refused(address, id, problem), address.family)
-      let command = commands.removeValue(forKey: id)
-      if command?.isAnswer ?? false, problem == .alreadyAnswered {
+      // A command that was sent twice is answered twice.
+      guard let command = commands.removeValue(forKey: id) else { return }
+      if command.isAnswer, problem == .alreadyAnswered {
         counts.lateAnswers += 1
       } else {
         counts.refused += 1

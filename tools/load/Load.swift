@@ -94,6 +94,8 @@ struct LoadCommand: AsyncParsableCommand {
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let isKept = directory != nil
+    // A worker that has ended is told of by its notes.
+    signal(SIGPIPE, SIG_IGN)
     defer { if !isKept { try? FileManager.default.removeItem(at: folder) } }
     let signals = stopOnSignals { if !isKept { try? FileManager.default.removeItem(at: folder) } }
     defer { for signal in signals { signal.cancel() } }

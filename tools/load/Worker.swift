@@ -18,6 +18,7 @@ struct WorkerCommand: AsyncParsableCommand {
   func run() async throws {
     // The one who gives orders has gone, or was interrupted and stops this process itself.
     signal(SIGINT, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     let (orders, continuation) = AsyncStream<Order>.makeStream()
     let reader = Thread {
       while let line = readLine() {
@@ -63,7 +64,9 @@ actor Worker {
   private var hosts: [(host: AgentHost, crowd: Crowd, task: Task<Void, Never>)] = []
   private var ticker: Task<Void, Never>?
 
-  static func tell(_ note: Note) { FileHandle.standardOutput.write(Line.encode(note)) }
+  static func tell(_ note: Note) {
+    try? FileHandle.standardOutput.write(contentsOf: Line.encode(note))
+  }
 
   // MARK: hosting
 
