@@ -60,7 +60,7 @@ import ZeroMQ
   func lost(_ every: UInt64) throws {
     let crowd = Crowd(deviceCount: 3, notebook: Notebook(every: every))
     crowd.received(Reply.accepted(ID128(high: 1, low: 2), seq: 9), on: child)
-    let result = try crowd.check(MemoryEventStore())
+    let result = try crowd.check(MemoryEventStore(), [:])
     #expect(!result.isRight && result.acknowledgements == 1)
     #expect(result.examples.first?.contains("nothing acknowledged is lost") ?? false)
   }

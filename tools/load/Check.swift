@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import History
 import RelayRuntime
@@ -81,13 +82,15 @@ extension Crowd {
   }
 
   /// Compares what was noted with the relay's store, whose relay has ended.
-  func check(_ store: any EventStore) throws -> CheckResult {
+  ///
+  /// - Parameter organizers: A credential of each family, which reads what it says.
+  func check(_ store: any EventStore, _ organizers: [FamilyID: Credential]) throws -> CheckResult {
     let notebook = state.withLock { $0.notebook }
     var result = CheckResult()
     result.notKept = notebook.notKept
     for (family, history) in notebook.histories.sorted(by: { $0.key < $1.key }) {
       var history = history
-      try Self.note(try store.load(family), of: family, in: &history)
+      try Self.note(try store.load(family), of: family, organizers[family], in: &history)
       for (name, verdict) in history.verdicts() { result.add(name, verdict, family) }
       result.families += 1
       result.facts += history.entries.count
@@ -101,7 +104,8 @@ extension Crowd {
       for item in acknowledgements {
         history.note(.acknowledged(item.device, item.command, seq: item.seq), at: .now)
       }
-      try Self.note(try store.load(family), of: family, in: &history)
+      // What they say is not needed for this.
+      try Self.note(try store.load(family), of: family, nil, in: &history)
       let checker = NothingLost()
       result.add(checker.name, checker.check(history), family)
       result.acknowledgements += acknowledgements.count
@@ -110,11 +114,16 @@ extension Crowd {
   }
 
   private static func note(
-    _ stored: StoredFamily, of family: FamilyID, in history: inout History
+    _ stored: StoredFamily, of family: FamilyID, _ reader: Credential?, in history: inout History
   ) throws {
-    for event in stored.events {
-      history.note(.stored(family, try Event.decode(event.payload).opened()), at: event.at)
+    var events = try stored.events.map { try Event.decode($0.payload) }
+    if let reader {
+      // What a guardian's device believes of it, it can open; the rest stays as it is.
+      let opened = Dictionary(
+        uniqueKeysWithValues: reader.machine(restoring: events).link.restored.map { ($0.seq, $0) })
+      events = events.map { opened[$0.seq] ?? $0 }
     }
+    for event in events { history.note(.stored(family, event), at: event.at) }
     // A log that begins with a snapshot is not all of it, and then no checker may say yes.
     if stored.snapshot == nil { history.note(.storeRead, at: .now) }
   }

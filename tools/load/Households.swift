@@ -1,5 +1,7 @@
 import Crypto
+import FamilyCore
 import FamilyModel
+import FamilyTrust
 import Foundation
 import RelayRuntime
 import ZeroMQ
@@ -24,62 +26,69 @@ struct Households: Codable, Sendable {
     [Self.organizer, Self.child] + (guardians > 1 ? [Self.guardian] : [])
   }
 
-  /// The key that the role's device has in this family.
-  func keys(_ device: DeviceID, in family: UInt64) -> CurveKeyPair {
-    let text = "load \(seed) \(device.rawValue) \((family - 1) / perConnection)"
-    // Any 32 bytes are a key.
-    return CurveKeyPair(secretBytes: Array(SHA256.hash(data: Data(text.utf8))))!
+  /// The keys that the devices of a block of families have.
+  struct Keys {
+    var connection: CurveKeyPair
+    var device: DeviceKeys
   }
 
-  /// The people, with the devices that have these keys.
-  func roster(_ keys: [DeviceID: CurvePublicKey]) -> Roster {
-    let persons = [
-      Person(id: PersonID(1), role: .organizer, displayName: "Rosa"),
-      Person(id: Self.childPerson, role: .child, displayName: "Emily"),
-      Person(id: PersonID(3), role: .guardian, displayName: "Alex"),
-    ]
-    return Roster(
-      persons: persons.filter { person in devices.contains { $0.rawValue == person.id.rawValue } },
-      devices: devices.map {
-        Device(id: $0, person: PersonID($0.rawValue), publicKey: keys[$0]!.bytes)
-      })
-  }
+  private func block(_ family: UInt64) -> UInt64 { (family - 1) / perConnection }
 
-  /// The commands that make these families, in order.
-  func founding(_ families: ClosedRange<UInt64>) -> some Sequence<
-    (family: FamilyID, command: Command)
-  > {
-    var roster = Roster()
-    return families.lazy.map { family in
-      if (family - 1) % perConnection == 0 || roster.devices.isEmpty {
-        roster = self.roster(
-          Dictionary(
-            uniqueKeysWithValues: devices.map { ($0, keys($0, in: family).publicKey) }))
-      }
-      return (family: FamilyID(family), command: .setRoster(roster))
+  private func keys(inBlock block: UInt64) -> [DeviceID: Keys] {
+    func secret(_ name: String, _ device: DeviceID) -> [UInt8] {
+      let text = "load \(seed) \(name) \(device.rawValue) \(block)"
+      return Array(SHA256.hash(data: Data(text.utf8)))
     }
+    return Dictionary(
+      uniqueKeysWithValues: devices.map { device in
+        // Any 32 bytes are a key.
+        let keys = Keys(
+          connection: CurveKeyPair(secretBytes: secret("connection", device))!,
+          device: DeviceKeys(
+            signingSecret: secret("signing", device),
+            agreementSecret: secret("agreement", device))!)
+        return (device, keys)
+      })
   }
 
   /// What the devices of these families need to reach the relay.
   func credentials(
     _ families: ClosedRange<UInt64>, relay: AdministratorCredential
   ) -> [Credential] {
-    var keys: [DeviceID: CurveKeyPair] = [:]
+    let roles: [DeviceID: (role: Role, name: String)] = [
+      Self.organizer: (.organizer, "Rosa"), Self.child: (.child, "Emily"),
+      Self.guardian: (.guardian, "Alex"),
+    ]
+    var (known, keys) = (UInt64.max, [DeviceID: Keys]())
     return families.flatMap { family in
-      if (family - 1) % perConnection == 0 || keys.isEmpty {
-        keys = Dictionary(uniqueKeysWithValues: devices.map { ($0, self.keys($0, in: family)) })
+      if block(family) != known {
+        known = block(family)
+        keys = self.keys(inBlock: known)
       }
-      let roles: [DeviceID: (Role, String)] = [
-        Self.organizer: (.organizer, "Rosa"), Self.child: (.child, "Emily"),
-        Self.guardian: (.guardian, "Alex"),
-      ]
       return devices.map { device in
         Credential(
           address: DeviceAddress(family: FamilyID(family), device: device),
-          personID: PersonID(device.rawValue), role: roles[device]!.0, name: roles[device]!.1,
-          keys: keys[device]!, relayKey: relay.relayKey, requests: relay.requests,
-          broadcasts: relay.broadcasts)
+          personID: PersonID(device.rawValue), role: roles[device]!.role,
+          name: roles[device]!.name, keys: keys[device]!.connection,
+          deviceKeys: keys[device]!.device, organizerKey: keys[Self.organizer]!.device.signingKey,
+          relayKey: relay.relayKey, requests: relay.requests, broadcasts: relay.broadcasts)
       }
+    }
+  }
+
+  /// The commands that make these families, each signed by its organizer's device.
+  func founding(_ families: ClosedRange<UInt64>, relay: AdministratorCredential) throws
+    -> [(family: FamilyID, command: SignedCommand)]
+  {
+    let all = credentials(families, relay: relay)
+    return try stride(from: 0, to: all.count, by: devices.count).flatMap { index in
+      let members = all[index..<index + devices.count]
+      let roster = Roster(
+        persons: members.map { Person(id: $0.personID, role: $0.role, displayName: $0.name) },
+        devices: members.map(\.device))
+      var organizer = members.first!.machine(restoring: [])
+      return try organizer.prepare(.setRoster(roster), now: .now)
+        .map { (family: members.first!.address.family, command: $0) }
     }
   }
 }

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import Foundation
 import Histogram
@@ -19,6 +20,10 @@ actor LoadRun {
   /// say every 15 seconds that they are there, and many of them are never silent.
   private static let idleCores = 0.15
   private static let settleLimit = 20.0
+
+  /// Families that are signed together.
+  private static let founding: UInt64 = 4_000
+  private typealias Founding = [(family: FamilyID, command: SignedCommand)]
 
   private let folder: URL
   private let settings: Results.Settings
@@ -90,9 +95,28 @@ actor LoadRun {
   }
 
   private func found() throws {
-    var administrator = try Administrator(relay: relayFolder)
-    try administrator.sendAll(households.founding(1...settings.families)) { done in
-      progress.update("founding families: \(done) of \(settings.families)")
+    let credential = try AdministratorCredential.read(
+      from: AdministratorCredential.file(in: relayFolder))
+    var administrator = try Administrator(credential)
+    // Each family is signed by its organizer: work for all cores.
+    let cores = UInt64(results.machine.cores)
+    for first in stride(from: 1, through: settings.families, by: Int(Self.founding)) {
+      let last = min(first + Self.founding - 1, settings.families)
+      let size = (last - first) / cores + 1
+      let parts = Mutex<[Int: Result<Founding, any Error>]>([:])
+      DispatchQueue.concurrentPerform(iterations: Int(cores)) { [households] core in
+        let from = first + UInt64(core) * size
+        guard from <= last else { return }
+        let part = Result {
+          try households.founding(from...min(from + size - 1, last), relay: credential)
+        }
+        parts.withLock { $0[core] = part }
+      }
+      let commands = try parts.withLock { $0 }.sorted { $0.key < $1.key }
+        .flatMap { try $0.value.get() }
+      try administrator.sendAll(commands) { done in
+        progress.update("founding families: \(Int(first) - 1 + done) of \(settings.families)")
+      }
     }
   }
 

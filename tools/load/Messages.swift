@@ -1,4 +1,5 @@
 import Foundation
+import RelayRuntime
 
 /// What a worker is told, a JSON line each.
 enum Order: Codable {
@@ -24,6 +25,10 @@ struct Hosting: Codable {
   var perHost: UInt64
   /// Whole histories are kept of every n-th family.
   var every: UInt64
+
+  func isWhole(_ credential: Credential) -> Bool {
+    Notebook(every: every).isWhole(credential.address.family)
+  }
 }
 
 /// One run of arrivals.

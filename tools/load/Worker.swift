@@ -62,6 +62,8 @@ actor Worker {
 
   private var hosting: Hosting?
   private var hosts: [(host: AgentHost, crowd: Crowd, task: Task<Void, Never>)] = []
+  /// Of the families whose whole history is kept.
+  private var organizers: [FamilyID: Credential] = [:]
   private var ticker: Task<Void, Never>?
 
   static func tell(_ note: Note) {
@@ -99,6 +101,10 @@ actor Worker {
         responder: crowd, localApps: crowd, observer: crowd, trace: Trace(nil), logger: logger)
       let task = Task { do { try await host.run() } catch {} }
       hosts.append((host, crowd, task))
+      for credential in configuration.credentials
+      where credential.address.device == Households.organizer && hosting.isWhole(credential) {
+        organizers[credential.address.family] = credential
+      }
       let end = Monotonic.now() + UInt64(Self.readyLimit * 1e9)
       while crowd.readyCount < families.count * devices {
         guard Monotonic.now() < end else { throw NotReady() }
@@ -181,7 +187,7 @@ actor Worker {
     let store = try SQLiteEventStore(path: path)
     defer { store.close() }
     var result = CheckResult()
-    for (_, crowd, _) in hosts { result += try crowd.check(store) }
+    for (_, crowd, _) in hosts { result += try crowd.check(store, organizers) }
     Self.tell(.checked(result))
   }
 

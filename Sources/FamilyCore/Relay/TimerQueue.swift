@@ -3,31 +3,46 @@ public import FamilyModel
 /// Who wants to be looked at when: a heap, since a relay holds many thousands of families, and a host of
 /// agents many thousands of devices.
 ///
-/// A key has at most one moment. An entry that was overtaken by an earlier one stays in the heap until
+/// A key has at most one moment. (Inlinable, so that it is specialized in other modules: it is used at each
+/// step of a device.) An entry that was overtaken by an earlier one stays in the heap until
 /// it comes up, and is recognised by not being in `due`.
 public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
-  private struct Entry: Comparable {
-    var at: Instant
-    var key: Key
-    static func < (a: Entry, b: Entry) -> Bool { (a.at, a.key) < (b.at, b.key) }
+  @usableFromInline
+  struct Entry: Comparable, Sendable {
+    @usableFromInline var at: Instant
+    @usableFromInline var key: Key
+
+    @inlinable
+    init(at: Instant, key: Key) {
+      self.at = at
+      self.key = key
+    }
+
+    @inlinable
+    static func < (a: Entry, b: Entry) -> Bool {
+      a.at != b.at ? a.at < b.at : a.key < b.key
+    }
   }
 
-  private var due: [Key: Instant] = [:]
-  private var heap: [Entry] = []
+  @usableFromInline var due: [Key: Instant] = [:]
+  @usableFromInline var heap: [Entry] = []
 
   /// A queue in which nobody waits.
+  @inlinable
   public init() {}
 
   /// How many wait.
   var count: Int { due.count }
 
   /// The earliest moment.
+  @inlinable
   public var deadline: Instant? { heap.first?.at }
 
   /// Whether the key waits.
   func holds(_ key: Key) -> Bool { due[key] != nil }
 
   /// Wants a look at `at`, unless an earlier one is set.
+  @inlinable
   public mutating func set(_ key: Key, _ at: Instant) {
     if let known = due[key], known <= at { return }
     due[key] = at
@@ -44,6 +59,7 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
   }
 
   /// Takes the next key that is due.
+  @inlinable
   public mutating func next(_ now: Instant) -> Key? {
     dropStale()
     guard let first = heap.first, first.at <= now else { return nil }
@@ -53,11 +69,13 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     return first.key
   }
 
-  private mutating func dropStale() {
+  @inlinable
+  mutating func dropStale() {
     while let first = heap.first, due[first.key] != first.at { pop() }
   }
 
-  private mutating func rise() {
+  @inlinable
+  mutating func rise() {
     var index = heap.count - 1
     while index > 0, heap[index] < heap[(index - 1) / 2] {
       heap.swapAt(index, (index - 1) / 2)
@@ -65,7 +83,8 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     }
   }
 
-  private mutating func pop() {
+  @inlinable
+  mutating func pop() {
     heap.swapAt(0, heap.count - 1)
     heap.removeLast()
     var index = 0

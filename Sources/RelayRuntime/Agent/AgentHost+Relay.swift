@@ -88,7 +88,7 @@ extension AgentHost {
           device.credential.keys.publicKey.bytes == key
         else { return self.counters.replies += 1 }
         guard device.isOnline else { return }
-        let reply = envelope.reply.opened()
+        let reply = envelope.reply
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached, .failed: self.attachQueue.remove(envelope.device)
@@ -109,11 +109,10 @@ extension AgentHost {
           let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
           let broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
-        let opened = broadcast.opened()
         for address in connection.listeners[topic] ?? [] {
           guard let device = self.devices[address], device.isOnline else { continue }
-          self.observer?.received(opened, on: address)
-          self.perform(device.broadcast(opened, .now), for: address)
+          self.observer?.received(broadcast, on: address)
+          self.perform(device.broadcast(broadcast, .now), for: address)
         }
       }
     }

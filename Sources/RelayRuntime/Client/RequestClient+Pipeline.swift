@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import RelayWire
 import ZeroMQ
@@ -11,29 +12,27 @@ extension RequestClient {
   /// - Parameter progress: Called with the number of commands that were accepted, now and then.
   /// - Throws: the `Problem` of the first that is refused; `RelayUnreachable` when nobody answers.
   mutating func sendAll(
-    _ commands: some Sequence<(device: DeviceAddress, command: Command)>,
+    _ commands: some Sequence<(device: DeviceAddress, command: SignedCommand)>,
     progress: (Int) -> Void
   ) throws {
     var next = commands.makeIterator()
-    var pending: [UInt64: (envelope: [UInt8], id: CommandID)] = [:]
+    var pending: [UInt64: [UInt8]] = [:]
     var accepted = 0
     var silences = 0
     while true {
       while pending.count < Self.window, let (device, command) = next.next() {
-        let (id, request) = newCommand()
-        let bytes = Envelope(device: device, requestID: request, request: .command(id, command))
-          .encode()
-        pending[request] = (bytes, id)
-        _ = try socket.send([[], bytes])
+        let id = nextRequest()
+        let request = Request.command(command.id, command.command, command.signature)
+        let envelope = Envelope(device: device, requestID: id, request: request).encode()
+        pending[id] = envelope
+        _ = try socket.send([[], envelope])
       }
       if pending.isEmpty { return progress(accepted) }
       guard try socket.waitUntilReadable(milliseconds: Self.retry) else {
         silences += 1
         guard silences < Self.attempts else { throw unreachable }
         // The same commands: those that were taken are accepted once more.
-        for request in pending.keys.sorted() {
-          _ = try socket.send([[], pending[request]!.envelope])
-        }
+        for id in pending.keys.sorted() { _ = try socket.send([[], pending[id]!]) }
         continue
       }
       silences = 0

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import Foundation
 import RelayWire
@@ -34,24 +35,36 @@ struct RequestClient: ~Copyable {
     self.socket = socket
   }
 
+  /// Sends the commands one after the other, and waits for the acceptance of each.
+  ///
+  /// - Throws: the `Problem` for which one is refused; `RelayUnreachable` when nobody answers.
+  mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws {
+    for command in commands {
+      try send(command.command, command.signature, from: device, id: command.id)
+    }
+  }
+
   /// Sends the command and waits for its acceptance.
   ///
   /// - Parameter id: The command's id; a new one, unless given.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
-  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws {
-    switch try request(.command(id ?? ids.id(now: .now), command), from: device) {
+  mutating func send(
+    _ command: Command, _ signature: Signature? = nil, from device: DeviceAddress,
+    id: CommandID? = nil
+  ) throws {
+    switch try request(.command(id ?? ids.id(now: .now), command, signature), from: device) {
     case .accepted: return
     case .refused(_, let problem), .failed(let problem): throw problem
     default: throw Problem.malformed
     }
   }
 
-  /// Everything that was ever said in the audience, page by page, with its contents opened.
+  /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
     while true {
       let reply = try request(.fetch(audience, after: events.last?.seq ?? 0), from: device)
-      guard case .page(audience, let page, let more) = reply.opened() else {
+      guard case .page(audience, let page, let more) = reply else {
         if case .failed(let problem) = reply { throw problem }
         throw Problem.malformed
       }
@@ -62,8 +75,7 @@ struct RequestClient: ~Copyable {
 
   /// Sends the request, again and again: a repeated command is the same command.
   private mutating func request(_ request: Request, from device: DeviceAddress) throws -> Reply {
-    lastID += 1
-    let envelope = Envelope(device: device, requestID: lastID, request: request)
+    let envelope = Envelope(device: device, requestID: nextRequest(), request: request)
     var overload: Reply?
     for _ in 0..<Self.attempts {
       _ = try socket.send([[], envelope.encode()])
@@ -82,10 +94,10 @@ struct RequestClient: ~Copyable {
         "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
   }
 
-  /// New ids for a command and for the request that carries it.
-  mutating func newCommand() -> (CommandID, UInt64) {
+  /// The number of a new request.
+  mutating func nextRequest() -> UInt64 {
     lastID += 1
-    return (ids.id(now: .now), lastID)
+    return lastID
   }
 
   /// The reply to the last request; `nil`: it has not come in time.

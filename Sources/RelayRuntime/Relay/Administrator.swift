@@ -1,3 +1,4 @@
+public import FamilyCore
 public import FamilyModel
 public import Foundation
 
@@ -25,16 +26,23 @@ public struct Administrator: ~Copyable {
     try client.send(command, from: Self.address(in: family), id: id)
   }
 
-  /// Sends many commands, hundreds of them at a time, and waits for the acceptance of all.
+  /// Brings in, for devices, what they have signed: hundreds of commands at a time; waits for all.
   ///
   /// - Parameter progress: Called with the number of commands that were accepted, now and then.
   /// - Throws: the `Problem` of the first that is refused; `RelayUnreachable` when nobody answers.
   public mutating func sendAll(
-    _ commands: some Sequence<(family: FamilyID, command: Command)>, progress: (Int) -> Void
+    _ commands: some Sequence<(family: FamilyID, command: SignedCommand)>, progress: (Int) -> Void
   ) throws {
     try client.sendAll(
       commands.lazy.map { (device: Self.address(in: $0.family), command: $0.command) },
       progress: progress)
+  }
+
+  /// Brings in, for a device, what it has signed.
+  ///
+  /// - Throws: the `Problem` for which one of the commands is refused; `RelayUnreachable` when nobody answers.
+  public mutating func send(_ commands: [SignedCommand], to family: FamilyID) throws {
+    try client.send(commands, from: Self.address(in: family))
   }
 
   /// Everything that was ever said in the audience: the family's rosters, or an account's records.

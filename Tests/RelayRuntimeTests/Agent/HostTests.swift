@@ -44,7 +44,8 @@ private final class Ear: AgentObserver {
     let credentials = [(child, Role.child), (guardian, .organizer)].map { address, role in
       Credential(
         address: address, personID: PersonID(address.device.rawValue / 10), role: role, name: "P",
-        keys: pairs[address.device.rawValue]!, relayKey: rig.administrator.relayKey,
+        keys: pairs[address.device.rawValue]!, deviceKeys: Rig.deviceKeys(address.device.rawValue),
+        organizerKey: Rig.deviceKeys(10).signingKey, relayKey: rig.administrator.relayKey,
         requests: rig.administrator.requests, broadcasts: rig.administrator.broadcasts)
     }
     let host = try AgentHost(
@@ -63,11 +64,12 @@ private final class Ear: AgentObserver {
     let ear = Ear()
     let (rig, host, task) = try await started(ear)
     await host.act(ChildMachine.Input.post("Hello"), on: child)
-    #expect(try await ear.waitFor(2, on: child.device))
-    #expect(try await ear.waitFor(2, on: guardian.device))
+    // The first event of the conversation is its keys, the second the text.
+    #expect(try await ear.waitFor(3, on: child.device))
+    #expect(try await ear.waitFor(3, on: guardian.device))
     // What the relay has published again is heard again, and rightly.
     if await rig.service.counters.republished == 0 {
-      let heard = ear.heard.withLock { $0.mapValues { $0.count { $0 == 2 } } }
+      let heard = ear.heard.withLock { $0.mapValues { $0.count { $0 == 3 } } }
       #expect(heard.values.allSatisfy { $0 <= 1 }, "\(heard)")
     }
     task.cancel()
@@ -80,12 +82,13 @@ private final class Ear: AgentObserver {
     let ear = Ear()
     let (rig, host, task) = try await started(ear)
     await host.setOnline(false, guardian)
+    // Keys of the conversation come before the texts.
     for text in ["One", "Two"] { await host.act(ChildMachine.Input.post(text), on: child) }
-    #expect(try await ear.waitFor(3, on: child.device))
+    #expect(try await ear.waitFor(4, on: child.device))
     #expect(ear.applied.withLock { $0[guardian.device] } == [1])
     await host.setOnline(true, guardian)
-    #expect(try await ear.waitFor(3, on: guardian.device))
-    #expect(ear.applied.withLock { $0[guardian.device] } == [1, 2, 3])
+    #expect(try await ear.waitFor(4, on: guardian.device))
+    #expect(ear.applied.withLock { $0[guardian.device] } == [1, 2, 3, 4])
     task.cancel()
     _ = try? await task.value
     try await rig.stop()
@@ -94,22 +97,29 @@ private final class Ear: AgentObserver {
   @Test("many commands go out together, and all are accepted or the first problem is told")
   func many() async throws {
     let rig = try await Rig()
-    let key = try CurveKeyPair.generate().publicKey.bytes
-    func roster(_ device: UInt32) -> Command {
-      .setRoster(
-        Roster(
-          persons: [Person(id: PersonID(1), role: .organizer, displayName: "Rosa")],
-          devices: [Device(id: DeviceID(device), person: PersonID(1), publicKey: key)]))
+    func founding(_ family: UInt64, _ device: UInt32 = 10) throws -> SignedCommand {
+      let address = DeviceAddress(family: FamilyID(family), device: DeviceID(10))
+      var organizer = GuardianMachine(
+        address, of: PersonID(1), security: Rig.security(10), ids: IDSource(seed: family))
+      let roster = Roster(
+        persons: [Person(id: PersonID(1), role: .organizer, displayName: "Rosa")],
+        devices: [
+          Device(
+            id: DeviceID(device), person: PersonID(1), publicKey: [UInt8](repeating: 7, count: 32),
+            keys: Rig.deviceKeys(10))
+        ])
+      return try organizer.prepare(.setRoster(roster), now: .now)[0]
     }
     var administrator = try Administrator(rig.administrator)
     var progress: [Int] = []
     try administrator.sendAll(
-      (1...2_000).lazy.map { (family: FamilyID($0), command: roster(1)) }
+      (1...2_000).map { (family: FamilyID($0), command: try founding($0)) }
     ) { progress.append($0) }
     #expect(progress.last == 2_000 && progress == progress.sorted())
     #expect(try administrator.history(of: .family, in: FamilyID(2_000)).count == 1)
     #expect(throws: Problem.badFamily) {
-      try administrator.sendAll([(family: FamilyID(3_000), command: roster(0))]) { _ in }
+      try administrator.sendAll([(family: FamilyID(3_000), command: try founding(3_000, 0))]) { _ in
+      }
     }
     try await rig.stop()
   }
