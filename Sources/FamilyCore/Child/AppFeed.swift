@@ -4,6 +4,8 @@ import FamilyModel
 ///
 /// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
 /// entries wait and the app is registered, it is launched, again and again with growing delays (R6).
+/// An attached app that acknowledges nothing is sent its first entry again, likewise: an app that ended
+/// without a word is found out by that.
 struct AppFeed: Sendable {
   enum Life: Hashable, Sendable {
     case asleep
@@ -17,6 +19,9 @@ struct AppFeed: Sendable {
   private(set) var isAttached = false
   private(set) var life = Life.asleep
   private var attempts = 0
+  /// When the first entry is sent again to an attached app.
+  private var repeatAt: Instant?
+  private var repeats = 0
   private var notBefore = Instant(milliseconds: .min)
 
   init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
@@ -26,10 +31,12 @@ struct AppFeed: Sendable {
   }
 
   var deadline: Instant? {
-    switch life {
-    case .launched(let until): until
-    case .asleep: wantsLaunch ? notBefore : nil
-    }
+    let life: Instant? =
+      switch life {
+      case .launched(let until): until
+      case .asleep: wantsLaunch ? notBefore : nil
+      }
+    return [life, repeatAt].compactMap { $0 }.min()
   }
 
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
@@ -62,6 +69,8 @@ struct AppFeed: Sendable {
     guard position > standing.acknowledged else { return [] }
     standing.acknowledged = position
     attempts = 0
+    repeatAt = nil
+    repeats = 0
     let done = entries.prefix { $0.position <= position }
     entries.removeFirst(done.count)
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
@@ -70,6 +79,8 @@ struct AppFeed: Sendable {
   /// The app's process ended, or its connection did.
   mutating func gone(exited: Bool, _ now: Instant) {
     isAttached = false
+    repeatAt = nil
+    repeats = 0
     guard exited, case .launched = life else { return }
     life = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now)
@@ -84,14 +95,26 @@ struct AppFeed: Sendable {
   mutating func manage(_ now: Instant) -> DeviceEffect? {
     switch life {
     case .launched(let until):
-      guard until <= now else { return nil }
+      guard until <= now else { return repeated(now) }
       // Asked once more each second, until the shell says that the process has ended.
       life = .launched(until: now + 1_000)
       return .terminate(app)
     case .asleep:
-      guard wantsLaunch, notBefore <= now else { return nil }
+      guard wantsLaunch, notBefore <= now else { return repeated(now) }
       life = .launched(until: now + Timing.launchBudget)
       return .launch(app, budget: Timing.launchBudget)
     }
+  }
+
+  /// The first entry once more, if the app has left it unacknowledged for too long.
+  private mutating func repeated(_ now: Instant) -> DeviceEffect? {
+    guard isAttached, let first = entries.first else { return nil }
+    guard let due = repeatAt, due <= now else {
+      repeatAt = repeatAt ?? now + Timing.requestFirst
+      return nil
+    }
+    repeats += 1
+    repeatAt = now + Timing.backoff(repeats, Timing.requestFirst, Timing.relaunchMost)
+    return .app(app, .entry(first))
   }
 }
