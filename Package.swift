@@ -38,6 +38,7 @@ let lifecycle = Target.Dependency.product(
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -55,6 +56,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -115,6 +117,7 @@ let package = Package(
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
+    .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
     program(
       "bench",
       [
@@ -127,6 +130,13 @@ let package = Package(
       "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
       path: "tools/fuzzing/targets"),
     tests("FuzzTests", ["FuzzTargets"]),
+    program(
+      "load",
+      [
+        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "History", "TextTable", "Processes", "FamilyTrust", crypto, histogram, logging,
+      ],
+      path: "tools/load"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
@@ -149,6 +159,9 @@ let package = Package(
       ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
+    tests(
+      "LoadTests",
+      ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests("QRCodeTests", ["QRCode"]),
     tests(

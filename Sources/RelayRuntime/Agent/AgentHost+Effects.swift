@@ -26,8 +26,12 @@ extension AgentHost {
   }
 
   private func launch(_ app: AppID, on address: DeviceAddress) {
-    guard let command = configuration.apps[app], let executable = command.first else { return }
     trace("launch", device: address)
+    if let localApps {
+      for input in localApps.launch(app, on: address) { act(input, on: address) }
+      return
+    }
+    guard let command = configuration.apps[app], let executable = command.first else { return }
     let installed = Launcher.Installed(
       executable: executable, arguments: Array(command.dropFirst()) + ["background"],
       credential: AppSocket.credentialFile(configuration, address, app),
