@@ -45,6 +45,7 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
   ],
   dependencies: [
@@ -61,7 +62,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CZeroMQ"),
     layer("ZeroMQ", ["CZeroMQ"]),
-    layer("FamilyModel"),
+    layer("FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
@@ -86,13 +87,14 @@ let package = Package(
       ]),
     layer("Presentation", []),
     layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),
+    layer("DeclaredAgeRange", ["AppClient", "FamilyModel", "Presentation"]),
     layer(
       "PermissionKitTesting",
       [
         "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
-    program("app-agent", ["PermissionKit"]),
+    program("app-agent", ["PermissionKit", "DeclaredAgeRange"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
@@ -120,8 +122,10 @@ let package = Package(
         "DeviceConnection", logging,
         lifecycle,
       ]),
+    tests(
+      "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
-    tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
+    tests("ExampleAppTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
     tests("ArchitectureTests", []),

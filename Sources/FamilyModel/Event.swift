@@ -80,6 +80,10 @@ public enum Content: Hashable, Sendable {
   case account(Account)
   /// What a guardian takes back (R9).
   case withdrawal(Withdrawal)
+  /// What an app was told about the person's age; `nil`: all of it is forgotten (D8, D9).
+  case ageMemory(AppID, AgeAnswer?)
+  /// A person's age settings (D6, D13).
+  case ageSettings(AgeSettings)
 }
 
 /// A guardian's answer (R3).
@@ -124,6 +128,11 @@ public struct Event: Hashable, Sendable {
     case answeredInPerson(QuestionHeader, Content, Decision, proof: [UInt8])
     /// A guardian took something back (R9); the content is a withdrawal.
     case withdrawn(child: PersonID, Content)
+    /// A device of the person remembers what an app was told (D10); the content is an age memory.
+    case ageNoted(PersonID, Content)
+    /// Somebody who may changed the person's age settings, or has an app's memory forgotten (D7); the
+    /// content is age settings or an age memory.
+    case ageSet(PersonID, Content)
   }
   /// Position in the family's log: 1, 2, 3, …
   public var seq: UInt64

@@ -26,6 +26,11 @@ public enum Command: Hashable, Sendable {
   case withdraw(child: PersonID, Content)
   /// Makes an account for a child, with a child's defaults on (a guardian, F4).
   case addChild(displayName: String)
+  /// Remembers what an app was told about the sender's age (anybody, D10); the content is an age memory.
+  case noteAge(Content)
+  /// Changes age settings, or has a memory forgotten (a guardian of a child; others their own; on a
+  /// child's device with a proof that somebody typed the passcode, D7).
+  case setAge(PersonID, Content, proof: [UInt8])
 }
 
 /// How far a device has come in one audience.

@@ -16,6 +16,7 @@ struct Home {
   static let childDevice = DeviceID(1)
 
   let app: AppID
+  let manifest: AppManifest
   var now: Instant
   var roster: Roster
   var relay: RelayMachine
@@ -23,6 +24,10 @@ struct Home {
   var child: ChildMachine
   var guardians: [DeviceID: GuardianMachine] = [:]
   var plans: [DeviceID: Plan] = [:]
+  /// How often an app's wish for the age range was shown.
+  var agePrompts = 0
+  /// What the person does when an app wants the age range.
+  var agePlan = PromptAnswer.share
   /// What guardians will do, and when.
   var later: [(at: Instant, DeviceID, GuardianMachine.Input)] = []
   /// Devices that the network does not reach.
@@ -56,7 +61,8 @@ struct Home {
     }
     roster = Roster(persons: persons, devices: devices)
     relay = RelayMachine(verify: { $1 == $0 + $2 })
-    child = Self.childMachine(people.isInFamily, app, [], ids.next())
+    manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
+    child = Self.childMachine(people.isInFamily, app, manifest, [], ids.next())
     guard people.isInFamily else { return }
     relay.load(Self.family, events: [], cursors: [], now: now)
     administrate(.setRoster(roster))
@@ -78,18 +84,19 @@ struct Home {
   }
 
   private static func childMachine(
-    _ isInFamily: Bool, _ app: AppID, _ records: [DeviceRecord], _ seed: UInt64
+    _ isInFamily: Bool, _ app: AppID, _ manifest: AppManifest, _ records: [DeviceRecord],
+    _ seed: UInt64
   ) -> ChildMachine {
     ChildMachine(
       DeviceAddress(family: family, device: childDevice), of: childID, isInFamily: isInFamily,
-      apps: [app], restoring: records, ids: IDSource(seed: seed),
+      apps: [app], manifests: [app: manifest], restoring: records, ids: IDSource(seed: seed),
       digest: { _, handles in Array("\(handles.map { "\($0.kind.rawValue) \($0.value)" })".utf8) })
   }
 
   /// Kills the child's device and starts it from what is durable.
   mutating func restartChild(isInFamily: Bool) {
     child = Self.childMachine(
-      isInFamily, app, disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
+      isInFamily, app, manifest, disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
     if isInFamily, !away.contains(Self.childDevice) { step(.connected) }
   }
 
@@ -120,6 +127,23 @@ struct Home {
       .request(
         DeviceAddress(family: Self.family, device: device), key: Self.key(device),
         administrator: false, id: id, request))
+  }
+
+  /// Sets the account, the limits and the guardians' answers as the case says.
+  mutating func set(_ sandbox: SandboxCase) {
+    let account = sandbox.account(Account.Day(utc: now))
+    guard relay.holds(Self.family) else { return step(.setOwnAccount(account)) }
+    administrate(.setAccount(Self.childID, .account(account)))
+    if roster.person(Self.childID)?.role == .child {
+      administrate(.setLimits(child: Self.childID, on: sandbox.limitsOn))
+    }
+    for device in guardians.keys.sorted() {
+      let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
+      plans[device] = .guardian(answer, delay: 0)
+    }
+    if sandbox.consent == .revoked, let organizer = guardians.keys.min() {
+      act(organizer, .withdraw(child: Self.childID, .consent(app)))
+    }
   }
 
   /// Lets time pass, with all timers and all that people will do; stops early where the app is launched or

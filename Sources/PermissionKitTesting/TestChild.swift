@@ -49,6 +49,44 @@ public struct TestChild: Sendable {
     family.perform { $0.plans[Home.childDevice] = .child(answer) }
   }
 
+  /// What the person does when an app wants the age range.
+  public enum AgeAnswer: Sendable {
+    /// Shares it: what everybody does, unless the test says otherwise.
+    case share
+    /// Does not.
+    case dontShare
+    /// Leaves the prompt without an answer.
+    case leaveIt
+  }
+
+  /// From now on the person does this when an app wants the age range (D6).
+  public func will(_ answer: AgeAnswer) {
+    family.perform {
+      $0.agePlan =
+        switch answer {
+        case .share: .share
+        case .dontShare: .dontShare
+        case .leaveIt: .cancel
+        }
+    }
+  }
+
+  /// Has forgotten what the app was told: the next request gives the present range (D9).
+  public func shareAgeAgain() async {
+    family.perform { $0.step(.shareAgain($0.app)) }
+    await family.settle()
+  }
+
+  /// How often the person was asked whether to share the age range.
+  public var agePrompts: Int { family.perform(\.agePrompts) }
+
+  /// How many notifications there were of age ranges that were shared without a prompt (D6).
+  public var ageNotifications: Int {
+    family.perform { home in
+      home.notices.count { if case .ageShared = $0 { true } else { false } }
+    }
+  }
+
   /// Takes back all questions that are open (R8).
   public func cancelQuestions() async {
     family.perform { home in

@@ -115,6 +115,8 @@ extension Event {
     case .answeredInPerson(let header, let content, let decision, let proof):
       message.answeredInPerson = wire(header, content, decision.choice, proof)
     case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
+    case .ageNoted(let person, let content): message.ageNoted = wire(person, content)
+    case .ageSet(let person, let content): message.ageSet = wire(person, content)
     }
     return Wire.encode(message)
   }
@@ -159,6 +161,10 @@ extension Event {
     case .withdrawn(let withdrawn):
       return .withdrawn(
         child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
+    case .ageNoted(let noted):
+      return .ageNoted(PersonID(noted.person), try Content(carried: noted.content))
+    case .ageSet(let set):
+      return .ageSet(PersonID(set.person), try Content(carried: set.content))
     case nil: throw .malformed
     }
   }

@@ -118,6 +118,13 @@ extension Command {
       case .withdraw(let child, let content):
         message.withdraw = RelayWire.wire(child, content)
       case .addChild(let name): message.addChild = name
+      case .noteAge(let content): message.noteAge = Data(content.bytes)
+      case .setAge(let person, let content, let proof):
+        message.setAge = .with {
+          $0.person = person.rawValue
+          $0.content = Data(content.bytes)
+          $0.proof = Data(proof)
+        }
       }
     }
   }
@@ -151,6 +158,11 @@ extension Command {
     case .addChild(let name):
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
+    case .noteAge(let content): self = .noteAge(try Content(carried: content))
+    case .setAge(let set):
+      self = .setAge(
+        PersonID(set.person), try Content(carried: set.content),
+        proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
     case nil: throw .unknownRequest
     }
   }

@@ -32,6 +32,9 @@ struct AppFeed: Sendable {
     }
   }
 
+  /// Whether the device has launched it.
+  var isRunning: Bool { life != .asleep }
+
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
 
   mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {

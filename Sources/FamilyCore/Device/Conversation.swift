@@ -146,7 +146,8 @@ public struct Conversation: Sendable {
       lines.append(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
       if case .withdrawal(let what) = content { lines.append(line(.withdrawal(what))) }
-    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged: break
+    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .ageNoted, .ageSet:
+      break
     }
     known.apply(event) { questions[$0] }
   }

@@ -28,6 +28,8 @@ public struct DeviceLink: Sendable {
   public private(set) var roster = Roster()
   /// The accounts that this device may see (F2).
   public private(set) var accounts: [PersonID: Account] = [:]
+  /// What is set about the ages of these people, and what apps were told (D10).
+  private var ages: [PersonID: AgeState] = [:]
   /// The conversations that this device takes part in.
   public private(set) var conversations: [PersonID: Conversation] = [:]
 
@@ -76,6 +78,20 @@ public struct DeviceLink: Sendable {
   /// Commands that the relay has not acknowledged, in order.
   public var waiting: [Command] { outbox.pending.map(\.command) }
 
+  /// What is set about the person's age, and what apps were told: with what this device has not brought to
+  /// the relay yet, which so holds at once (D10).
+  public func age(of person: PersonID) -> AgeState {
+    var state = ages[person] ?? AgeState()
+    for command in waiting {
+      switch command {
+      case .noteAge(let content) where person == personID: state.note(content)
+      case .setAge(person, let content, _): state.set(content)
+      default: break
+      }
+    }
+    return state
+  }
+
   /// The same with their ids, which their lines will carry.
   public var waitingByID: [(id: CommandID, command: Command)] {
     outbox.pending.map { ($0.id, $0.command) }
@@ -107,6 +123,16 @@ public struct DeviceLink: Sendable {
     guard !outbox.isFull else { throw .tooMany }
     out.changes.append(outbox.add(id, command))
     if state == .attached { outbox.postpone(id, until: now) }
+  }
+
+  /// What happens to somebody in no family group happens on the device alone (F7).
+  mutating func happen(_ body: Event.Body, id: CommandID, _ now: Instant, _ out: inout Output) {
+    let audience = Audience.account(personID)
+    let last = delivered(audience)
+    receive(
+      Event(
+        seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
+        at: now, body: body), now, &out)
   }
 
   mutating func broadcast(_ broadcast: Broadcast, _ now: Instant, _ out: inout Output) {
@@ -207,7 +233,13 @@ public struct DeviceLink: Sendable {
     case .rosterChanged(let roster):
       self.roster = roster
       for device in roster.devices { owners[device.id] = device.person }
-    case .accountChanged(let person, .account(let account)): accounts[person] = account
+    case .accountChanged(let person, .account(let account)):
+      let old = accounts.updateValue(account, forKey: person)
+      if let birthdate = account.birthdate, birthdate != old?.birthdate {
+        ages[person]?.corrected(birthdate)
+      }
+    case .ageNoted(let person, let content): ages[person, default: AgeState()].note(content)
+    case .ageSet(let person, let content): ages[person, default: AgeState()].set(content)
     case .passcodeChanged(let new): passcode = new
     default:
       guard let child = event.audience.conversationChild else { return }

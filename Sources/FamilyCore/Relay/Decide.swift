@@ -11,11 +11,13 @@ extension FamilyState {
   /// What the command leads to, and who may see it. Nothing changes until the event is applied.
   ///
   /// - Parameters:
+  ///   - id: The command's id, which is part of what is signed for age settings.
   ///   - device: Who sent it; zero: the administrator.
   ///   - family: The family's number, which is part of what is signed.
   /// - Throws: the `Problem` for which the command is refused.
   public func decide(
-    _ command: Command, by device: DeviceID, in family: FamilyID, now: Instant, verify: Verify
+    _ command: Command, id: CommandID, by device: DeviceID, in family: FamilyID, now: Instant,
+    verify: Verify
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
     let person = roster.owner(of: device)
@@ -104,6 +106,22 @@ extension FamilyState {
       roster.persons.append(Person(id: id, role: .child, displayName: name))
       try roster.validate()
       return (.rosterChanged(roster), .family)
+    case .noteAge(let content):
+      guard let person else { throw .notPermitted }
+      try check(content)
+      return (.ageNoted(person.id, content), .account(person.id))
+    case .setAge(let owner, let content, let proof):
+      guard let owner = roster.person(owner) else { throw .unknown }
+      try check(content)
+      let isOwn = person?.id == owner.id
+      if isOwn, owner.role == .child {
+        guard let passcode else { throw .noPasscode }
+        let message = InPerson.signedBytes(family: family, child: owner.id, command: id)
+        guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+      } else {
+        try require(isAdministrator || isOwn || isGuardian && owner.role == .child)
+      }
+      return (.ageSet(owner.id, content), .account(owner.id))
     }
   }
 

@@ -74,7 +74,7 @@ public struct FamilyState: Hashable, Sendable {
     case .answeredInPerson(let header, _, _, _):
       questions[header.id] = Question(
         header: header, seq: event.seq, phase: .answered, lastAsked: event.at)
-    case .accountChanged, .posted, .contactChanged, .withdrawn: break
+    case .accountChanged, .posted, .contactChanged, .withdrawn, .ageNoted, .ageSet: break
     }
   }
 

@@ -116,7 +116,7 @@ extension RelayMachine {
       return ((seq, nil), 0)
     }
     let (body, audience) = try state.decide(
-      command, by: address.device, in: address.family, now: now, verify: verify)
+      command, id: commandID, by: address.device, in: address.family, now: now, verify: verify)
     let event = Event(
       seq: state.seq + 1, previous: state.head(audience), audience: audience,
       command: commandID, device: address.device, at: now, body: body)

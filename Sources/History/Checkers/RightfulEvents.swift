@@ -43,6 +43,9 @@ public struct RightfulEvents: Checker {
         closed[family, default: []].insert(decision.question)
       case .posted(let child, _): isRight = isGuardian || isChild(child)
       case .contactChanged, .withdrawn, .passcodeChanged: isRight = isGuardian
+      case .ageNoted(let person, _): isRight = author?.id == person
+      case .ageSet(let person, _):
+        isRight = isGuardian || isAdministrator || author?.id == person
       case .limitsChanged, .accountChanged: isRight = isGuardian || isAdministrator
       }
       if !isRight { return .violated("event \(event.seq) is not its author's to make", at: index) }

@@ -55,6 +55,8 @@ extension AgentHost {
       trace("passcode", device: address, question: question.id)
     case .acknowledge(_, let question):
       trace("acknowledge", device: address, question: question.id)
+    case .ageRange: trace("age-prompt", device: address)
+    case .ageSettings: trace("age-settings", device: address)
     }
     guard let responder else { return }
     // On this actor's thread: an answer that needs no waiting costs no switch to another one.
@@ -125,6 +127,7 @@ extension AgentHost {
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
+    case .ageShared: trace("age-shared", device: address)
     case .shutOut(let problem):
       guard devices[address]?.shutOut != problem else { return }
       devices[address]?.shutOut = problem
