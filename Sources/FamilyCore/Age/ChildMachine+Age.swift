@@ -11,6 +11,9 @@ extension ChildMachine {
     manifest(app).isAllowed(by: age.settings.ceiling) ? nil : .ratedAbove
   }
 
+  /// Whether the device launches the app, or ends it.
+  func isManaged(_ feed: AppFeed) -> Bool { feed.isRunning || refusal(of: feed.app) == nil }
+
   private func policy(_ now: Instant) -> AgePolicy? {
     guard let account = link.accounts[link.personID], !isInFamily || link.person != nil else {
       return nil

@@ -92,7 +92,8 @@ public struct ChildMachine: Sendable {
 
   /// When the machine wants a `timer` input; `nil`: never.
   public var deadline: Instant? {
-    ([link.deadline] + feeds.map(\.deadline)).compactMap { $0 }.min()
+    let waiting = feeds.filter { $0.deadline != nil && isManaged($0) }
+    return ([link.deadline] + waiting.map(\.deadline)).compactMap { $0 }.min()
   }
 
   /// The handles known in the app, in order.
@@ -129,9 +130,7 @@ public struct ChildMachine: Sendable {
     for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
-    let ceiling = link.age(of: link.personID).settings.ceiling
-    for index in feeds.indices
-    where manifest(feeds[index].app).isAllowed(by: ceiling) || feeds[index].isRunning {
+    for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].manage(now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects

@@ -26,6 +26,8 @@ public struct AgeAnswer: Hashable, Sendable {
 public struct AgeMemory: Hashable, Sendable {
   /// The day of the first answer that shared something.
   public private(set) var anchor: Account.Day?
+  /// The latest day of an answer that shared something.
+  public private(set) var last: Account.Day?
   /// The answers, one for each set of gates, in the order of their days.
   public private(set) var answers: [AgeAnswer] = []
   /// Nothing was told.
@@ -33,7 +35,7 @@ public struct AgeMemory: Hashable, Sendable {
 
   /// Today, for this app: a clock that was set back changes nothing.
   public func day(_ today: Account.Day) -> Account.Day {
-    max(today, answers.map(\.day).max() ?? today)
+    max(today, last ?? today)
   }
 
   /// Whether the answer still holds: shared ones until the anchor's next anniversary, declined ones until
@@ -74,7 +76,10 @@ public struct AgeMemory: Hashable, Sendable {
   /// Takes an answer of this or another device. The order is that of the person's log, so that all devices
   /// come to the same: where two answered before they knew of each other, the first one holds.
   public mutating func note(_ new: AgeAnswer) {
-    if new.range != nil { anchor = min(anchor ?? new.day, new.day) }
+    if new.range != nil {
+      anchor = min(anchor ?? new.day, new.day)
+      last = max(last ?? new.day, new.day)
+    }
     if let old = answer(to: new.gates) {
       let day = day(new.day)
       if isCurrent(old, day), old.range != nil || new.range == nil { return }
@@ -93,7 +98,7 @@ public struct AgeMemory: Hashable, Sendable {
 
   /// Whether what was told is still true for somebody who was born on this day.
   public func isTrue(born: Account.Day) -> Bool {
-    guard let last = answers.last(where: { $0.range != nil })?.day else { return true }
+    guard let last else { return true }
     return known(last).contains(age(born: born, last))
   }
 }

@@ -40,6 +40,10 @@ struct World {
   /// Whether passcodes are checked at once; otherwise the check never ends.
   var checksPasscodes = true
   var lastForged: UInt64 = 0
+  /// What the apps say of themselves.
+  var manifests = [
+    World.app: AppManifest(usesDeclaredAgeRange: true, ageRating: .nine)
+  ]
   private var admin: UInt64 = 0
   private var lives: UInt64 = 0
 
@@ -60,7 +64,7 @@ struct World {
 
   mutating func restoreChild(_ id: UInt32, _ person: UInt32, apps: [AppID] = [app, otherApp]) {
     children[id] = ChildMachine(
-      address(id), of: PersonID(person), apps: apps,
+      address(id), of: PersonID(person), apps: apps, manifests: manifests,
       restoring: (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" },
       ids: newIDs(),
       digest: { app, handles in Array("\(app.rawValue) \(handles.map(\.value))".utf8) })
