@@ -18,9 +18,13 @@ func layer(
     swiftSettings: settings)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+func program(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
+  resources: [Resource] = []
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies + [argumentParser], path: path, swiftSettings: settings)
+    name: name, dependencies: dependencies + [argumentParser], path: path, resources: resources,
+    swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -94,7 +98,8 @@ let package = Package(
         "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
-    program("app-agent", ["PermissionKit", "DeclaredAgeRange"]),
+    program(
+      "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(

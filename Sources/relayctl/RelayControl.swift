@@ -15,12 +15,13 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
         name: "Guardian (--as), to look",
-        subcommands: [Pending.self, History.self, Known.self, Settings.self]),
+        subcommands: [Pending.self, History.self, Known.self, Ages.self, Settings.self]),
       CommandGroup(
         name: "Guardian (--as), to act",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
-          SetPasscode.self, AddChild.self, SetBirthdate.self,
+          SetPasscode.self, AddChild.self, SetBirthdate.self, SetAgeSharing.self, SetCeiling.self,
+          ForgetAge.self, Sandbox.self,
         ]),
     ])
 

@@ -13,7 +13,9 @@ extension Cluster {
     func run() async throws {
       let layout = Layout(options.directory)
       try? FileManager.default.removeItem(at: layout.root)
-      let cluster = try RunningCluster(layout, .example(2))
+      var families = FamilyFile.example(2)
+      families.families.append(FamilyFile.ages(3))
+      let cluster = try RunningCluster(layout, families)
       do {
         try await Transcript(cluster: cluster).play()
       } catch {
@@ -41,6 +43,7 @@ struct Transcript {
     try await custom()
     try await relayDiesBeforeTheAnswer()
     try await relayDiesBeforeTheApp()
+    try await ages()
     try finalTable()
   }
 
@@ -113,6 +116,33 @@ struct Transcript {
     try await show(1, "Emily", known: ["dragonslayer42", "maria"])
   }
 
+  private func ages() async throws {
+    title("7. Landmarks asks for the age range: photos are shared from 16 on")
+    // The member's device, and what the app is told.
+    for (name, device, range, isOn) in [
+      ("Olivia", 2, "13…15, guardianDeclared", false),
+      ("Emily", 3, "nil…12, guardianDeclared", false), ("Ann", 4, "16…nil, selfDeclared", true),
+    ] {
+      for time in ["says yes to the prompt", "is not asked again"] {
+        let output = try await landmarks(3, ["photos"], device: device)
+        try check(
+          output == "age range \(range)\nphoto sharing is \(isOn ? "on" : "off")\n",
+          "\(name) \(time): \(range), photo sharing is \(isOn ? "on" : "off")")
+      }
+    }
+    let prompts = try String(contentsOf: layout.log("child-agent-3"), encoding: .utf8)
+      .split(separator: "\n").count { $0.contains("age-prompt") }
+    try check(prompts == 3, "there were three prompts, one for each")
+    let guardian = layout.credentials.appendingPathComponent("family-3-Sam-1.json").path
+    let line = try await cluster.relayctl(
+      "sandbox", "teen-16-payment", "--child", "Olivia", "--as", guardian)
+    say("relayctl sandbox teen-16-payment --child Olivia --as …")
+    say("→ " + line.trimmingCharacters(in: .newlines))
+    try await until("Olivia's photo sharing is on") {
+      try await landmarks(3, ["photos"], device: 2).hasSuffix("photo sharing is on\n")
+    }
+  }
+
   private func finalTable() throws {
     title("What each device knows")
     let devices = Status.all(layout)
@@ -168,9 +198,11 @@ struct Transcript {
     }
   }
 
-  private func landmarks(_ family: Int, _ arguments: [String]) async throws -> String {
+  private func landmarks(_ family: Int, _ arguments: [String], device: Int = 3) async throws
+    -> String
+  {
     let credential = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app).json")
+      .appendingPathComponent("app-\(family)-\(device)-\(RunningCluster.app).json")
     let result = try await run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
       environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
@@ -222,7 +254,7 @@ struct Transcript {
     }
   }
 
-  private func until(_ what: String, _ isSo: () throws -> Bool) async throws {
+  private func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
     try await cluster.wait(what, seconds: 20, isSo)
     print("   ✓ \(what)")
   }

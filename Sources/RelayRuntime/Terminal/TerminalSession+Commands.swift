@@ -178,9 +178,10 @@ extension TerminalSession {
   /// Keeps what else the account says; a new one has the guardian's region.
   private func set(_ day: Account.Day, of child: Person) async {
     guard let link = timeline?.link else { return }
-    let region = (link.accounts[child.id] ?? link.accounts[link.personID])?.region ?? "US"
-    await act(
-      .setAccount(
-        child.id, Account(birthdate: day, region: region, declaration: .guardianDeclared)))
+    let known = link.accounts[child.id]
+    let account = Account(
+      birthdate: day, region: (known ?? link.accounts[link.personID])?.region ?? "US",
+      declaration: .guardianDeclared, timeZone: known?.timeZone ?? "")
+    await act(.setAccount(child.id, account))
   }
 }
