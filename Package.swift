@@ -117,7 +117,7 @@ let package = Package(
       path: "tools/bench"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
-    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(

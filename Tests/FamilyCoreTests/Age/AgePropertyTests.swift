@@ -2,8 +2,14 @@
 import FamilyModel
 import Testing
 
-/// How many histories each of these tests plays.
+/// How many histories each of these tests looks at.
 private let histories: UInt64 = 10_000
+
+/// They are played once for all tests.
+private let played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = (1...histories).map { seed in
+  let history = AgeHistory(seed: seed)
+  return (history, history.play(born: history.born))
+}
 
 /// What the app knows of the age that counted in one year after the anchor, from the answers of that year.
 private struct Knowledge {
@@ -23,10 +29,10 @@ private struct Knowledge {
 
 @Suite struct AgePropertyTests {
   /// Fails with the seed, so that one line replays it.
-  private func forEach(_ count: UInt64 = histories, _ body: (AgeHistory) -> String?) {
-    for seed in 1...count {
-      if let failure = body(AgeHistory(seed: seed)) {
-        Issue.record("AgeHistory(seed: \(seed)): \(failure)")
+  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) {
+    for (history, seen) in played {
+      if let failure = body(history, seen) {
+        Issue.record("AgeHistory(seed: \(history.seed)): \(failure)")
         return
       }
     }
@@ -35,8 +41,7 @@ private struct Knowledge {
   @Test(
     "D3, D8: an answer contains the age that counts, which is the true one or, until the anniversary, one less"
   ) func trueAge() {
-    forEach { history in
-      let seen = history.play(born: history.born)
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       for answer in seen {
@@ -63,8 +68,7 @@ private struct Knowledge {
   )
   func birthday() {
     var told = 0
-    forEach { history in
-      let seen = history.play(born: history.born)
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       for twin in history.twins(on: anchor) {
         told += 1
@@ -76,8 +80,7 @@ private struct Knowledge {
   }
 
   @Test("D8: within a year the answers leave at least two ages") func twoAges() {
-    forEach { history in
-      let seen = history.play(born: history.born)
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var years: [Int32: Knowledge] = [:]
       var latest = anchor
@@ -112,9 +115,9 @@ private struct Knowledge {
 
   @Test("D1, D2: every bounded range spans two years, and nothing above majority shows")
   func bounds() {
-    forEach { history in
+    forEach { history, seen in
       let majority = Region(history.region).majority
-      for range in history.play(born: history.born).compactMap(\.range) {
+      for range in seen.compactMap(\.range) {
         if let lower = range.lower, let upper = range.upper, upper - lower < 1 {
           return "\(range) is too narrow"
         }
@@ -130,8 +133,7 @@ private struct Knowledge {
   @Test("D8: what was shared is given again without a prompt and without a notification")
   func cached() {
     var repeated = 0
-    forEach { history in
-      let seen = history.play(born: history.born)
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       var shared: [[Int32]: (year: Int32, range: AgeRange)] = [:]

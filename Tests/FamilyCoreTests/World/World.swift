@@ -35,6 +35,9 @@ struct World {
   var away: Set<UInt32> = []
   /// Everything that a device wanted done and that is not sending or storing, in order.
   var seen: [UInt32: [DeviceEffect]] = [:]
+  /// Everything that the relay sent, to a device or to an audience.
+  var replies: [(device: UInt32, id: UInt64, Reply)] = []
+  var broadcasts: [(Audience, Broadcast)] = []
   /// Broadcasts to lose.
   var lose = 0
   /// Whether passcodes are checked at once; otherwise the check never ends.
@@ -187,12 +190,14 @@ struct World {
 
   private mutating func deliver(_ reply: Reply, _ id: UInt64, to device: UInt32) {
     guard !away.contains(device) else { return }
+    replies.append((device, id, reply))
     if guardians[device] != nil { guardian(device, .reply(id, reply)) }
     if children[device] != nil { child(device, .reply(id, reply)) }
   }
 
   private mutating func publish(_ broadcast: Broadcast, _ audience: Audience) {
     guard lose == 0 else { return lose -= 1 }
+    broadcasts.append((audience, broadcast))
     guard let state = relay.state(of: Self.family) else { return }
     for device in Self.roster.devices where !away.contains(device.id.rawValue) {
       guard let person = Self.roster.owner(of: device.id), state.isMember(person, of: audience)
