@@ -131,8 +131,11 @@ public struct Event: Hashable, Sendable {
     /// A device of the person remembers what an app was told (D10); the content is an age memory.
     case ageNoted(PersonID, Content)
     /// Somebody who may changed the person's age settings, or has an app's memory forgotten (D7); the
-    /// content is age settings or an age memory.
-    case ageSet(PersonID, Content)
+    /// content is age settings or an age memory, and the proof, on a child's own device, a signature of
+    /// ``InPerson``'s bytes.
+    case ageSet(PersonID, Content, proof: [UInt8])
+    /// Content keys of the audience, each sealed for one device.
+    case keysShared([KeyWrap])
   }
   /// Position in the family's log: 1, 2, 3, …
   public var seq: UInt64
@@ -148,10 +151,12 @@ public struct Event: Hashable, Sendable {
   public var at: Instant
   /// What happened.
   public var body: Body
+  /// What the relay got with the command: who decided it, for everybody to verify.
+  public var signature: Signature?
   /// An event with these parts.
   public init(
     seq: UInt64, previous: UInt64, audience: Audience, command: CommandID, device: DeviceID,
-    at: Instant, body: Body
+    at: Instant, body: Body, signature: Signature? = nil
   ) {
     self.seq = seq
     self.previous = previous
@@ -160,5 +165,6 @@ public struct Event: Hashable, Sendable {
     self.device = device
     self.at = at
     self.body = body
+    self.signature = signature
   }
 }

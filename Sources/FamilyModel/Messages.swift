@@ -27,10 +27,13 @@ public enum Command: Hashable, Sendable {
   /// Makes an account for a child, with a child's defaults on (a guardian, F4).
   case addChild(displayName: String)
   /// Remembers what an app was told about the sender's age (anybody, D10); the content is an age memory.
-  case noteAge(Content)
+  case noteAge(PersonID, Content)
   /// Changes age settings, or has a memory forgotten (a guardian of a child; others their own; on a
   /// child's device with a proof that somebody typed the passcode, D7).
   case setAge(PersonID, Content, proof: [UInt8])
+  /// Gives content keys to devices that may read the audience (who reads it, and the administrator for an
+  /// account).
+  case shareKeys(Audience, [KeyWrap])
 }
 
 /// How far a device has come in one audience.
@@ -51,8 +54,9 @@ public struct Cursor: Hashable, Sendable {
 
 /// What a device asks of the relay.
 public enum Request: Hashable, Sendable {
-  /// Change something.
-  case command(CommandID, Command)
+  /// Change something. The signature is the device's, or that of the device for which the administrator
+  /// speaks.
+  case command(CommandID, Command, Signature? = nil)
   /// Start receiving: tells how far the device has come.
   case attach([Cursor])
   /// Give me what came after `after` in this audience.

@@ -8,7 +8,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public static func damaged(_ what: String) -> StoreError {
     StoreError(code: .damaged, detail: what)
   }
-  /// There is an event at this place, or of this command. Nothing of the batch was kept.
+  /// An event is not the next one of its family. Nothing of the batch was kept.
   public static let conflict = StoreError(code: .conflict, detail: "")
   /// The disk is full. Nothing of the batch was kept.
   public static let full = StoreError(code: .full, detail: "")
@@ -26,7 +26,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch code {
     case .damaged:
       "The store is damaged (\(detail)). Nothing was changed. Restore it from a backup."
-    case .conflict: "An event or a command is there already. Nothing was stored."
+    case .conflict: "An event is not the next one of its family. Nothing was stored."
     case .full: "The disk is full. Nothing was stored. Make room and start again."
     case .locked: "Another process uses the store. Stop it, or choose another folder."
     case .io: "The system failed: \(detail)."

@@ -1,4 +1,5 @@
 import FamilyModel
+import Foundation
 import SwiftProtobuf
 
 extension Account.Day {
@@ -53,6 +54,14 @@ func wire(_ app: AppID, _ answer: AgeAnswer?) -> PBAgeMemory {
       if let lower = answer.known.lower { $0.knownLower = lower }
       if let upper = answer.known.upper { $0.knownUpper = upper }
     }
+  }
+}
+
+func setAge(_ person: PersonID, _ content: Content, _ proof: [UInt8]) -> PBSetAge {
+  .with {
+    $0.person = person.rawValue
+    $0.content = Data(content.bytes)
+    $0.proof = Data(proof)
   }
 }
 

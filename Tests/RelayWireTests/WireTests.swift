@@ -45,7 +45,8 @@ private let events: [Event] = [
   event(.reminded(id)), event(.cancelled(id)),
   event(.decided(Decision(question: id, choice: ChoiceHeader(id: "no", answer: .denial)))),
   event(.posted(child: PersonID(3), sealed)), event(.contactChanged(child: PersonID(3), sealed)),
-  event(.ageNoted(PersonID(3), sealed)), event(.ageSet(PersonID(3), sealed)),
+  event(.ageNoted(PersonID(3), sealed)), event(.ageSet(PersonID(3), sealed, proof: [])),
+  event(.ageSet(PersonID(3), sealed, proof: proof)),
   event(.passcodeChanged(passcode)), event(.withdrawn(child: PersonID(3), sealed)),
   event(
     .answeredInPerson(
@@ -75,7 +76,7 @@ private let requests: [Request] = [
   .command(id, .post(child: PersonID(3), sealed)),
   .command(id, .changeContact(child: PersonID(3), sealed)),
   .command(id, .setPasscode(passcode)), .command(id, .addChild(displayName: "Noah")),
-  .command(id, .withdraw(child: PersonID(3), sealed)), .command(id, .noteAge(sealed)),
+  .command(id, .withdraw(child: PersonID(3), sealed)), .command(id, .noteAge(PersonID(3), sealed)),
   .command(id, .setAge(PersonID(3), sealed, proof: [])),
   .command(id, .setAge(PersonID(3), sealed, proof: proof)),
   .command(id, .answerInPerson(header, sealed, choice: "approve", proof: proof)),
@@ -178,6 +179,22 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
   }
 
+  @Test("D10: what is remembered and set about ages, and accounts, come back as they were sent")
+  func ages() throws {
+    let app = AppID("example.landmarks")
+    let account = Account(
+      birthdate: answer.day, region: "US-TX", declaration: .guardianPaymentChecked,
+      timeZone: "Europe/Paris")
+    for body in [
+      .ageNoted(PersonID(3), .ageMemory(app, answer)), .ageNoted(PersonID(3), .ageMemory(app, nil)),
+      .ageSet(PersonID(3), .ageSettings(settings), proof: proof),
+      .accountChanged(PersonID(3), .account(account)),
+    ] as [Event.Body] {
+      let sent = RelayWireTests.event(body)
+      #expect(try Event.decode(sent.encode()).opened() == sent)
+    }
+  }
+
   @Test("a device's records come back from their keys and values")
   func records() throws {
     let app = AppID("example.landmarks")
@@ -193,22 +210,12 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .outbox(
         position: 10, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: nil)))),
       .outbox(position: 11, id, .withdraw(child: PersonID(3), .withdrawal(.consent(app)))),
-      .outbox(position: 12, id, .noteAge(.ageMemory(app, answer))),
-      .outbox(position: 13, id, .noteAge(.ageMemory(app, nil))),
+      .outbox(position: 12, id, .noteAge(PersonID(3), .ageMemory(app, answer))),
+      .outbox(position: 13, id, .noteAge(PersonID(3), .ageMemory(app, nil))),
       .outbox(
         position: 14, id,
-        .noteAge(.ageMemory(app, AgeAnswer(gates: [18], day: answer.day, range: nil)))),
+        .noteAge(PersonID(3), .ageMemory(app, AgeAnswer(gates: [18], day: answer.day, range: nil)))),
       .outbox(position: 15, id, .setAge(PersonID(3), .ageSettings(settings), proof: proof)),
-      .event(RelayWireTests.event(.ageNoted(PersonID(3), .ageMemory(app, answer)))),
-      .event(RelayWireTests.event(.ageSet(PersonID(3), .ageSettings(settings)))),
-      .event(
-        RelayWireTests.event(
-          .accountChanged(
-            PersonID(3),
-            .account(
-              Account(
-                birthdate: answer.day, region: "US-TX", declaration: .guardianPaymentChecked,
-                timeZone: "Europe/Paris"))))),
     ]
     for record in records {
       #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)

@@ -8,6 +8,9 @@ struct Layout {
 
   var relay: URL { root.appendingPathComponent("relay") }
   var credentials: URL { root.appendingPathComponent("credentials") }
+  func credential(_ family: UInt64, _ member: String) -> URL {
+    credentials.appendingPathComponent("family-\(family)-\(member)-1.json")
+  }
   var families: URL { root.appendingPathComponent("families.json") }
   var scripts: URL { root.appendingPathComponent("scripts") }
   var pidFile: URL { root.appendingPathComponent("cluster.pid") }

@@ -43,8 +43,7 @@ final class RunningCluster: Sendable {
       try? Data(#"{"rules": []}"#.utf8).write(to: script)
     }
     let credential =
-      member.map { layout.credentials.appendingPathComponent("family-\(family)-\($0)-1.json") }
-      ?? layout.credentials
+      member.map { layout.credential(family, $0) } ?? layout.credentials
     var arguments = [
       "--credential", credential.path, "--families", "\(family)",
       "--directory", layout.agent(name).path, "--script", script.path,
@@ -91,12 +90,12 @@ final class RunningCluster: Sendable {
     for task in tasks.withLock({ $0 }) { _ = try? await task.value }
   }
 
-  /// What it prints.
+  /// Runs relayctl with these arguments, and returns what it prints.
   @discardableResult
-  func relayctl(_ arguments: String...) async throws -> String {
+  func relayctl(_ arguments: String..., typing input: String = "") async throws -> String {
     let result = try await run(
       .path(FilePath(Layout.program("relayctl"))), arguments: Arguments(arguments),
-      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+      input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
     guard result.terminationStatus.isSuccess else {
       throw ClusterError(
         "relayctl \(arguments[0]) failed: \(result.standardError)\(result.standardOutput)"

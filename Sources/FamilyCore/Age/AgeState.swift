@@ -39,3 +39,39 @@ public struct AgeState: Hashable, Sendable {
     for app in apps where !memories[app]!.isTrue(born: birthdate) { memories[app] = nil }
   }
 }
+
+/// What made an ``AgeState``, in the order of the person's log.
+///
+/// Events may be believed later than their place says, where a key came late. Two devices of one person must
+/// come to the same all the same, so what comes late is put into its place and the state made again.
+struct AgeLog: Sendable {
+  enum Entry: Hashable, Sendable {
+    case note(Content)
+    case set(Content)
+    case born(Account.Day)
+  }
+
+  private(set) var state = AgeState()
+  private var entries: [(seq: UInt64, entry: Entry)] = []
+  private var born: Account.Day?
+
+  mutating func add(_ event: Event, _ entry: Entry) {
+    let isLast = entries.last.map { $0.seq < event.seq } ?? true
+    let index = entries.firstIndex { $0.seq > event.seq } ?? entries.count
+    entries.insert((event.seq, entry), at: index)
+    guard !isLast else { return apply(entry) }
+    state = AgeState()
+    born = nil
+    for (_, entry) in entries { apply(entry) }
+  }
+
+  private mutating func apply(_ entry: Entry) {
+    switch entry {
+    case .note(let content): state.note(content)
+    case .set(let content): state.set(content)
+    case .born(let day):
+      if day != born { state.corrected(day) }
+      born = day
+    }
+  }
+}

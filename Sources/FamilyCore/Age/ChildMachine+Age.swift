@@ -74,7 +74,7 @@ extension ChildMachine {
   private mutating func note(
     _ answer: AgeAnswer, _ app: AppID, _ now: Instant, _ out: inout DeviceLink.Output
   ) -> Problem? {
-    change(.noteAge(.ageMemory(app, answer)), ids.id(now: now), now, &out)
+    change(.noteAge(link.personID, .ageMemory(app, answer)), link.nextID(now), now, &out)
   }
 
   // MARK: answers of people
@@ -158,7 +158,7 @@ extension ChildMachine {
     }
     tries.begin(now)
     out.changes.append(.put(.passcodeTries(tries)))
-    let id = ids.id(now: now)
+    let id = link.nextID(now)
     ageDesk.begin(prompt, .checking(settings, id))
     let bytes = InPerson.signedBytes(
       family: link.address.family, child: link.personID, command: id)
@@ -183,7 +183,7 @@ extension ChildMachine {
     _ command: Command, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
-    if let problem = change(command, ids.id(now: now), now, &out) {
+    if let problem = change(command, link.nextID(now), now, &out) {
       effects.append(.notify(.refused(command, problem)))
     }
   }
@@ -199,17 +199,21 @@ extension ChildMachine {
       }
     } catch { return error }
     switch command {
-    case .noteAge(let content): link.happen(.ageNoted(link.personID, content), id: id, now, &out)
-    case .setAge(_, let content, _): link.happen(.ageSet(link.personID, content), id: id, now, &out)
+    case .noteAge(_, let content): link.happen(.ageNoted(link.personID, content), id: id, now, &out)
+    case .setAge(_, let content, _):
+      link.happen(.ageSet(link.personID, content, proof: []), id: id, now, &out)
     default: return .notPermitted
     }
     return nil
   }
 
-  /// In a family the account is not this device's to change (F5).
+  /// A child's account is not the child's to change (F5): the relay says so, and every device.
   mutating func setOwn(_ account: Account, _ now: Instant, _ out: inout DeviceLink.Output) {
-    guard !isInFamily else { return }
+    guard !isInFamily else {
+      send(.setAccount(link.personID, .account(account)), now, &out)
+      return
+    }
     let body = Event.Body.accountChanged(link.personID, .account(account))
-    link.happen(body, id: ids.id(now: now), now, &out)
+    link.happen(body, id: link.nextID(now), now, &out)
   }
 }

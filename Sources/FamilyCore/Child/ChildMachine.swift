@@ -31,7 +31,7 @@ public struct ChildMachine: Sendable {
     case setAge(AgeSettings)
     /// The person has forgotten what an app was told: “share again” (D9).
     case shareAgain(AppID)
-    /// The person, who is in no family group, sets the own account.
+    /// The person, who is no child, sets the own account.
     case setOwnAccount(Account)
     /// The deadline has come.
     case timer
@@ -40,7 +40,8 @@ public struct ChildMachine: Sendable {
   /// The day of a moment in a time zone; an empty one is where the device is.
   public typealias Calendar = @Sendable (Instant, _ timeZone: String) -> Account.Day
 
-  /// A digest of the people asked about in an app, under a key that only the family has.
+  /// A digest of the people asked about in an app, for machines without ``Security``: with it, the
+  /// conversation's key makes one.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
   /// The connection to the relay, and all that came over it.
@@ -54,7 +55,6 @@ public struct ChildMachine: Sendable {
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
   var tries = PasscodeTries()
-  var ids: IDSource
   private var lastPrompt: UInt64 = 0
 
   /// A device restored from its records.
@@ -64,19 +64,24 @@ public struct ChildMachine: Sendable {
   ///   - isInFamily: Whether the person is in a family group (F7).
   ///   - apps: The apps that are installed.
   ///   - manifests: What they say of themselves.
-  ///   - calendar: Tells the day; by default that of Greenwich.
+  ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
+  ///     machine alone.
   ///   - records: All records that earlier steps made durable.
+  ///   - calendar: Tells the day; by default that of Greenwich.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
-    manifests: [AppID: AppManifest] = [:], restoring records: [DeviceRecord] = [], ids: IDSource,
-    calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) }, digest: @escaping Digest
+    manifests: [AppID: AppManifest] = [:], security: Security? = nil,
+    restoring records: [DeviceRecord] = [], ids: IDSource,
+    calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
+    digest: @escaping Digest = { _, _ in [] }
   ) {
-    link = DeviceLink(address, of: person, restoring: records)
+    // In no family group there is nobody else to believe.
+    link = DeviceLink(
+      address, of: person, isInFamily ? security : nil, restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
     self.calendar = calendar
     self.manifests = manifests
-    self.ids = ids
     feeds = apps.sorted().map { app in
       var standing = AppStanding()
       var entries: [AppEntry] = []
@@ -87,7 +92,7 @@ public struct ChildMachine: Sendable {
       return AppFeed(app, standing: standing, entries: entries)
     }
     for case .passcodeTries(let found) in records { tries = found }
-    for case .event(let event) in records.sorted(by: eventOrder) { learn(event) }
+    for event in link.restored { learn(event) }
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -123,11 +128,13 @@ public struct ChildMachine: Sendable {
       send(.post(child: link.personID, .text(text)), now, &out)
     case .cancel(let id): send(.cancel(id), now, &out)
     case .setAge(let settings): set(settings, now, &out, &effects)
-    case .shareAgain(let app): changeAge(.noteAge(.ageMemory(app, nil)), now, &out, &effects)
+    case .shareAgain(let app):
+      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now, &out, &effects)
     case .setOwnAccount(let account): setOwn(account, now, &out)
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
+    effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
     for index in feeds.indices where isManaged(feeds[index]) {
@@ -239,7 +246,7 @@ public struct ChildMachine: Sendable {
   mutating func send(_ command: Command, _ now: Instant, _ out: inout DeviceLink.Output) -> Problem?
   {
     do throws(Problem) {
-      try link.send(command, id: ids.id(now: now), now, &out)
+      try link.send(command, id: link.nextID(now), now, &out)
       return nil
     } catch { return error }
   }
@@ -254,9 +261,4 @@ public struct ChildMachine: Sendable {
     effects.append(.prompt(lastPrompt, prompt))
     return lastPrompt
   }
-}
-
-private func eventOrder(_ a: DeviceRecord, _ b: DeviceRecord) -> Bool {
-  guard case .event(let a) = a, case .event(let b) = b else { return false }
-  return a.seq < b.seq
 }

@@ -84,6 +84,8 @@ public enum Notice: Hashable, Sendable {
   case withdrawn(Withdrawal, by: PersonID)
   /// Something new about the person's age was told to an app, and nobody was asked (D6).
   case ageShared(AppID, AgeRange)
+  /// The relay handed over something that is not believed; it changed nothing (X3).
+  case disbelieved(Problem)
   /// The relay does not let this device in.
   case shutOut(Problem)
 }

@@ -1,5 +1,6 @@
 import FamilyCore
 public import FamilyModel
+import FamilyTrust
 public import Foundation
 public import Logging
 public import RelayStore
@@ -132,14 +133,15 @@ public actor AgentHost: Service {
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {
       let machine = GuardianMachine(
-        credential.address, of: credential.personID, restoring: records, ids: ids)
+        credential.address, of: credential.personID, security: credential.security,
+        restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      restoring: records, ids: ids, calendar: Account.Day.init(_:in:),
-      digest: SubjectDigest(credential).callAsFunction)
+      security: credential.security, restoring: records, ids: ids,
+      calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
 
@@ -212,6 +214,8 @@ struct AgentCounters: Hashable {
   var replies = 0
   /// Broadcasts that cannot be opened with the key of their channel, or not be read.
   var broadcasts = 0
+  /// Events that were not believed.
+  var disbelieved = 0
   /// Messages of apps that cannot be read.
   var apps = 0
 }

@@ -130,7 +130,7 @@ private let teen = AgeRange(
     #expect(world.command(1, .setAge(PersonID(9), content, proof: [])) == .unknown)
     #expect(world.command(5, .setAge(PersonID(4), content, proof: [])) == nil)
     // Settings in the place of a memory are not taken.
-    #expect(world.command(3, .noteAge(content)) == nil)
+    #expect(world.command(3, .noteAge(World.emily, content)) == nil)
     world.wait(2_000)
     #expect(world.children[4]!.age.settings == AgeSettings())
   }
