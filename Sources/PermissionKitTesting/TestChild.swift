@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 public import Foundation
 
 /// The child of a ``TestFamily``, who sits before the device that runs the app.
@@ -69,6 +69,17 @@ public struct TestChild: Sendable {
         case .leaveIt: .cancel
         }
     }
+  }
+
+  /// Changes the setting on the child's device; a child needs a guardian who types the passcode (D7): see
+  /// ``Answer/approveInPerson(passcode:choice:)``.
+  public func setAgeSharing(_ sharing: AgeSharing) async {
+    family.perform { home in
+      var settings = home.child.age.settings
+      settings.sharing = sharing
+      home.step(.setAge(settings))
+    }
+    await family.settle()
   }
 
   /// Has forgotten what the app was told: the next request gives the present range (D9).

@@ -96,6 +96,30 @@ private let service = AgeRangeService.shared
     }
   }
 
+  @Test("D7: on the child's device the setting changes with the passcode, and not without")
+  func passcode() async throws {
+    let family = TestFamily()
+    await family.sandbox(.teen14)
+    await family.organizer.setPasscode("2580")
+    try await family.app {
+      for (typed, isRight) in [("1111", false), ("2580", true)] {
+        family.child.will(.approveInPerson(passcode: typed))
+        await family.child.setAgeSharing(.never)
+        try await expect(isRight ? nil : [nil, 15], (16, nil))
+      }
+    }
+  }
+
+  @Test("D6: an adult changes the own setting") func adult() async throws {
+    let family = TestFamily(isChild: false)
+    await family.sandbox(.adult42)
+    await family.child.setAgeSharing(.always)
+    try await family.app {
+      try await expect([16, nil], (16, nil))
+      #expect(family.child.agePrompts == 0 && family.child.ageNotifications == 1)
+    }
+  }
+
   @Test("D8, D9: the answer stays for a year; share again gives the present one") func year()
     async throws
   {

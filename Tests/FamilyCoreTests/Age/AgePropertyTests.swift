@@ -5,10 +5,15 @@ import Testing
 /// How many histories each of these tests looks at.
 private let histories: UInt64 = 10_000
 
-/// They are played once for all tests.
-private let played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = (1...histories).map { seed in
-  let history = AgeHistory(seed: seed)
-  return (history, history.play(born: history.born))
+/// They are played once for all tests. All of this gives way to other tests, which share its threads.
+private let played = Task.detached {
+  var played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = []
+  for seed in 1...histories {
+    if seed.isMultiple(of: 64) { await Task.yield() }
+    let history = AgeHistory(seed: seed)
+    played.append((history, history.play(born: history.born)))
+  }
+  return played
 }
 
 /// What the app knows of the age that counted in one year after the anchor, from the answers of that year.
@@ -27,10 +32,11 @@ private struct Knowledge {
   }
 }
 
-@Suite struct AgePropertyTests {
+@Suite(.serialized) struct AgePropertyTests {
   /// Fails with the seed, so that one line replays it.
-  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) {
-    for (history, seen) in played {
+  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) async {
+    for (history, seen) in await played.value {
+      if history.seed.isMultiple(of: 64) { await Task.yield() }
       if let failure = body(history, seen) {
         Issue.record("AgeHistory(seed: \(history.seed)): \(failure)")
         return
@@ -40,8 +46,8 @@ private struct Knowledge {
 
   @Test(
     "D3, D8: an answer contains the age that counts, which is the true one or, until the anniversary, one less"
-  ) func trueAge() {
-    forEach { history, seen in
+  ) func trueAge() async {
+    await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       for answer in seen {
@@ -66,9 +72,9 @@ private struct Knowledge {
   @Test(
     "D8: people who were of one age on the day of the first answer are the same to the app, for ever"
   )
-  func birthday() {
+  func birthday() async {
     var told = 0
-    forEach { history, seen in
+    await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       for twin in history.twins(on: anchor) {
         told += 1
@@ -79,8 +85,8 @@ private struct Knowledge {
     #expect(told > histories / 2)
   }
 
-  @Test("D8: within a year the answers leave at least two ages") func twoAges() {
-    forEach { history, seen in
+  @Test("D8: within a year the answers leave at least two ages") func twoAges() async {
+    await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var years: [Int32: Knowledge] = [:]
       var latest = anchor
@@ -99,8 +105,9 @@ private struct Knowledge {
   @Test(
     "D8: what is left out of answers says no more than the answers: no age is alone in what is seen"
   )
-  func groups() {
+  func groups() async {
     for seed in 1...600 as ClosedRange<UInt64> {
+      await Task.yield()
       let history = AgeHistory(seed: seed, isWithinYear: true)
       let ages: [[AgeHistory.Seen]] = (Int32(0)...25).map { age in
         let start = history.steps[0].day
@@ -114,8 +121,8 @@ private struct Knowledge {
   }
 
   @Test("D1, D2: every bounded range spans two years, and nothing above majority shows")
-  func bounds() {
-    forEach { history, seen in
+  func bounds() async {
+    await forEach { history, seen in
       let majority = Region(history.region).majority
       for range in seen.compactMap(\.range) {
         if let lower = range.lower, let upper = range.upper, upper - lower < 1 {
@@ -131,9 +138,9 @@ private struct Knowledge {
   }
 
   @Test("D8: what was shared is given again without a prompt and without a notification")
-  func cached() {
+  func cached() async {
     var repeated = 0
-    forEach { history, seen in
+    await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       var shared: [[Int32]: (year: Int32, range: AgeRange)] = [:]
