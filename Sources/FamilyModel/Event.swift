@@ -134,6 +134,11 @@ public struct Event: Hashable, Sendable {
     /// content is age settings or an age memory, and the proof, on a child's own device, a signature of
     /// ``InPerson``'s bytes.
     case ageSet(PersonID, Content, proof: [UInt8])
+    /// A guardian lets one device join (F3).
+    case invited(Invitation)
+    /// A device has the code of an invitation, and wants to join; it is in no family until a guardian's
+    /// device signs so.
+    case joinRequested(JoinRequest)
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
   }

@@ -93,6 +93,10 @@ public struct Problem: Error, Hashable, Sendable {
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
   public static let storeFailed = Problem(501)
+  /// The device, or its family, asks for more than a family may: wait so many milliseconds.
+  public static func tooFast(retryAfter: UInt32) -> Problem {
+    Problem(code: 502, retryAfter: retryAfter)
+  }
 }
 
 extension Problem: CustomStringConvertible {
@@ -120,6 +124,6 @@ extension Problem: CustomStringConvertible {
     410: "the app does not declare that it uses age ranges",
     411: "the app is rated above the child's ceiling", 412: "no age range is available",
     500: "overloaded",
-    501: "store failed",
+    501: "store failed", 502: "more requests than one family may send",
   ]
 }

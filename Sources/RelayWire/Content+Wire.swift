@@ -129,7 +129,7 @@ extension Event {
     case .ageSet(let person, let content, let proof):
       event.body = .ageSet(person, content.openedIfPossible, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared:
+      .keysShared, .invited, .joinRequested:
       break
     }
     return event

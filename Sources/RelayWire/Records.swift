@@ -128,7 +128,8 @@ extension Command {
     case .noteAge(let person, let content): .noteAge(person, content.openedIfPossible)
     case .setAge(let person, let content, let proof):
       .setAge(person, content.openedIfPossible, proof: proof)
-    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys:
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
+      .invite:
       self
     }
   }

@@ -42,6 +42,7 @@ public struct Envelope: Hashable, Sendable {
       }
     case .acknowledge(let cursors): message.acknowledge = wire(cursors)
     case .ping: message.ping = PBEmpty()
+    case .join(let join): message.join = join.wire
     }
     return Wire.encode(message)
   }
@@ -74,6 +75,7 @@ public struct Envelope: Hashable, Sendable {
       return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
     case .acknowledge(let list): return .acknowledge(try cursors(list))
     case .ping: return .ping
+    case .join(let join): return .join(try JoinRequest(join))
     case nil: throw .unknownRequest
     }
   }
@@ -135,6 +137,7 @@ extension Command {
         message.noteAge = RelayWire.wire(person, content)
       case .setAge(let person, let content, let proof):
         message.setAge = RelayWire.setAge(person, content, proof)
+      case .invite(let invitation): message.invite = invitation.wire
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
       }
@@ -176,6 +179,7 @@ extension Command {
       self = .setAge(
         PersonID(set.person), try Content(carried: set.content),
         proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
+    case .invite(let invitation): self = .invite(try Invitation(invitation))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest

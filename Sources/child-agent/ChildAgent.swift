@@ -8,35 +8,42 @@ import RelayRuntime
 struct ChildAgent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "child-agent",
-    abstract: "A child's device: prompts, the conversation, and the apps that it launches.")
+    abstract: "A child's device: prompts, the conversation, and the apps that it launches.",
+    subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
-  @OptionGroup var options: AgentOptions
+  struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Be the device; also without this word.")
 
-  @Option(
-    name: .customLong("app"),
-    help: "An app on the device, as IDENTIFIER=PROGRAM. Can be given several times.")
-  var apps: [String] = []
+    @OptionGroup var options: AgentOptions
 
-  @Option(
-    name: .customLong("manifest"),
-    help: "What an app says of itself, as IDENTIFIER=FILE. Can be given several times.")
-  var manifests: [String] = []
+    @Option(
+      name: .customLong("app"),
+      help: "An app on the device, as IDENTIFIER=PROGRAM. Can be given several times.")
+    var apps: [String] = []
 
-  func run() async throws {
-    let programs = try Self.pairs(apps, "--app takes IDENTIFIER=PROGRAM.").mapValues { [$0] }
-    let manifests = try Self.pairs(manifests, "--manifest takes IDENTIFIER=FILE.")
-      .mapValues { try AppManifest(file: URL(fileURLWithPath: $0)) }
-    let credentials = try options.load("a child") { !$0.isGuardian }
-    try await options.run(credentials, apps: programs, manifests: manifests, label: "child-agent")
-  }
+    @Option(
+      name: .customLong("manifest"),
+      help: "What an app says of itself, as IDENTIFIER=FILE. Can be given several times.")
+    var manifests: [String] = []
 
-  private static func pairs(_ texts: [String], _ usage: String) throws -> [AppID: String] {
-    var pairs: [AppID: String] = [:]
-    for text in texts {
-      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { throw ValidationError(usage) }
-      pairs[AppID(parts[0])] = parts[1]
+    func run() async throws {
+      let programs = try Self.pairs(apps, "--app takes IDENTIFIER=PROGRAM.").mapValues { [$0] }
+      let manifests = try Self.pairs(manifests, "--manifest takes IDENTIFIER=FILE.")
+        .mapValues { try AppManifest(file: URL(fileURLWithPath: $0)) }
+      let credentials = try options.load("a child") { !$0.isGuardian }
+      try await options.run(
+        credentials, apps: programs, manifests: manifests, label: "child-agent")
     }
-    return pairs
+
+    private static func pairs(_ texts: [String], _ usage: String) throws -> [AppID: String] {
+      var pairs: [AppID: String] = [:]
+      for text in texts {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError(usage) }
+        pairs[AppID(parts[0])] = parts[1]
+      }
+      return pairs
+    }
   }
 }

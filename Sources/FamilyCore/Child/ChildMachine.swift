@@ -71,8 +71,8 @@ public struct ChildMachine: Sendable {
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
     manifests: [AppID: AppManifest] = [:], security: Security? = nil,
-    restoring records: [DeviceRecord] = [], ids: IDSource,
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
+    restoring records: [DeviceRecord] = [], ids: IDSource,
     digest: @escaping Digest = { _, _ in [] }
   ) {
     // In no family group there is nobody else to believe.

@@ -127,6 +127,14 @@ extension FamilyState {
         try require(isAdministrator || isOwn || isGuardian && owner.role == .child)
       }
       return (.ageSet(id, content, proof: proof), .account(id))
+    case .invite(let invitation):
+      guard let invited = roster.person(invitation.person) else { throw .unknown }
+      try require(isGuardian && (invited.role != .organizer || person?.role == .organizer))
+      guard invitation.key.count == 32, !invitations.holds(invitation.key) else { throw .conflict }
+      guard invitation.expires > now else { throw .expirationInThePast }
+      guard invitation.expires <= now + Limits.invitationTime else { throw .tooLarge }
+      guard invitations.count(now) < Limits.invitations else { throw .tooMany }
+      return (.invited(invitation), .family)
     case .shareKeys(let audience, let wraps):
       let isReader = person.map { isMember($0, of: audience) } ?? false
       try require(isReader || isAdministrator && audience.accountPerson != nil)

@@ -9,7 +9,9 @@ extension Command {
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
       .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
       content
-    default: nil
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
+      nil
     }
   }
 
@@ -28,7 +30,9 @@ extension Command {
     case .withdraw(let child, _): return .withdraw(child: child, content)
     case .noteAge(let person, _): return .noteAge(person, content)
     case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
-    default: return self
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
+      return self
     }
   }
 
@@ -53,6 +57,7 @@ extension Command {
     case .noteAge(let person, let content): return (.account(person), .ageNoted(person, content))
     case .setAge(let person, let content, let proof):
       return (.account(person), .ageSet(person, content, proof: proof))
+    case .invite(let invitation): return (.family, .invited(invitation))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
@@ -81,7 +86,9 @@ extension Event.Body {
       .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
       .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
       content
-    default: nil
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      nil
     }
   }
 
@@ -97,18 +104,29 @@ extension Event.Body {
     case .withdrawn(let child, _): .withdrawn(child: child, content)
     case .ageNoted(let person, _): .ageNoted(person, content)
     case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
-    default: self
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      self
     }
   }
 
   /// Whether the content is of the kind that belongs here.
   func fits(_ content: Content) -> Bool {
-    switch (self, content) {
-    case (.accountChanged, .account), (.asked, .question), (.posted, .text),
-      (.contactChanged, .contact), (.answeredInPerson, .question), (.withdrawn, .withdrawal),
-      (.ageNoted, .ageMemory), (.ageSet, .ageSettings), (.ageSet, .ageMemory(_, nil)):
-      true
-    default: false
+    switch self {
+    case .accountChanged: if case .account = content { true } else { false }
+    case .asked, .answeredInPerson: if case .question = content { true } else { false }
+    case .posted: if case .text = content { true } else { false }
+    case .contactChanged: if case .contact = content { true } else { false }
+    case .withdrawn: if case .withdrawal = content { true } else { false }
+    case .ageNoted: if case .ageMemory = content { true } else { false }
+    case .ageSet:
+      switch content {
+      case .ageSettings, .ageMemory(_, nil): true
+      default: false
+      }
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      false
     }
   }
 

@@ -140,8 +140,8 @@ public actor AgentHost: Service {
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      security: credential.security, restoring: records, ids: ids,
-      calendar: Account.Day.init(_:in:))
+      security: credential.security, calendar: Account.Day.init(_:in:), restoring: records,
+      ids: ids)
     return HostedDevice(credential, child: machine)
   }
 

@@ -101,6 +101,7 @@ public struct AgentOptions: ParsableArguments {
     _ credentials: [Credential], apps: [AppID: [String]], manifests: [AppID: AppManifest] = [:],
     label: String
   ) async throws {
+    PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

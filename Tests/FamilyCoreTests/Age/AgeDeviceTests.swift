@@ -353,11 +353,11 @@ private let teen = AgeRange(
     world.guardian(1, .setAge(World.emily, World.settings(.always)))
     world.children[3] = ChildMachine(
       world.address(3), of: World.emily, apps: [World.app], manifests: world.manifests,
-      restoring: world.disks[3]!.values.sorted { "\($0.key)" < "\($1.key)" },
-      ids: IDSource(seed: 77),
       calendar: { now, zone in
         Account.Day(utc: zone == "east" ? now + 9 * 3_600_000 : now)
-      }, digest: { _, _ in [] })
+      },
+      restoring: world.disks[3]!.values.sorted { "\($0.key)" < "\($1.key)" },
+      ids: IDSource(seed: 77), digest: { _, _ in [] })
     world.connect(3)
     world.now = World.november + (11 * 60 + 30) * 60_000
     world.askAge(1, [13])
