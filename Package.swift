@@ -99,6 +99,8 @@ let package = Package(
         "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
+    layer(
+      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
@@ -117,6 +119,7 @@ let package = Package(
       "bench",
       ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
+    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
     layer(
       "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
       path: "tools/fuzzing/targets"),
@@ -124,6 +127,8 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),

@@ -54,8 +54,8 @@ public struct DeviceLink: Sendable {
   var outbox = Outbox()
   /// What this device believes; `nil`: everything, as in the machines' own tests.
   var trust: Trust?
-  /// What was believed of the records, for the machine that owns the link.
-  private(set) var restored: [Event] = []
+  /// What was believed of the records that the device was restored from, with its contents open, in order.
+  public private(set) var restored: [Event] = []
   private var ids: IDSource
   /// The last time, in milliseconds, that a believed command was made at: this device's next one is later.
   private var lastTime: Int64 = 0
@@ -161,6 +161,12 @@ public struct DeviceLink: Sendable {
   /// Whether the relay has told of events of the family that are not here yet.
   var isBehind: Bool { delivered(.family) < familyHead }
 
+  /// Whether it can give keys to others now. What is due before waits, without a timer.
+  var mayShare: Bool { state == .attached && !isBehind }
+
+  /// Events that are durable here and not believed yet: a key or a roster is on its way.
+  package var asideCount: Int { trust?.aside.count ?? 0 }
+
   /// The owner of this device, once the family is known.
   public var person: Person? { roster.person(personID) }
 
@@ -179,7 +185,8 @@ public struct DeviceLink: Sendable {
   }
 
   var deadline: Instant? {
-    ([due, outbox.deadline, newcomersDue] + fetching.values.map(\.due)).compactMap { $0 }.min()
+    ([due, outbox.deadline, mayShare ? newcomersDue : nil] + fetching.values.map(\.due))
+      .compactMap { $0 }.min()
   }
 
   // MARK: inputs

@@ -128,6 +128,8 @@ extension AgentHost {
     case .wantsToJoin: trace("wants-to-join", device: address)
     case .disbelieved(let problem):
       counters.disbelieved += 1
+      devices[address]?.disbelieved += 1
+      statusIsStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("the relay handed over an event that is not believed: \(problem)")
     case .shutOut(let problem):
