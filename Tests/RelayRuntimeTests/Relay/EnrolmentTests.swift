@@ -64,6 +64,10 @@ import ZeroMQ
     let device = try visit.family().link.roster.device(DeviceID(51))
     #expect(device == credential.device)
     try expectRefused(code)
+    // Who was let in and is taken out is a stranger.
+    let link = try home.organizer.family().link
+    try home.organizer.send(.setRoster(link.roster(removing: DeviceID(51))))
+    #expect(throws: Problem.notEnrolled) { _ = try joining.credential() }
     try await home.rig.stop()
   }
 
