@@ -103,6 +103,7 @@ public struct FamilyState: Hashable, Sendable {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
     roster = new
+    invitations.forget(in: new)
     lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }
 
