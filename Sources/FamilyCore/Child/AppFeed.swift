@@ -18,6 +18,10 @@ struct AppFeed: Sendable {
   private(set) var life = Life.asleep
   private var attempts = 0
   private var notBefore = Instant(milliseconds: .min)
+  /// When an attached app that has not acknowledged is looked after: it may have ended with an entry on its
+  /// way, which nobody tells.
+  private var probeDue: Instant?
+  private var probes = 0
 
   init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
     self.app = app
@@ -26,10 +30,12 @@ struct AppFeed: Sendable {
   }
 
   var deadline: Instant? {
-    switch life {
-    case .launched(let until): until
-    case .asleep: wantsLaunch ? notBefore : nil
-    }
+    let ofLife: Instant? =
+      switch life {
+      case .launched(let until): until
+      case .asleep: wantsLaunch ? notBefore : nil
+      }
+    return [ofLife, probeDue].compactMap { $0 }.min()
   }
 
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
@@ -62,6 +68,7 @@ struct AppFeed: Sendable {
     guard position > standing.acknowledged else { return [] }
     standing.acknowledged = position
     attempts = 0
+    (probeDue, probes) = (nil, 0)
     let done = entries.prefix { $0.position <= position }
     entries.removeFirst(done.count)
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
@@ -70,6 +77,7 @@ struct AppFeed: Sendable {
   /// The app's process ended, or its connection did.
   mutating func gone(exited: Bool, _ now: Instant) {
     isAttached = false
+    (probeDue, probes) = (nil, 0)
     guard exited, case .launched = life else { return }
     life = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now)
@@ -82,6 +90,7 @@ struct AppFeed: Sendable {
 
   /// What there is to do about the app's process.
   mutating func manage(_ now: Instant) -> DeviceEffect? {
+    if let effect = probe(now) { return effect }
     switch life {
     case .launched(let until):
       guard until <= now else { return nil }
@@ -93,5 +102,16 @@ struct AppFeed: Sendable {
       life = .launched(until: now + Timing.launchBudget)
       return .launch(app, budget: Timing.launchBudget)
     }
+  }
+
+  /// Says again that there is nothing more: an app that lives does not mind, and one that has gone cannot be
+  /// reached, which the device then learns (R6).
+  private mutating func probe(_ now: Instant) -> DeviceEffect? {
+    guard isAttached, !entries.isEmpty else { return nil }
+    if let probeDue, probeDue > now { return nil }
+    let isFirst = probeDue == nil
+    probeDue = now + Timing.backoff(probes, Timing.relaunchFirst, Timing.relaunchMost)
+    probes += 1
+    return isFirst ? nil : .app(app, .caughtUp)
   }
 }
