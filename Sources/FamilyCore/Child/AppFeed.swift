@@ -3,7 +3,9 @@ import FamilyModel
 /// What one app on the device still has to learn, and whether the app runs.
 ///
 /// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
-/// entries wait and the app is registered, it is launched, again and again with growing delays (R6).
+/// entries wait and the app is registered, it is launched, again and again with growing delays (R6). An
+/// attached app that does not acknowledge is given its first entry again, with growing delays: an app that
+/// has died unnoticed turns out to be unreachable, and to one that lives the repetition means nothing.
 struct AppFeed: Sendable {
   enum Life: Hashable, Sendable {
     case asleep
@@ -18,10 +20,9 @@ struct AppFeed: Sendable {
   private(set) var life = Life.asleep
   private var attempts = 0
   private var notBefore = Instant(milliseconds: .min)
-  /// When an attached app that has not acknowledged is looked after: it may have ended with an entry on its
-  /// way, which nobody tells.
-  private var probeDue: Instant?
-  private var probes = 0
+  /// When the first entry is given again, while an attached app owes an acknowledgement.
+  private var repeatAt: Instant?
+  private var repetitions = 0
 
   init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
     self.app = app
@@ -30,15 +31,22 @@ struct AppFeed: Sendable {
   }
 
   var deadline: Instant? {
-    let ofLife: Instant? =
+    let end: Instant? =
       switch life {
       case .launched(let until): until
       case .asleep: wantsLaunch ? notBefore : nil
       }
-    return [ofLife, probeDue].compactMap { $0 }.min()
+    return [end, repeatAt].compactMap { $0 }.min()
   }
 
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
+
+  /// Whether a response to the question waits for the app's acknowledgement.
+  func holdsResponse(to id: QuestionID) -> Bool {
+    entries.contains {
+      if case .response(let question, _) = $0.body { question.id == id } else { false }
+    }
+  }
 
   mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {
     isAttached = true
@@ -68,7 +76,8 @@ struct AppFeed: Sendable {
     guard position > standing.acknowledged else { return [] }
     standing.acknowledged = position
     attempts = 0
-    (probeDue, probes) = (nil, 0)
+    repeatAt = nil
+    repetitions = 0
     let done = entries.prefix { $0.position <= position }
     entries.removeFirst(done.count)
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
@@ -77,7 +86,6 @@ struct AppFeed: Sendable {
   /// The app's process ended, or its connection did.
   mutating func gone(exited: Bool, _ now: Instant) {
     isAttached = false
-    (probeDue, probes) = (nil, 0)
     guard exited, case .launched = life else { return }
     life = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now)
@@ -88,9 +96,25 @@ struct AppFeed: Sendable {
     return now + Timing.backoff(attempts, Timing.relaunchFirst, Timing.relaunchMost)
   }
 
-  /// What there is to do about the app's process.
+  /// What there is to do about the app: about its process first.
   mutating func manage(_ now: Instant) -> DeviceEffect? {
-    if let effect = probe(now) { return effect }
+    manageLife(now) ?? repeatFirst(now)
+  }
+
+  private mutating func repeatFirst(_ now: Instant) -> DeviceEffect? {
+    guard isAttached, let first = entries.first else {
+      repeatAt = nil
+      repetitions = 0
+      return nil
+    }
+    let isDue = repeatAt.map { $0 <= now } ?? false
+    guard isDue || repeatAt == nil else { return nil }
+    repeatAt = now + Timing.backoff(repetitions, Timing.requestFirst, Timing.requestMost)
+    repetitions += 1
+    return isDue ? .app(app, .entry(first)) : nil
+  }
+
+  private mutating func manageLife(_ now: Instant) -> DeviceEffect? {
     switch life {
     case .launched(let until):
       guard until <= now else { return nil }
@@ -102,16 +126,5 @@ struct AppFeed: Sendable {
       life = .launched(until: now + Timing.launchBudget)
       return .launch(app, budget: Timing.launchBudget)
     }
-  }
-
-  /// Says again that there is nothing more: an app that lives does not mind, and one that has gone cannot be
-  /// reached, which the device then learns (R6).
-  private mutating func probe(_ now: Instant) -> DeviceEffect? {
-    guard isAttached, !entries.isEmpty else { return nil }
-    if let probeDue, probeDue > now { return nil }
-    let isFirst = probeDue == nil
-    probeDue = now + Timing.backoff(probes, Timing.relaunchFirst, Timing.relaunchMost)
-    probes += 1
-    return isFirst ? nil : .app(app, .caughtUp)
   }
 }

@@ -9,7 +9,9 @@ extension Command {
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
       .withdraw(_, let content):
       content
-    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys: nil
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
+      nil
     }
   }
 
@@ -26,7 +28,8 @@ extension Command {
       header.subjects = subjects
       return .answerInPerson(header, content, choice: choice, proof: proof)
     case .withdraw(let child, _): return .withdraw(child: child, content)
-    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys:
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
       return self
     }
   }
@@ -49,6 +52,7 @@ extension Command {
       return (.conversation(child), .contactChanged(child: child, content))
     case .withdraw(let child, let content):
       return (.conversation(child), .withdrawn(child: child, content))
+    case .invite(let invitation): return (.family, .invited(invitation))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
@@ -78,7 +82,7 @@ extension Event.Body {
       .withdrawn(_, let content):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared:
+      .invited, .joinRequested, .keysShared:
       nil
     }
   }
@@ -94,7 +98,7 @@ extension Event.Body {
       .answeredInPerson(header, content, decision, proof: proof)
     case .withdrawn(let child, _): .withdrawn(child: child, content)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared:
+      .invited, .joinRequested, .keysShared:
       self
     }
   }
@@ -108,7 +112,7 @@ extension Event.Body {
     case .contactChanged: if case .contact = content { true } else { false }
     case .withdrawn: if case .withdrawal = content { true } else { false }
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared:
+      .invited, .joinRequested, .keysShared:
       false
     }
   }

@@ -125,6 +125,7 @@ extension AgentHost {
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
+    case .wantsToJoin: trace("wants-to-join", device: address)
     case .disbelieved(let problem):
       counters.disbelieved += 1
       devices[address]?.disbelieved += 1

@@ -152,27 +152,6 @@ import Testing
     #expect(world.children[4]!.conversation?.lines.count == 10)
   }
 
-  @Test("R6: an app that ended with a response on its way is found out, and launched")
-  mutating func endedUnseen() {
-    let question = World.question(1)
-    world.ask(question)
-    world.guardian(1, .answer(question.id, choice: "approve"))
-    #expect(world.responses().count == 1)
-    _ = world.take(3)
-    world.wait(1_000)
-    #expect(world.take(3).contains(.app(World.app, .caughtUp)))
-    // It cannot be reached.
-    world.child(3, .appGone(World.app, exited: false))
-    world.wait(1)
-    #expect(world.take(3).contains(.launch(World.app, budget: Timing.launchBudget)))
-    // One that is there and has acknowledged is left alone.
-    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
-    world.child(3, .app(World.app, .acknowledge(1)))
-    _ = world.take(3)
-    world.wait(60_000)
-    #expect(!world.take(3).contains(.app(World.app, .caughtUp)))
-  }
-
   @Test(
     "X2, M3: lost broadcasts and a killed relay lose nothing, and order is alike for all",
     arguments: 1...40 as ClosedRange<UInt64>)
