@@ -36,7 +36,15 @@ extension Transcript {
   }
 
   func show(_ family: Int, _ child: String, known: [String]) async throws {
-    let output = try await landmarks(family, ["show"])
+    // The device knows first; the app is being woken meanwhile.
+    var output = try await landmarks(family, ["show"])
+    for _ in 0..<20
+    where ["dragonslayer42", "maria"].contains(where: {
+      output.contains($0) != known.contains($0)
+    }) {
+      try await Task.sleep(for: .milliseconds(250))
+      output = try await landmarks(family, ["show"])
+    }
     print(output.split(separator: "\n").map { "      \($0)" }.joined(separator: "\n"))
     for handle in ["dragonslayer42", "maria"] {
       let isHidden = !output.contains(handle)
