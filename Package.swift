@@ -107,9 +107,15 @@ let package = Package(
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
-    program(
-      "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
-      path: "tools/bench"),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "PermissionKit", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore", "RelayWire",
+        "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
+      ], path: "tools/bench", exclude: ["reference"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-reference", path: "tools/bench/reference",
+      linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),

@@ -7,7 +7,7 @@ import PermissionKit
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures approvals against the cost of their parts.",
-    subcommands: [Latency.self, RelayBench.self])
+    subcommands: [RelayBench.self, Latency.self, PlainRelay.self])
 }
 
 /// Where prompts appear: nowhere.
