@@ -67,14 +67,16 @@ let package = Package(
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
+    layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
     layer("DeviceConnection", ["FamilyModel"]),
     layer(
       "RelayRuntime",
       [
-        "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging, lifecycle,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        lifecycle,
         subprocess, system,
         argumentParser,
       ]),
@@ -91,7 +93,8 @@ let package = Package(
     layer(
       "PermissionKitTesting",
       [
-        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
+        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
+        "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
     program("app-agent", ["PermissionKit"]),
@@ -100,8 +103,8 @@ let package = Package(
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "TextTable", "Wording", "ZeroMQ",
-        yams,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
@@ -119,14 +122,14 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(
       "RelayRuntimeTests",
       [
-        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ",
-        "DeviceConnection", logging,
-        lifecycle,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),

@@ -30,7 +30,8 @@ public struct Envelope: Hashable, Sendable {
     message.device = device.device.rawValue
     message.id = requestID
     switch request {
-    case .command(let id, let command):
+    case .command(let id, let command, let signature):
+      if let signature { message.signature = signature.wire }
       message.commandID = Data(id.bytes)
       message.command = command.wire
     case .attach(let cursors): message.attach = wire(cursors)
@@ -65,7 +66,9 @@ public struct Envelope: Hashable, Sendable {
   private static func request(_ message: PBRequest) throws(Problem) -> Request {
     switch message.body {
     case .command(let command):
-      return .command(try Wire.id(message.commandID), try Command(command))
+      return .command(
+        try Wire.id(message.commandID), try Command(command),
+        message.hasSignature ? try Signature(message.signature) : nil)
     case .attach(let list): return .attach(try cursors(list))
     case .fetch(let fetch):
       return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
@@ -128,6 +131,8 @@ extension Command {
       case .withdraw(let child, let content):
         message.withdraw = RelayWire.wire(child, content)
       case .addChild(let name): message.addChild = name
+      case .shareKeys(let audience, let wraps):
+        message.shareKeys = RelayWire.wire(audience, wraps)
       }
     }
   }
@@ -161,6 +166,8 @@ extension Command {
     case .addChild(let name):
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
+    case .shareKeys(let shared):
+      self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest
     }
   }

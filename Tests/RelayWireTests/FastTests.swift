@@ -66,7 +66,7 @@ import Testing
   mutating func unusual() throws {
     let envelope = Envelope(
       device: DeviceAddress(family: FamilyID(3), device: DeviceID(4)), requestID: 5,
-      request: .command(id(), .answer(id(), choice: "approve")))
+      request: .command(id(), .answer(id(), choice: "approve"), nil))
     for more in [[0x78, 1], [0x10, 9], [0xF8, 0x07, 1], [0x30, 1]] as [[UInt8]] {
       let bytes = envelope.encode() + more
       #expect(bytes.withUnsafeBytes { Envelope(fast: $0) } == nil)
@@ -93,11 +93,17 @@ import Testing
       expiration: small(1) == 0 ? nil : Instant(milliseconds: Int64(bitPattern: number() >> 1)))
   }
 
+  private mutating func signature() -> Signature? {
+    guard small(1) == 0 else { return nil }
+    let signer = DeviceID(UInt32(truncatingIfNeeded: number()))
+    return Signature(signer: signer, seen: number(), bytes: Array(repeating: 9, count: 64))
+  }
+
   private mutating func envelope() -> Envelope {
     let request: Request =
       switch small(2) {
-      case 0: .command(id(), .ask(header(), content()))
-      case 1: .command(id(), .answer(id(), choice: text()))
+      case 0: .command(id(), .ask(header(), content()), signature())
+      case 1: .command(id(), .answer(id(), choice: text()), signature())
       default:
         .acknowledge(
           (0..<small(4)).map { _ in
@@ -117,7 +123,8 @@ import Testing
     return Event(
       seq: number(), previous: number(), audience: Audience(rawValue: number()), command: id(),
       device: DeviceID(UInt32(truncatingIfNeeded: number())),
-      at: Instant(milliseconds: Int64(bitPattern: number() >> 1)), body: body)
+      at: Instant(milliseconds: Int64(bitPattern: number() >> 1)), body: body,
+      signature: signature())
   }
 
   private mutating func damage(_ bytes: inout [UInt8]) {

@@ -13,9 +13,12 @@ extension FamilyState {
   /// - Parameters:
   ///   - device: Who sent it; zero: the administrator.
   ///   - family: The family's number, which is part of what is signed.
+  ///   - signed: The command's id and signature. The relay verifies those of rosters, which are few; all
+  ///     others are verified by those who believe them.
   /// - Throws: the `Problem` for which the command is refused.
   public func decide(
-    _ command: Command, by device: DeviceID, in family: FamilyID, now: Instant, verify: Verify
+    _ command: Command, by device: DeviceID, in family: FamilyID,
+    signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verify
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
     let person = roster.owner(of: device)
@@ -27,13 +30,15 @@ extension FamilyState {
     }
     let isGuardian = person?.role.isGuardian ?? false
     switch command {
-    case .setRoster(let roster):
-      try require(isAdministrator)
-      try roster.validate()
-      return (.rosterChanged(roster), .family)
+    case .setRoster(let next):
+      try require(isAdministrator || isGuardian && signed != nil)
+      try next.validate()
+      try check(next, signed, in: family, verify)
+      return (.rosterChanged(next), .family)
     case .setAccount(let id, let content):
       guard let owner = roster.person(id) else { throw .unknown }
-      try require(isAdministrator || isGuardian && owner.role == .child)
+      let isOwn = owner.role != .child && owner.id == person?.id && signed != nil
+      try require(isAdministrator || isOwn || isGuardian && owner.role == .child)
       try check(content)
       return (.accountChanged(id, content), .account(id))
     case .setLimits(let id, let on):
@@ -97,14 +102,38 @@ extension FamilyState {
       try check(content)
       return (.withdrawn(child: id, content), .conversation(id))
     case .addChild(let name):
-      try require(isGuardian)
+      // In a family with keys, a guardian's device signs the roster itself.
+      try require(isGuardian && !roster.isSigned)
       var roster = roster
       // Numbers are not given anew: what a person who left has said stays theirs.
       let id = PersonID(lastPerson.rawValue + 1)
       roster.persons.append(Person(id: id, role: .child, displayName: name))
       try roster.validate()
       return (.rosterChanged(roster), .family)
+    case .shareKeys(let audience, let wraps):
+      let isReader = person.map { isMember($0, of: audience) } ?? false
+      try require(isReader || isAdministrator && audience.accountPerson != nil)
+      guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
+      return (.keysShared(wraps), audience)
     }
+  }
+
+  /// A roster is signed by the organizer, or by a guardian of the one before it.
+  private func check(
+    _ next: Roster, _ signed: (id: CommandID, signature: Signature)?, in family: FamilyID,
+    _ verify: Verify
+  ) throws(Problem) {
+    guard roster.isSigned || next.isSigned else { return }
+    guard let (id, signature) = signed,
+      let key = rosterSeq == 0
+        ? next.key(forFirstBy: signature.signer) : roster.key(forNext: next, by: signature.signer),
+      verify(
+        key, signature.bytes,
+        SignedBytes.of(
+          .rosterChanged(next), id, in: family, .family, by: signature.signer,
+          seen: signature.seen, question: nil, bytes: { _ in [] }))
+    else { throw .notSigned }
+    guard signature.seen >= rosterSeq else { throw .stale }
   }
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {

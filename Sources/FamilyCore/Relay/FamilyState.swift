@@ -22,6 +22,8 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var roster = Roster()
   /// The last event; zero: the family does not exist.
   public internal(set) var seq: UInt64 = 0
+  /// The event with the roster.
+  private(set) var rosterSeq: UInt64 = 0
   /// The last event of each audience.
   var heads = SmallMap<Audience, UInt64>()
   /// Grows whenever a device leaves the audience: it then has a new topic and key.
@@ -56,11 +58,17 @@ public struct FamilyState: Hashable, Sendable {
     seq = event.seq
     heads[event.audience] = event.seq
     results.add(event.command, event.seq, most: resultsKept)
-    if let child = event.audience.conversationChild, roster.device(event.device)?.person == child {
+    if case .keysShared = event.body {
+      // Nobody reads it.
+    } else if let child = event.audience.conversationChild,
+      roster.device(event.device)?.person == child
+    {
       lastOfChild[child] = event.seq
     }
     switch event.body {
-    case .rosterChanged(let new): replace(by: new)
+    case .rosterChanged(let new):
+      replace(by: new)
+      rosterSeq = event.seq
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
@@ -74,7 +82,7 @@ public struct FamilyState: Hashable, Sendable {
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
-    case .accountChanged, .posted, .contactChanged, .withdrawn: break
+    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
     }
   }
 

@@ -12,7 +12,7 @@ extension RelayMachine {
   static func refusal(
     of request: Request, _ address: DeviceAddress, _ id: UInt64, _ problem: Problem
   ) -> Effect {
-    if case .command(let command, _) = request {
+    if case .command(let command, _, _) = request {
       .reply(address, id: id, .refused(command, problem))
     } else {
       .reply(address, id: id, .failed(problem))
@@ -87,8 +87,8 @@ extension RelayMachine.Family {
     let (address, id) = (sender.address, sender.id)
     switch request {
     case .ping: effects.append(.reply(address, id: id, pong(address, owner)))
-    case .command(let commandID, let command):
-      return handle(command, commandID, sender, now, verify, &effects)
+    case .command(let commandID, let command, let signature):
+      return handle(command, commandID, signature, sender, now, verify, &effects)
     case .attach(let cursors):
       guard let owner else {
         effects.append(.reply(address, id: id, .failed(.notEnrolled)))
@@ -116,8 +116,9 @@ extension RelayMachine.Family {
   }
 
   private mutating func handle(
-    _ command: Command, _ commandID: CommandID, _ sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ command: Command, _ commandID: CommandID, _ signature: Signature?,
+    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify,
+    _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     do throws(Problem) {
@@ -126,10 +127,12 @@ extension RelayMachine.Family {
         return nil
       }
       let (body, audience) = try state.decide(
-        command, by: address.device, in: address.family, now: now, verify: verify)
+        command, by: address.device, in: address.family, signed: signature.map { (commandID, $0) },
+        now: now, verify: verify)
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
-        command: commandID, device: address.device, at: now, body: body)
+        command: commandID, device: address.device, at: now, body: body,
+        signature: signature)
       // Who leaves or stays with a new roster listens to the channel as it was.
       let generation = state.generation(audience)
       state.apply(event)

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import Foundation
 import RelayWire
@@ -34,24 +35,36 @@ struct RequestClient: ~Copyable {
     self.socket = socket
   }
 
+  /// Sends the commands one after the other, and waits for the acceptance of each.
+  ///
+  /// - Throws: the `Problem` for which one is refused; `RelayUnreachable` when nobody answers.
+  mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws {
+    for command in commands {
+      try send(command.command, command.signature, from: device, id: command.id)
+    }
+  }
+
   /// Sends the command and waits for its acceptance.
   ///
   /// - Parameter id: The command's id; a new one, unless given.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
-  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws {
-    switch try request(.command(id ?? ids.id(now: .now), command), from: device) {
+  mutating func send(
+    _ command: Command, _ signature: Signature? = nil, from device: DeviceAddress,
+    id: CommandID? = nil
+  ) throws {
+    switch try request(.command(id ?? ids.id(now: .now), command, signature), from: device) {
     case .accepted: return
     case .refused(_, let problem), .failed(let problem): throw problem
     default: throw Problem.malformed
     }
   }
 
-  /// Everything that was ever said in the audience, page by page, with its contents opened.
+  /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
     while true {
       let reply = try request(.fetch(audience, after: events.last?.seq ?? 0), from: device)
-      guard case .page(audience, let page, let more) = reply.opened() else {
+      guard case .page(audience, let page, let more) = reply else {
         if case .failed(let problem) = reply { throw problem }
         throw Problem.malformed
       }

@@ -60,7 +60,7 @@ extension RelayService {
 
   /// Answers a question that is one too many; other requests are never refused for that.
   private func refuseIfFull(_ envelope: Envelope, _ route: [UInt8]) -> Bool {
-    guard admission.isFull, case .command(let id, .ask) = envelope.request,
+    guard admission.isFull, case .command(let id, .ask, _) = envelope.request,
       let wait = admission.refusal()
     else { return false }
     counters.overloads += 1
@@ -73,7 +73,7 @@ extension RelayService {
 
   /// Asks the store what became of a command that is older than those in memory.
   private func recall(_ envelope: Envelope) {
-    guard case .command(let id, _) = envelope.request,
+    guard case .command(let id, _, _) = envelope.request,
       machine.needsResult(of: id, in: envelope.device.family)
     else { return }
     // It may be in this very batch.

@@ -265,7 +265,7 @@ actor TerminalSession: Service {
     case .noPasscode: say(painter.text(wording(.noPasscode), .bad))
     case .shutOut: say(painter.text(wording(.notInFamily), .bad))
     // These have a line in the conversation.
-    case .decided, .message, .reminded, .withdrawn: break
+    case .decided, .message, .reminded, .withdrawn, .disbelieved: break
     }
   }
 

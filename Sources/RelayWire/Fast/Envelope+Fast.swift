@@ -10,8 +10,9 @@ extension Envelope {
     var command: Command?
     var cursors: [Cursor]?
     var version: UInt32 = 0
+    var signature: Signature?
     while !reader.isAtEnd {
-      switch reader.field(lengths: 1 << 5 | 1 << 6 | 1 << 9) {
+      switch reader.field(lengths: 1 << 5 | 1 << 6 | 1 << 9 | 1 << Signature.field) {
       case 1: version = reader.uint32() ?? 0
       case 2:
         guard let value = reader.varint() else { return nil }
@@ -31,13 +32,16 @@ extension Envelope {
       case 9:
         guard let slice = reader.slice(), let value = Cursor.list(fast: slice) else { return nil }
         cursors = value
+      case Signature.field:
+        guard let slice = reader.slice(), let value = Signature(fast: slice) else { return nil }
+        signature = value
       default: return nil
       }
     }
     guard version == Wire.version else { return nil }
     switch (command, commandID, cursors) {
     case (let command?, let commandID?, nil):
-      self.init(device: device, requestID: id, request: .command(commandID, command))
+      self.init(device: device, requestID: id, request: .command(commandID, command, signature))
     case (nil, _, let cursors?):
       self.init(device: device, requestID: id, request: .acknowledge(cursors))
     default: return nil
@@ -47,8 +51,9 @@ extension Envelope {
   /// The requests of an approval, as swift-protobuf writes them; `nil`: it has to write it.
   var fastBytes: [UInt8]? {
     switch request {
-    case .command(let commandID, .ask(let header, .sealed(let content))):
-      FrameWriter.bytes(capacity: 128 + header.sizeBound + content.count) { out in
+    case .command(let commandID, .ask(let header, .sealed(let content)), let signature):
+      FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
+        out in
         start(&out)
         out.id(5, commandID)
         out.message(6) { out in
@@ -57,9 +62,10 @@ extension Envelope {
             out.bytes(2, content)
           }
         }
+        out.signature(signature)
       }
-    case .command(let commandID, .answer(let question, let choice)):
-      FrameWriter.bytes(capacity: 160 + choice.utf8.count) { out in
+    case .command(let commandID, .answer(let question, let choice), let signature):
+      FrameWriter.bytes(capacity: 160 + signature.sizeBound + choice.utf8.count) { out in
         start(&out)
         out.id(5, commandID)
         out.message(6) { out in
@@ -68,6 +74,7 @@ extension Envelope {
             out.string(2, choice)
           }
         }
+        out.signature(signature)
       }
     case .acknowledge(let cursors):
       FrameWriter.bytes(capacity: 80 + 40 * cursors.count) { out in

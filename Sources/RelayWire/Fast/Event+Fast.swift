@@ -5,20 +5,24 @@ extension Event {
   var fastBytes: [UInt8]? {
     switch body {
     case .asked(let header, .sealed(let content)):
-      FrameWriter.bytes(capacity: 128 + header.sizeBound + content.count) { out in
+      FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
+        out in
         start(&out)
         out.message(13) { out in
           out.header(1, header)
           out.bytes(2, content)
         }
+        out.signature(signature)
       }
     case .decided(let decision):
-      FrameWriter.bytes(capacity: 192 + decision.choice.id.utf8.count) { out in
+      FrameWriter.bytes(capacity: 192 + signature.sizeBound + decision.choice.id.utf8.count) {
+        out in
         start(&out)
         out.message(16) { out in
           out.id(1, decision.question)
           out.choice(2, decision.choice)
         }
+        out.signature(signature)
       }
     default: nil
     }
@@ -40,8 +44,9 @@ extension Event {
     var command: CommandID?
     var device: UInt32 = 0
     var body: Body?
+    var signature: Signature?
     while !reader.isAtEnd {
-      switch reader.field(lengths: 1 << 4 | 1 << 13 | 1 << 16) {
+      switch reader.field(lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << Signature.field) {
       case 1:
         guard let value = reader.varint() else { return nil }
         seq = value
@@ -69,13 +74,17 @@ extension Event {
         guard body == nil, let slice = reader.slice(), let decision = Decision(fast: slice)
         else { return nil }
         body = .decided(decision)
+      case Signature.field:
+        guard let slice = reader.slice(), let value = Signature(fast: slice) else { return nil }
+        signature = value
       default: return nil
       }
     }
     guard let command, let body else { return nil }
     self.init(
       seq: seq, previous: previous, audience: Audience(rawValue: audience), command: command,
-      device: DeviceID(device), at: Instant(milliseconds: Int64(bitPattern: at)), body: body)
+      device: DeviceID(device), at: Instant(milliseconds: Int64(bitPattern: at)), body: body,
+      signature: signature)
   }
 }
 

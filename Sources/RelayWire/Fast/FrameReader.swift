@@ -9,7 +9,7 @@ struct FrameReader {
   private var bytes: UnsafeRawBufferPointer
   private var position = 0
   /// A bit for each field that was seen.
-  private var seen: UInt32 = 0
+  private var seen: UInt64 = 0
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -18,10 +18,10 @@ struct FrameReader {
   /// The next field's number; its kind must be the one that the number is known for.
   ///
   /// - Parameter lengths: A bit for each field number that has a length; the others are numbers.
-  mutating func field(lengths: UInt32, repeated: UInt32 = 0) -> UInt32? {
-    guard let tag = varint(), tag < 32 << 3 else { return nil }
-    let number = UInt32(tag >> 3)
-    let bit: UInt32 = 1 << number
+  mutating func field(lengths: UInt64, repeated: UInt64 = 0) -> UInt64? {
+    guard let tag = varint(), tag < 64 << 3 else { return nil }
+    let number = tag >> 3
+    let bit: UInt64 = 1 << number
     guard number > 0, seen & bit == 0 || repeated & bit != 0,
       tag & 7 == (lengths & bit == 0 ? 0 : 2)
     else { return nil }

@@ -71,7 +71,7 @@ struct Children {
   private mutating func send(_ pending: Pending, _ devices: inout Devices) throws {
     unaccepted[pending.command] = pending
     try devices.send(
-      .command(pending.command, .ask(pending.header, Self.content)), in: pending.family)
+      devices.signed(.ask(pending.header, Self.content), id: pending.command), in: pending.family)
   }
 
   private mutating func retry(_ devices: inout Devices, _ now: UInt64) throws {

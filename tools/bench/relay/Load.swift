@@ -90,7 +90,7 @@ final class Load: Sendable {
           guard answered[Int(family)] < event.seq else { continue }
           answered[Int(family)] = event.seq
           try devices.send(
-            .command(devices.newID(), .answer(header.id, choice: "approve")), in: family)
+            devices.signed(.answer(header.id, choice: "approve")), in: family)
         case .decided:
           try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
         default: break
@@ -135,7 +135,7 @@ struct Founder {
     while done < families {
       while sent < families, sent - done < 4_000 {
         sent += 1
-        try devices.send(.command(devices.newID(), .setRoster(address.roster)), in: sent)
+        try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
       }
       guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
         throw RelayGone()
