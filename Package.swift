@@ -115,7 +115,13 @@ let package = Package(
       dependencies: [
         "PermissionKit", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore", "RelayWire",
         "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
-      ], path: "tools/bench", exclude: ["reference"], swiftSettings: settings),
+      ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-micro",
+      dependencies: [
+        "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite,
+        argumentParser,
+      ], path: "tools/bench/micro", exclude: ["thresholds.json"], swiftSettings: settings),
     .executableTarget(
       name: "bench-reference", path: "tools/bench/reference",
       linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),

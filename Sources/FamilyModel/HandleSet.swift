@@ -79,25 +79,45 @@ public struct HandleSet: Sendable {
   /// Where in the table the handle's place is.
   private func place(of bytes: UnsafeRawBufferPointer) -> Int? {
     guard !places.isEmpty else { return nil }
-    var index = first(bytes)
-    return places.withUnsafeBufferPointer { places in
-      while true {
-        let place = places[index]
-        if place == Self.free { return nil }
-        if place != Self.removed, isEqual(place, bytes) { return index }
-        index = index + 1 == places.count ? 0 : index + 1
+    let start = first(bytes)
+    return blocks.withUnsafeBufferPointer { blocks in
+      places.withUnsafeBufferPointer { places in
+        var index = start
+        while places[index] != Self.free {
+          let place = places[index]
+          if place != Self.removed,
+            blocks[Int(place >> 16)].withUnsafeBytes({
+              Self.holds($0, at: Int(place & 0xFFFF), bytes)
+            })
+          {
+            return index
+          }
+          index = index + 1 == places.count ? 0 : index + 1
+        }
+        return nil
       }
     }
   }
 
-  private func isEqual(_ place: UInt32, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    blocks[Int(place >> 16)].withUnsafeBytes { block in
-      let start = Int(place & 0xFFFF)
-      guard block.count - start >= bytes.count else { return false }
-      // The count is among the bytes.
-      return UnsafeRawBufferPointer(rebasing: block[start..<(start + bytes.count)])
-        .elementsEqual(bytes)
+  /// Whether these bytes are at this place of the block. The count is among them.
+  private static func holds(
+    _ block: UnsafeRawBufferPointer, at start: Int, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard block.count - start >= bytes.count else { return false }
+    var done = 0
+    while bytes.count - done >= 8 {
+      let (a, b) = (
+        block.loadUnaligned(fromByteOffset: start + done, as: UInt64.self),
+        bytes.loadUnaligned(fromByteOffset: done, as: UInt64.self)
+      )
+      guard a == b else { return false }
+      done += 8
     }
+    while done < bytes.count {
+      guard block[start + done] == bytes[done] else { return false }
+      done += 1
+    }
+    return true
   }
 
   /// Where to look first: seeded anew in every run, so that nobody can choose handles that collide.

@@ -26,7 +26,7 @@ final class Rig: Sendable {
   }
 
   init(
-    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000,
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, batchRequests: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
@@ -36,6 +36,7 @@ final class Rig: Sendable {
     var configuration = RelayService.Configuration(
       requests: RelayKeys.requests(in: folder), broadcasts: RelayKeys.broadcasts(in: folder))
     configuration.maxFamilies = maxFamilies
+    if let batchRequests { configuration.batchRequests = batchRequests }
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

@@ -73,10 +73,11 @@ struct Devices: ~Copyable {
       Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64)))
   }
 
-  mutating func send(_ request: Request, in family: UInt64) throws {
+  mutating func send(_ request: Request, in family: UInt64, from device: DeviceID? = nil) throws {
     nextRequest += 1
     let envelope = Envelope(
-      device: DeviceAddress(family: FamilyID(family), device: device), requestID: nextRequest,
+      device: DeviceAddress(family: FamilyID(family), device: device ?? self.device),
+      requestID: nextRequest,
       request: request)
     guard try requests.sendPart([], more: true) == .sent,
       try requests.sendPart(envelope.encode(), more: false) == .sent

@@ -35,6 +35,7 @@ final class RelayProcess {
       + ["--directory", folder.path]
     let output = Pipe()
     process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
     try process.run()
     // Prints `ready` when both sockets are bound.
     _ = output.fileHandleForReading.availableData
