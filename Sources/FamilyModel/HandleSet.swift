@@ -30,7 +30,8 @@ public struct HandleSet: Sendable {
   /// Whether it holds the handle.
   public func contains(_ handle: Handle) -> Bool {
     guard count > 0 else { return false }
-    return Self.withBytes(of: handle) { place(of: $0) != nil }
+    let (blocks, places) = (blocks, places)
+    return Self.withBytes(of: handle) { Self.place(of: $0, blocks, places) != nil }
   }
 
   /// Adds the handle; tells whether it is new. A handle is of up to 65,530 bytes.
@@ -78,8 +79,14 @@ public struct HandleSet: Sendable {
 
   /// Where in the table the handle's place is.
   private func place(of bytes: UnsafeRawBufferPointer) -> Int? {
+    Self.place(of: bytes, blocks, places)
+  }
+
+  private static func place(
+    of bytes: UnsafeRawBufferPointer, _ blocks: [[UInt8]], _ places: [UInt32]
+  ) -> Int? {
     guard !places.isEmpty else { return nil }
-    let start = first(bytes)
+    let start = first(bytes, of: places.count)
     return blocks.withUnsafeBufferPointer { blocks in
       places.withUnsafeBufferPointer { places in
         var index = start
@@ -121,11 +128,11 @@ public struct HandleSet: Sendable {
   }
 
   /// Where to look first: seeded anew in every run, so that nobody can choose handles that collide.
-  private func first(_ bytes: UnsafeRawBufferPointer) -> Int {
+  private static func first(_ bytes: UnsafeRawBufferPointer, of count: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(bytes: bytes)
     let hash = UInt(bitPattern: hasher.finalize())
-    return Int(hash.multipliedFullWidth(by: UInt(places.count)).high)
+    return Int(hash.multipliedFullWidth(by: UInt(count)).high)
   }
 
   private mutating func add(_ bytes: UnsafeRawBufferPointer) {
@@ -140,7 +147,7 @@ public struct HandleSet: Sendable {
   }
 
   private mutating func put(_ place: UInt32, _ bytes: UnsafeRawBufferPointer) {
-    var index = first(bytes)
+    var index = Self.first(bytes, of: places.count)
     while places[index] < Self.removed { index = index + 1 == places.count ? 0 : index + 1 }
     if places[index] == Self.free { occupied += 1 }
     places[index] = place
