@@ -11,10 +11,10 @@ let settings: [SwiftSetting] = [
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], path: String? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings)
 }
 
@@ -38,6 +38,7 @@ let lifecycle = Target.Dependency.product(
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -55,6 +56,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -66,6 +68,7 @@ let package = Package(
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
+    layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
@@ -75,7 +78,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        logging,
         lifecycle,
         subprocess, system,
         argumentParser,
@@ -97,13 +101,16 @@ let package = Package(
         "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
+    layer(
+      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
+        "TextTable",
         "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
@@ -113,7 +120,8 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "PermissionKit", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore", "RelayWire",
+        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayStore",
+        "RelayWire",
         "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
       ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
     .executableTarget(
@@ -125,9 +133,24 @@ let package = Package(
     .executableTarget(
       name: "bench-reference", path: "tools/bench/reference",
       linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
+    .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
+    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
+    layer(
+      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+      path: "tools/fuzzing/targets"),
+    tests("FuzzTests", ["FuzzTargets"]),
+    program(
+      "load",
+      [
+        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "History", "TextTable", "Processes", "FamilyTrust", crypto, histogram, logging,
+      ],
+      path: "tools/load"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
@@ -145,7 +168,11 @@ let package = Package(
       ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
+    tests(
+      "LoadTests",
+      ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
@@ -153,3 +180,11 @@ let package = Package(
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )
+
+// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -28,9 +28,13 @@ public enum Limits {
   public static let keyWraps = 256
   /// Bytes of one content key sealed for one device.
   public static let keyWrapBytes = 128
-  /// Events that a device keeps aside until it knows who signed them, or has their key; what comes after
-  /// them is refused.
+  /// Events that a device keeps in memory until it knows who signed them, or has their key. Those beyond are
+  /// only stored, and looked at again when the device starts the next time.
   public static let aside = 4096
+  /// Invitations of a family that are open at the same time.
+  public static let invitations = 16
+  /// Milliseconds that an invitation may be open.
+  public static let invitationTime: Int64 = 24 * 60 * 60 * 1000
   /// Questions of one child that are open at the same time.
   public static let openQuestions = 256
   /// Events in one page of history.

@@ -30,16 +30,8 @@ struct Relay: AsyncParsableCommand {
     }
   }
 
-  /// Each connection of a device is a file to the system.
-  private func raiseFileLimit() {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-  }
-
   func run() async throws {
-    raiseFileLimit()
+    PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info

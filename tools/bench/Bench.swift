@@ -8,7 +8,8 @@ struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures approvals against the cost of their parts.",
     subcommands: [
-      RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, PlainRelay.self,
+      RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, TrustBench.self,
+      PlainRelay.self,
     ])
 }
 

@@ -27,6 +27,10 @@ extension AgentHost {
   }
 
   func tell(_ app: AppID, _ reply: AppReply, on address: DeviceAddress) {
+    if let localApps {
+      for input in localApps.take(reply, app, on: address) { act(input, on: address) }
+      return
+    }
     guarded {
       // An app that cannot be reached has gone; one that does not read attaches again later.
       let result = try self.apps?.send(reply.encode(), to: app, on: address)

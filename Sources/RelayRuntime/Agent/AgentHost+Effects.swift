@@ -26,8 +26,12 @@ extension AgentHost {
   }
 
   private func launch(_ app: AppID, on address: DeviceAddress) {
-    guard let command = configuration.apps[app], let executable = command.first else { return }
     trace("launch", device: address)
+    if let localApps {
+      for input in localApps.launch(app, on: address) { act(input, on: address) }
+      return
+    }
+    guard let command = configuration.apps[app], let executable = command.first else { return }
     let installed = Launcher.Installed(
       executable: executable, arguments: Array(command.dropFirst()) + ["background"],
       credential: AppSocket.credentialFile(configuration, address, app),
@@ -125,8 +129,11 @@ extension AgentHost {
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
+    case .wantsToJoin: trace("wants-to-join", device: address)
     case .disbelieved(let problem):
       counters.disbelieved += 1
+      devices[address]?.disbelieved += 1
+      statusIsStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("the relay handed over an event that is not believed: \(problem)")
     case .shutOut(let problem):

@@ -13,6 +13,12 @@ final class HostedDevice {
   var channels: [[UInt8]: [UInt8]] = [:]
   /// How the connection to the relay is.
   var connection = ConnectionHealth.State.connecting
+  /// Events that were not believed.
+  var disbelieved = 0
+  /// Whether the device is on the network at all.
+  var isOnline = true
+  /// Whether the relay can be reached.
+  var isReachable: Bool { isOnline && connection == .connected }
   /// The relay's last words on why this device may not come in.
   var shutOut: Problem?
 

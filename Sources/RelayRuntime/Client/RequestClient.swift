@@ -16,9 +16,11 @@ struct RequestClient: ~Copyable {
   static let retry = 1_000
   /// How often a request is sent before nobody is believed to listen.
   static let attempts = 10
+  /// Milliseconds that a request waits at most because the relay says so.
+  static let longestWait: UInt32 = 10_000
 
   private let context: Context
-  private let socket: Socket
+  let socket: Socket
   private let endpoint: String
   private var ids = IDSource(seed: .random(in: .min ... .max))
   private var lastID: UInt64 = 0
@@ -59,6 +61,16 @@ struct RequestClient: ~Copyable {
     }
   }
 
+  /// Asks to join; the device that it is now, or device zero.
+  mutating func join(_ join: JoinRequest, in family: FamilyID) throws -> DeviceID {
+    let nobody = DeviceAddress(family: family, device: DeviceID(0))
+    switch try request(.join(join), from: nobody) {
+    case .joined(let device): return device
+    case .refused(_, let problem), .failed(let problem): throw problem
+    default: throw Problem.malformed
+    }
+  }
+
   /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
@@ -75,20 +87,29 @@ struct RequestClient: ~Copyable {
 
   /// Sends the request, again and again: a repeated command is the same command.
   private mutating func request(_ request: Request, from device: DeviceAddress) throws -> Reply {
-    lastID += 1
-    let envelope = Envelope(device: device, requestID: lastID, request: request)
+    let envelope = Envelope(device: device, requestID: nextRequest(), request: request)
     var overload: Reply?
     for _ in 0..<Self.attempts {
       _ = try socket.send([[], envelope.encode()])
       guard let reply = try reply() else { continue }
-      guard reply.isOverload else { return reply }
+      guard let wait = reply.overload else { return reply }
       overload = reply
-      usleep(UInt32(Self.retry) * 1_000)
+      usleep(max(UInt32(Self.retry), min(wait, Self.longestWait)) * 1_000)
     }
     if let overload { return overload }
-    throw RelayUnreachable(
+    throw unreachable
+  }
+
+  var unreachable: RelayUnreachable {
+    RelayUnreachable(
       description:
         "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
+  }
+
+  /// The number of a new request.
+  mutating func nextRequest() -> UInt64 {
+    lastID += 1
+    return lastID
   }
 
   /// The reply to the last request; `nil`: it has not come in time.
@@ -106,11 +127,13 @@ struct RequestClient: ~Copyable {
 }
 
 extension Reply {
-  /// The relay has more to do than it can, and the same request may be taken a little later.
-  fileprivate var isOverload: Bool {
+  /// Milliseconds that the relay asks for, when it has more to do than it can, or has had too much of this
+  /// device, and may take the same request later.
+  var overload: UInt32? {
     switch self {
-    case .refused(_, let problem), .failed(let problem): problem.code == Problem.overloaded.code
-    default: false
+    case .refused(_, let problem), .failed(let problem):
+      problem.code == Problem.overloaded.code || problem.retryAfter > 0 ? problem.retryAfter : nil
+    default: nil
     }
   }
 }

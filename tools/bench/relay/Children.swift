@@ -86,12 +86,12 @@ struct Children {
     while let reply = try devices.nextReply() {
       switch reply.reply {
       case .accepted(let command, _): unaccepted[command] = nil
-      case .refused(let command, let problem) where problem.code == Problem.overloaded.code:
+      case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
         guard var pending = unaccepted.removeValue(forKey: command) else { continue }
         result.refused += 1
         pending.attempts += 1
         // As agents wait: what they are told or longer each time, and up to twice that, at random.
-        let first = UInt64(problem.retryAfter) << UInt64(min(pending.attempts - 1, 5))
+        let first = UInt64(max(1_000, problem.retryAfter)) << UInt64(min(pending.attempts - 1, 5))
         let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
         retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(pending)
       case .attached, .pong, .page: break
