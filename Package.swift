@@ -124,14 +124,23 @@ let package = Package(
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     program(
       "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayStore",
+        "RelayWire",
+        "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
+      ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-micro",
+      dependencies: [
+        "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite,
+        argumentParser,
+      ], path: "tools/bench/micro", exclude: ["thresholds.json"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-reference", path: "tools/bench/reference",
+      linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
     .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
-    program(
-      "bench",
-      [
-        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire",
-        "ZeroMQ",
-      ],
-      path: "tools/bench"),
     program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
     layer(
       "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],

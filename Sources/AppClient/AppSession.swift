@@ -22,7 +22,7 @@ package actor AppSession {
   private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
   /// A copy that any thread may read without waiting for the actor (K2).
-  package nonisolated let known: Mutex<Set<Handle>>
+  package nonisolated let known: Mutex<HandleSet>
 
   /// A response for the app's code.
   package struct Delivery: Sendable {

@@ -52,7 +52,7 @@ public struct AppMachine: Sendable {
 
   private let app: AppID
   /// The handles that are known, in canonical form.
-  public private(set) var known: Set<Handle> = []
+  public private(set) var known = HandleSet()
   /// Whether a guardian withdrew the consent that the child goes on using the app, and has not approved an
   /// update since (R9).
   public private(set) var isConsentWithdrawn = false
@@ -138,7 +138,7 @@ public struct AppMachine: Sendable {
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 
   private mutating func reset(_ position: UInt64, _ handles: [Handle]) -> [Effect] {
-    known = Set(handles)
+    known = HandleSet(handles)
     applied = position
     consumed = position
     waiting = []
@@ -186,13 +186,13 @@ public struct AppMachine: Sendable {
       isConsentWithdrawn = true
       return [.put(.consentWithdrawn)]
     case .forgotten(let handles):
-      known.subtract(handles)
+      for handle in handles { known.remove(handle) }
       return handles.map { .remove(.known($0)) }
     }
   }
 
   private mutating func remember(_ handles: [Handle]) -> [AppRecordChange] {
-    known.formUnion(handles)
+    for handle in handles { known.insert(handle) }
     return handles.map { .put(.known($0)) }
   }
 

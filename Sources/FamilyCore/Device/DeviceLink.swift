@@ -260,9 +260,11 @@ public struct DeviceLink: Sendable {
       if more, delivered(audience) > before { fetch(audience, now, &out) }
     case .accepted(let id, _): settle(id, nil, now, &out)
     case .refused(let id, let problem):
-      // A change of the family is made anew from the family as it is now.
-      if problem.code >= Problem.overloaded.code || problem == .stale {
-        outbox.postpone(id, until: now + max(Timing.requestFirst, Int64(problem.retryAfter)))
+      if problem.code >= Problem.overloaded.code {
+        outbox.backOff(id, atLeast: problem.retryAfter, now)
+      } else if problem == .stale {
+        // A change of the family is made anew from the family as it is now.
+        outbox.postpone(id, until: now + Timing.requestFirst)
       } else {
         settle(id, problem, now, &out)
       }
