@@ -10,12 +10,12 @@ final class DeviceProcess {
   let address: DeviceAddress
   let key: [UInt8]
   let apps: [AppProcess]
+  let vault: FakeVault
 
   var child: ChildMachine?
   var guardian: GuardianMachine?
   var disk = Journal<RecordChange>()
   var isDamaged = false
-  var wipesApps = false
   var isFull = false
   var isRunning = false
   /// Counts the process's lives.
@@ -26,6 +26,10 @@ final class DeviceProcess {
   /// As `AgentHost`'s: what waits for the end of the turn.
   var changes: [RecordChange] = []
   var effects: [DeviceEffect] = []
+  /// Events of this turn that the device does not believe: it passes them by.
+  var disbelieving = 0
+  var passed: [Audience: UInt64] = [:]
+  var disbelieved: [Audience: Set<UInt64>] = [:]
   /// What the device owes each app, as its disk has it.
   var standings: [AppStanding]
 
@@ -45,19 +49,21 @@ final class DeviceProcess {
   var lastUp: Int64 = 0
   var lastDown: Int64 = 0
 
-  init(_ plan: Scenario.DevicePlan, apps: Int) {
+  init(_ plan: Scenario.DevicePlan, apps: Int, _ keys: FakeVault.KeyMaker) {
     self.plan = plan
     let family = FamilyID(UInt64(plan.family) + 1)
     address = DeviceAddress(family: family, device: plan.id)
     key =
       ID128(high: family.rawValue, low: UInt64(plan.id.rawValue)).bytes
       + [UInt8](repeating: 7, count: 16)
+    vault = FakeVault(address, keys)
     self.apps = (0..<apps).map { AppProcess(Scenario.apps[$0]) }
     standings = Array(repeating: AppStanding(), count: apps)
   }
 
   var link: DeviceLink { child?.link ?? guardian!.link }
-  var deadline: Instant? { child != nil ? child!.deadline : guardian?.deadline }
+  /// Mutating accesses copy nothing.
+  var deadline: Instant? { child?.due() ?? guardian?.due() }
 
   /// The link's faults that are not over, together; gives the number to end this one with.
   func begin(linkFault fault: Act.LinkFault) -> Int {
@@ -89,6 +95,14 @@ final class DeviceProcess {
   }
 }
 
+extension ChildMachine {
+  fileprivate mutating func due() -> Instant? { deadline }
+}
+
+extension GuardianMachine {
+  fileprivate mutating func due() -> Instant? { deadline }
+}
+
 extension World {
   func startDevice(_ index: Int) {
     let device = devices[index]
@@ -101,11 +115,12 @@ extension World {
     let ids = IDSource(seed: dice.next())
     if device.plan.isGuardians {
       device.guardian = GuardianMachine(
-        device.address, of: device.plan.person.id, restoring: records, ids: ids)
+        device.address, of: device.plan.person.id, security: security(device),
+        restoring: records, ids: ids)
     } else {
       device.child = ChildMachine(
-        device.address, of: device.plan.person.id, apps: Scenario.apps, restoring: records,
-        ids: ids, digest: Self.digest)
+        device.address, of: device.plan.person.id, apps: Scenario.apps,
+        security: security(device), restoring: records, ids: ids)
     }
     device.standings = device.apps.map { app in
       for case .app(app.id, let standing) in records { return standing }
@@ -118,10 +133,9 @@ extension World {
     planDeviceTimer(index)
   }
 
-  @Sendable private static func digest(_ app: AppID, _ handles: [Handle]) -> [UInt8] {
-    var sum = Checksum()
-    for handle in handles { sum.add(Array("\(handle.kind.rawValue)\(handle.value)".utf8)) }
-    return Array("\(app.rawValue) \(sum.value)".utf8)
+  func security(_ device: DeviceProcess) -> Security {
+    let organizer = devices.first { $0.address.family == device.address.family }!
+    return Security(device.vault, organizerKey: organizer.vault.signingKey)
   }
 
   private func noteRestored(_ device: DeviceProcess, _ records: [DeviceRecord]) {
@@ -131,34 +145,37 @@ extension World {
       if case .event(let event) = record { seqs[event.audience, default: []].append(event.seq) }
       if case .cursor(let cursor) = record { cursors[cursor.audience] = cursor.delivered }
     }
+    device.passed = cursors
     for audience in Set(seqs.keys).union(cursors.keys).sorted() {
-      note(
-        .restored(
-          device.address, audience, (seqs[audience] ?? []).sorted(),
-          cursor: cursors[audience] ?? 0))
+      let cursor = cursors[audience] ?? 0
+      // What was not believed is not kept, and not missed.
+      let gone = device.disbelieved[audience, default: []].filter { $0 <= cursor }
+      let all = Set(seqs[audience] ?? []).union(gone).sorted()
+      note(.restored(device.address, audience, all, cursor: cursor))
     }
     for (app, standing) in zip(device.apps, device.standings) where standing.registered {
       note(.registered(AppAddress(device.address, app.id)))
     }
   }
 
-  /// The agent refuses a damaged file. Somebody removes it: the device starts from nothing.
+  /// The agent refuses a damaged file. Somebody removes its folder: device and apps start from nothing.
   private func reset(_ index: Int) {
     let device = devices[index]
     device.isDamaged = false
     device.disk.wipe()
     note(.fault("device \(device.plan.id.rawValue) of family \(device.plan.family + 1) is reset"))
-    forget(index, wipesApps: device.wipesApps)
+    forget(index)
     agenda.plan(.start(.device(index)), at: now + 200)
   }
 
-  private func forget(_ index: Int, wipesApps: Bool) {
+  private func forget(_ index: Int) {
     let device = devices[index]
     note(.forgot(device.address))
+    device.passed = [:]
+    device.disbelieved = [:]
     for (number, app) in device.apps.enumerated() {
       note(.appForgot(AppAddress(device.address, app.id)))
       app.hasForgotten = true
-      guard wipesApps else { continue }
       endApp(index, number, tells: false)
       app.disk.wipe()
     }
@@ -172,6 +189,7 @@ extension World {
     device.fuse = Fuse()
     device.changes = []
     device.effects = []
+    device.disbelieving = 0
     device.topics = []
     disconnect(index)
     device.child = nil
@@ -292,6 +310,7 @@ extension World {
       if case .persist(let records) = effect {
         device.changes += records
       } else {
+        if case .notify(.disbelieved) = effect { device.disbelieving += 1 }
         device.effects.append(effect)
       }
     }
@@ -327,19 +346,14 @@ extension World {
       guard survives(device, index) else { return false }
     }
     if mutant == .outbox { notePersisted(changes.filter(\.isOutbox), device) }
+    device.disbelieving = 0
     return true
   }
 
   private func notePersisted(_ changes: [RecordChange], _ device: DeviceProcess) {
+    for case .put(.cursor(let cursor)) in changes { notePassed(cursor, changes, device) }
     for case .put(let record) in changes {
       switch record {
-      case .event(let event):
-        note(.applied(device.address, event.audience, seq: event.seq, event.command))
-        switch event.body {
-        case .decided(let decision), .answeredInPerson(_, _, let decision, _):
-          note(.decided(device.address, decision.question, choice: decision.choice.id))
-        default: break
-        }
       case .outbox(_, let id, _): note(.issued(device.address, id))
       case .app(let app, let standing):
         guard let number = device.apps.firstIndex(where: { $0.id == app }) else { continue }
@@ -347,9 +361,35 @@ extension World {
           note(.registered(AppAddress(device.address, app)))
         }
         device.standings[number] = standing
-      case .cursor, .receipt, .entry, .passcodeTries: break
+      case .event, .cursor, .receipt, .entry, .passcodeTries: break
       }
     }
+  }
+
+  /// The device has come up to here: with each event on its disk, or without one that it does not believe.
+  private func notePassed(_ cursor: Cursor, _ changes: [RecordChange], _ device: DeviceProcess) {
+    let audience = cursor.audience
+    var kept: [UInt64: Event] = [:]
+    for case .put(.event(let event)) in changes where event.audience == audience {
+      kept[event.seq] = event
+    }
+    let before = device.passed[audience] ?? 0
+    for stored in relay.disk.families[device.address.family]?.events ?? []
+    where stored.audience == audience && stored.seq > before && stored.seq <= cursor.delivered {
+      if let event = kept[stored.seq] {
+        note(.applied(device.address, audience, seq: event.seq, event.command))
+        switch event.body {
+        case .decided(let decision), .answeredInPerson(_, _, let decision, _):
+          note(.decided(device.address, decision.question, choice: decision.choice.id))
+        default: break
+        }
+      } else if device.disbelieving > 0 {
+        device.disbelieving -= 1
+        device.disbelieved[audience, default: []].insert(stored.seq)
+        note(.applied(device.address, audience, seq: stored.seq, stored.command))
+      }
+    }
+    device.passed[audience] = max(before, cursor.delivered)
   }
 
   private func carryOut(_ effect: DeviceEffect, _ device: DeviceProcess, _ index: Int) {

@@ -9,6 +9,7 @@ extension Scenario {
       maxFamilies: 100)
     healing = Int64(days) * Self.day
     if dice.chance(20) { maxFamilies = 1 }
+    if dice.chance(50) { resultsKept = 1 + dice.below(4) }
     for family in 0..<families { drawPeople(family, &dice) }
     var sessions: [(Int64, Int64)] = []
     for family in 0..<families {

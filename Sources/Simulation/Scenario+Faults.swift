@@ -54,7 +54,7 @@ extension Scenario {
       if dice.chance(50) {
         steps.append(Step(at: at, act: .evict))
       } else {
-        steps.append(Step(at: at, act: .flip(process(), wipesApps: dice.chance(50))))
+        steps.append(Step(at: at, act: .flip(process())))
       }
     }
   }

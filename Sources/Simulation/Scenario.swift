@@ -28,6 +28,8 @@ struct Scenario: Sendable {
   var devices: [DevicePlan] = []
   /// Families that the relay holds in memory.
   var maxFamilies: Int
+  /// Results of commands that it holds in memory for each.
+  var resultsKept = 64
   var steps: [Step] = []
 
   static let day: Int64 = 86_400_000
@@ -64,7 +66,7 @@ enum Act: Sendable {
   case link(Int, LinkFault, until: Int64)
   case cut(Int)
   case full(Process, until: Int64)
-  case flip(Process, wipesApps: Bool)
+  case flip(Process)
   case clock(Process, by: Int64)
   case evict
 

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import History
 import RelayStore
@@ -5,30 +6,40 @@ import RelayWire
 
 /// The administrator's tool: repeats a command until the relay has answered.
 struct AdministratorClient {
-  var pending: [(device: DeviceAddress, id: CommandID, command: Command)] = []
+  var pending: [(device: DeviceAddress, signed: SignedCommand)] = []
   var lastRequest: UInt64 = 0
   var isTicking = false
 }
 
 extension World {
-  func found(_ family: Int) -> (FamilyID, Command) {
+  func found(_ family: Int) {
     let mine = scenario.devices.filter { $0.family == family }
     var persons: [Person] = []
     for plan in mine where !persons.contains(plan.person) { persons.append(plan.person) }
     let roster = Roster(
       persons: persons,
       devices: mine.filter(\.isEnrolled).map { self.roster(entry: $0) })
-    return (FamilyID(UInt64(family) + 1), .setRoster(roster))
+    administrate(FamilyID(UInt64(family) + 1), .setRoster(roster))
   }
 
   private func roster(entry plan: Scenario.DevicePlan) -> Device {
     let process = devices.first { $0.plan.family == plan.family && $0.plan.id == plan.id }!
-    return Device(id: plan.id, person: plan.person.id, publicKey: process.key)
+    return Device(
+      id: plan.id, person: plan.person.id, publicKey: process.key,
+      signingKey: process.vault.signingKey, agreementKey: process.vault.agreementKey)
   }
 
-  func administrate(_ what: (FamilyID, Command)) {
-    let address = DeviceAddress(family: what.0, device: DeviceID(0))
-    administrator.pending.append((address, ID128(high: 9, low: dice.next()), what.1))
+  /// As `relayctl`: the organizer's keys sign, from what the relay has of the family.
+  private func administrate(_ family: FamilyID, _ command: Command) {
+    let organizer = devices.first { $0.address.family == family }!
+    guard let stored = try? relay.disk.load(family) else { return }
+    let records = stored.events.map { DeviceRecord.event(try! Event.decode($0.payload)) }
+    var machine = GuardianMachine(
+      organizer.address, of: organizer.plan.person.id, security: security(organizer),
+      restoring: records, ids: IDSource(seed: dice.next()))
+    guard let signed = try? machine.prepare(command, now: clock(0)) else { return }
+    let address = DeviceAddress(family: family, device: DeviceID(0))
+    administrator.pending += signed.map { (address, $0) }
     guard !administrator.isTicking else { return }
     administrator.isTicking = true
     agenda.plan(.administrator, at: now + 1)
@@ -37,17 +48,19 @@ extension World {
   func administrate(_ family: Int, _ change: Act.Change) {
     let id = FamilyID(UInt64(family) + 1)
     switch change {
-    case .limits(let child, let on): administrate((id, .setLimits(child: child, on: on)))
+    case .limits(let child, let on): administrate(id, .setLimits(child: child, on: on))
     case .add(let index), .remove(let index):
       guard var roster = storedRoster(id) else { return }
       let plan = scenario.devices[index]
+      // The organizer's first device is the one that signs.
+      guard plan.id != DeviceID(1) else { return }
       roster.devices.removeAll { $0.id == plan.id }
       if case .add = change { roster.devices.append(self.roster(entry: plan)) }
       roster.devices.sort { $0.id < $1.id }
       // Somebody has to be left who can answer, and somebody who can ask.
       guard roster.devices.contains(where: { roster.person($0.person)?.role.isGuardian ?? false })
       else { return }
-      administrate((id, .setRoster(roster)))
+      administrate(id, .setRoster(roster))
     }
   }
 
@@ -60,13 +73,14 @@ extension World {
   }
 
   func administratorTurn() {
-    guard let (address, id, command) = administrator.pending.first else {
+    guard let (address, signed) = administrator.pending.first else {
       administrator.isTicking = false
       return
     }
     administrator.lastRequest += 1
     let envelope = Envelope(
-      device: address, requestID: administrator.lastRequest, request: .command(id, command))
+      device: address, requestID: administrator.lastRequest,
+      request: .command(signed.id, signed.command, signed.signature))
     let decoded = envelope.encode().withUnsafeBytes { try! Envelope.decode($0) }
     arrive(.request(-1, 0, decoded))
     agenda.plan(.administrator, at: now + 1_000)
@@ -76,10 +90,10 @@ extension World {
     switch reply.reply {
     case .accepted(let id, let seq):
       note(.acknowledged(reply.device, id, seq: seq))
-      administrator.pending.removeAll { $0.id == id }
+      administrator.pending.removeAll { $0.signed.id == id }
     case .refused(let id, let problem):
       note(.refused(reply.device, id, problem))
-      administrator.pending.removeAll { $0.id == id }
+      administrator.pending.removeAll { $0.signed.id == id }
     default: break
     }
   }

@@ -25,7 +25,7 @@ extension World {
     case .full(let process, let until):
       fill(process, true)
       agenda.plan(.fullEnds(process), at: until)
-    case .flip(let process, let wipesApps): flip(process, wipesApps)
+    case .flip(let process): flip(process)
     case .clock(let process, let by): jump(process, by)
     case .evict: if relay.isRunning, relay.outgoing.batch.isEmpty { relay.machine.evict(most: 0) }
     default: break
@@ -53,12 +53,11 @@ extension World {
   }
 
   /// Sums show the damage when the file is read: at the process's next start, or at the relay's next page.
-  private func flip(_ process: Act.Process, _ wipesApps: Bool) {
+  private func flip(_ process: Act.Process) {
     switch process {
     case .relay: if relay.disk.flip(&dice) { endRelay(power: false) }
     case .device(let index):
       devices[index].isDamaged = true
-      devices[index].wipesApps = wipesApps
       endDevice(index, power: false)
     case .app: break
     }
@@ -139,6 +138,7 @@ extension World {
     let device = devices[index]
     guard device.isRunning else { return "not running" }
     guard device.link.waiting.isEmpty else { return "its outbox" }
+    guard device.link.asideCount == 0 else { return "keys" }
     guard let person = log.roster.owner(of: device.plan.id) else { return nil }
     let position = device.link.position
     for audience in log.roster.audiences(of: person) {

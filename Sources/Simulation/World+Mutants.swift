@@ -8,7 +8,7 @@ extension World {
   /// The relay's step.
   func mutated(_ input: RelayMachine.Input, _ envelope: Envelope) -> [RelayMachine.Effect] {
     let now = clock(relay.clock)
-    guard case .command(let id, let command) = envelope.request else {
+    guard case .command(let id, let command, _) = envelope.request else {
       return relay.machine.step(input, now: now)
     }
     switch mutant {
@@ -23,12 +23,18 @@ extension World {
     -> [RelayMachine.Effect]
   {
     guard case .request(let device, let key, let isAdministrator, let request, let body) = input,
-      case .command(_, let command) = body
+      case .command(_, let command, let signature) = body
     else { return [] }
-    let other = ID128(high: 1, low: dice.next())
+    // A roster's signature is of the id, too.
+    if case .setRoster = command { return relay.machine.step(input, now: now) }
+    let other = ID128(high: id.high, low: dice.next())
+    if relay.machine.needsResult(of: other, in: device.family) {
+      relay.machine.know(other, seq: nil, in: device.family)
+    }
     let effects = relay.machine.step(
       .request(
-        device, key: key, administrator: isAdministrator, id: request, .command(other, command)),
+        device, key: key, administrator: isAdministrator, id: request,
+        .command(other, command, signature)),
       now: now)
     return effects.map { effect in
       switch effect {

@@ -13,6 +13,7 @@ struct RelayProcess {
   /// As `RelayService`'s.
   struct Outgoing {
     var batch = Batch()
+    var cursors: [StoredCursor] = []
     var cursorsDue: Instant?
     var replies: [(device: Int, connection: Int, envelope: ReplyEnvelope)] = []
     var broadcasts: [(topic: [UInt8], Broadcast)] = []
@@ -20,11 +21,11 @@ struct RelayProcess {
     var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
   }
   /// As `RelayLimits.cursorDelay`.
-  static let cursorDelay: Int64 = 200
+  static let cursorDelay: Int64 = 2_000
   /// As `RelayLimits.batchRequests`, smaller.
   static let batch = 64
 
-  var machine = RelayMachine(verify: FakePasscode.verify)
+  var machine = RelayMachine(verify: FakeVault.verify)
   let disk = RelayDisk()
   var inbox: [Message] = []
   var outgoing = Outgoing()
@@ -60,7 +61,7 @@ extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
     relay.isRunning = true
-    relay.machine = RelayMachine(verify: FakePasscode.verify)
+    relay.machine = RelayMachine(verify: FakeVault.verify, resultsKept: scenario.resultsKept)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     for index in devices.indices { connect(index) }
@@ -112,10 +113,10 @@ extension World {
     let batch = relay.inbox.prefix(RelayProcess.batch)
     relay.inbox.removeFirst(batch.count)
     do throws(StoreError) {
-      for case .request(let device, let connection, let envelope) in batch {
+      for case .request(let device, let connection, let envelope) in batch where relay.isRunning {
         try take(envelope, of: device, connection)
       }
-      guard try flush() else { return }
+      guard relay.isRunning, try flush() else { return }
       for case .subscribe(let device, let connection, let topic) in batch {
         try subscribe(device, connection, topic)
       }
@@ -155,11 +156,23 @@ extension World {
   private func take(_ envelope: Envelope, of device: Int, _ connection: Int) throws(StoreError) {
     let family = envelope.device.family
     try load(family)
+    try recall(envelope)
+    guard relay.isRunning else { return }
     let input = RelayMachine.Input.request(
       envelope.device, key: device < 0 ? [] : devices[device].key, administrator: device < 0,
       id: envelope.requestID, envelope.request)
     for effect in mutated(input, envelope) { take(effect, device, connection) }
     if !relay.machine.exists(family) { relay.machine.evict(family) }
+  }
+
+  /// As `RelayService.recall`: of an old command only the store knows.
+  private func recall(_ envelope: Envelope) throws(StoreError) {
+    guard case .command(let id, _, _) = envelope.request,
+      relay.machine.needsResult(of: id, in: envelope.device.family)
+    else { return }
+    guard try flush() else { return }
+    let seq = try relay.disk.seq(of: id, in: envelope.device.family)
+    relay.machine.know(id, seq: seq, in: envelope.device.family)
   }
 
   private func subscribe(_ device: Int, _ connection: Int, _ topic: [UInt8]) throws(StoreError) {
@@ -182,7 +195,8 @@ extension World {
     let stored = try relay.disk.load(family)
     relay.machine.load(
       family, events: stored.events.map { try! Event.decode($0.payload) },
-      cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: clock(relay.clock))
+      cursors: (stored.cursors + relay.outgoing.cursors.filter { $0.family == family })
+        .map { ($0.device, $0.cursor) }, now: clock(relay.clock))
   }
 
   // MARK: effects
@@ -196,7 +210,7 @@ extension World {
           family: family, seq: event.seq, audience: event.audience, command: event.command,
           at: event.at, payload: event.encode()))
     case .cursor(let family, let device, let cursor):
-      relay.outgoing.batch.cursors.append(
+      relay.outgoing.cursors.append(
         StoredCursor(family: family, device: device, cursor: cursor))
       if relay.outgoing.cursorsDue == nil {
         relay.outgoing.cursorsDue = clock(relay.clock) + RelayProcess.cursorDelay
@@ -260,9 +274,13 @@ extension World {
   private func commit() throws(StoreError) -> Bool {
     let isDue = relay.outgoing.cursorsDue.map { $0 <= clock(relay.clock) } ?? false
     guard !relay.outgoing.batch.events.isEmpty || isDue else { return true }
-    let batch = relay.outgoing.batch
-    relay.outgoing.batch = Batch()
-    relay.outgoing.cursorsDue = nil
+    var batch = relay.outgoing.batch
+    relay.outgoing.batch.removeAll()
+    if isDue {
+      batch.cursors = relay.outgoing.cursors
+      relay.outgoing.cursors = []
+      relay.outgoing.cursorsDue = nil
+    }
     guard !batch.isEmpty else { return true }
     guard relaySurvives() else { return false }
     try relay.disk.write(batch)

@@ -59,6 +59,7 @@ final class World {
   var relay: RelayProcess
   var devices: [DeviceProcess] = []
   var administrator = AdministratorClient()
+  let keys: FakeVault.KeyMaker
   var hasHealed = false
   var end: Int64?
 
@@ -66,9 +67,11 @@ final class World {
     self.scenario = scenario
     self.mutant = mutant
     dice = Dice(seed: scenario.seed)
+    keys = FakeVault.KeyMaker(seed: dice.next())
     relay = RelayProcess()
     for plan in scenario.devices {
-      devices.append(DeviceProcess(plan, apps: plan.isGuardians ? 0 : Scenario.apps.count))
+      devices.append(
+        DeviceProcess(plan, apps: plan.isGuardians ? 0 : Scenario.apps.count, keys))
     }
   }
 
@@ -96,7 +99,7 @@ final class World {
   func run() {
     relay.disk.syncs = mutant != .fsync
     startRelay()
-    for family in 0..<scenario.families { administrate(found(family)) }
+    for family in 0..<scenario.families { found(family) }
     for index in devices.indices { startDevice(index) }
     for (index, step) in scenario.steps.enumerated() { agenda.plan(.step(index), at: step.at) }
     if mutant == .fsync { agenda.plan(.syncs, at: 5_000) }
@@ -112,7 +115,7 @@ final class World {
   private func readStore() {
     for family in relay.disk.families.keys.sorted() {
       for stored in relay.disk.families[family]!.events {
-        note(.stored(family, try! Event.decode(stored.payload).opened()))
+        note(.stored(family, FakeVault.reveal(try! Event.decode(stored.payload))))
         trace.add(stored.seq, UInt64(stored.checksum))
       }
     }

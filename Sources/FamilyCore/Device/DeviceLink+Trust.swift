@@ -95,7 +95,7 @@ extension DeviceLink {
 
   /// Gives the keys to devices that came after them, if it is this device's turn.
   mutating func shareWithNewcomers(_ now: Instant, _ out: inout Output) {
-    guard state == .attached, !isBehind, let trust, let person = roster.person(personID) else {
+    guard mayShare, let trust, let person = roster.person(personID) else {
       return
     }
     var next: Instant?

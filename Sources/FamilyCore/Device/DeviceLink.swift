@@ -159,6 +159,12 @@ public struct DeviceLink: Sendable {
   /// Whether the relay has told of events of the family that are not here yet.
   var isBehind: Bool { delivered(.family) < familyHead }
 
+  /// Whether it can give keys to others now. What is due before waits, without a timer.
+  var mayShare: Bool { state == .attached && !isBehind }
+
+  /// Events that are durable here and not believed yet: a key or a roster is on its way.
+  package var asideCount: Int { trust?.aside.count ?? 0 }
+
   /// The owner of this device, once the family is known.
   public var person: Person? { roster.person(personID) }
 
@@ -177,7 +183,8 @@ public struct DeviceLink: Sendable {
   }
 
   var deadline: Instant? {
-    ([due, outbox.deadline, newcomersDue] + fetching.values.map(\.due)).compactMap { $0 }.min()
+    ([due, outbox.deadline, mayShare ? newcomersDue : nil] + fetching.values.map(\.due))
+      .compactMap { $0 }.min()
   }
 
   // MARK: inputs
