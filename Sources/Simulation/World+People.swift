@@ -127,9 +127,9 @@ extension World {
     _ index: Int, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) {
     let device = devices[index]
-    guard device.isConnected else { return }
     let topic = ChannelName.bytes(family, audience, generation)
-    if !device.topics.contains(topic), !device.pried.contains(topic) {
+    if !device.pried.contains(topic) {
+      // It tries again with every connection.
       device.pried.append(topic)
       subscribe(index, topic)
     }

@@ -151,7 +151,7 @@ public struct ChildMachine: Sendable {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
     learn(event)
-    var told: AppID?
+    var told: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged: link.reattach(now, &out)
     case .decided(let decision):
@@ -159,7 +159,8 @@ public struct ChildMachine: Sendable {
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
       told = tellResponse(decision, &out, &effects)
-    case .answeredInPerson(_, _, let decision, _): told = tellResponse(decision, &out, &effects)
+    case .answeredInPerson(_, _, let decision, _):
+      told = tellResponse(decision, &out, &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
@@ -173,7 +174,10 @@ public struct ChildMachine: Sendable {
       }
     default: break
     }
-    for (feed, old) in zip(feeds, before) where feed.app != told {
+    for (feed, before) in zip(feeds, before) {
+      // Not so where a later withdrawal came before the approval: the app is to forget again.
+      let assumed = feed.app == told?.app ? told!.known.map(\.canonical) : []
+      let old = before + assumed.filter { !before.contains($0) }
       let now = handles.filter { known.contains($0, in: feed.app) }
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
@@ -193,14 +197,15 @@ public struct ChildMachine: Sendable {
     }
   }
 
+  /// Tells the app of the decision: which app, and the handles that it now takes for known.
   private mutating func tellResponse(
     _ decision: Decision, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
-  ) -> AppID? {
+  ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
     tell(state.header.app, .response(question, choice), &out, &effects)
-    return state.header.app
+    return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
   /// What an event means for the known handles; the same at the event and at a restart.
