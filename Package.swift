@@ -11,10 +11,10 @@ let settings: [SwiftSetting] = [
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], path: String? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings)
 }
 
@@ -68,6 +68,7 @@ let package = Package(
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
+    layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
@@ -77,7 +78,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        logging,
         lifecycle,
         subprocess, system,
         argumentParser,
@@ -99,13 +101,16 @@ let package = Package(
         "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
+    layer(
+      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
+        "TextTable",
         "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
@@ -124,9 +129,16 @@ let package = Package(
         "ZeroMQ", "History", "TextTable", "Processes", "FamilyTrust", crypto, histogram, logging,
       ],
       path: "tools/load"),
+    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
+    layer(
+      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+      path: "tools/fuzzing/targets"),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
@@ -148,6 +160,7 @@ let package = Package(
       "LoadTests",
       ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
@@ -155,3 +168,11 @@ let package = Package(
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )
+
+// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

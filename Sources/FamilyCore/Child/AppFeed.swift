@@ -3,9 +3,9 @@ import FamilyModel
 /// What one app on the device still has to learn, and whether the app runs.
 ///
 /// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
-/// entries wait and the app is registered, it is launched, again and again with growing delays (R6).
-/// An attached app that acknowledges nothing is sent its first entry again, likewise: an app that ended
-/// without a word is found out by that.
+/// entries wait and the app is registered, it is launched, again and again with growing delays (R6). An
+/// attached app that does not acknowledge is given its first entry again, with growing delays: an app that
+/// has died unnoticed turns out to be unreachable, and to one that lives the repetition means nothing.
 struct AppFeed: Sendable {
   enum Life: Hashable, Sendable {
     case asleep
@@ -19,10 +19,10 @@ struct AppFeed: Sendable {
   private(set) var isAttached = false
   private(set) var life = Life.asleep
   private var attempts = 0
-  /// When the first entry is sent again to an attached app.
-  private var repeatAt: Instant?
-  private var repeats = 0
   private var notBefore = Instant(milliseconds: .min)
+  /// When the first entry is given again, while an attached app owes an acknowledgement.
+  private var repeatAt: Instant?
+  private var repetitions = 0
 
   init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
     self.app = app
@@ -31,15 +31,22 @@ struct AppFeed: Sendable {
   }
 
   var deadline: Instant? {
-    let life: Instant? =
+    let end: Instant? =
       switch life {
       case .launched(let until): until
       case .asleep: wantsLaunch ? notBefore : nil
       }
-    return [life, repeatAt].compactMap { $0 }.min()
+    return [end, repeatAt].compactMap { $0 }.min()
   }
 
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
+
+  /// Whether a response to the question waits for the app's acknowledgement.
+  func holdsResponse(to id: QuestionID) -> Bool {
+    entries.contains {
+      if case .response(let question, _) = $0.body { question.id == id } else { false }
+    }
+  }
 
   mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {
     isAttached = true
@@ -70,7 +77,7 @@ struct AppFeed: Sendable {
     standing.acknowledged = position
     attempts = 0
     repeatAt = nil
-    repeats = 0
+    repetitions = 0
     let done = entries.prefix { $0.position <= position }
     entries.removeFirst(done.count)
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
@@ -79,8 +86,6 @@ struct AppFeed: Sendable {
   /// The app's process ended, or its connection did.
   mutating func gone(exited: Bool, _ now: Instant) {
     isAttached = false
-    repeatAt = nil
-    repeats = 0
     guard exited, case .launched = life else { return }
     life = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now)
@@ -91,30 +96,35 @@ struct AppFeed: Sendable {
     return now + Timing.backoff(attempts, Timing.relaunchFirst, Timing.relaunchMost)
   }
 
-  /// What there is to do about the app's process.
+  /// What there is to do about the app: about its process first.
   mutating func manage(_ now: Instant) -> DeviceEffect? {
+    manageLife(now) ?? repeatFirst(now)
+  }
+
+  private mutating func repeatFirst(_ now: Instant) -> DeviceEffect? {
+    guard isAttached, let first = entries.first else {
+      repeatAt = nil
+      repetitions = 0
+      return nil
+    }
+    let isDue = repeatAt.map { $0 <= now } ?? false
+    guard isDue || repeatAt == nil else { return nil }
+    repeatAt = now + Timing.backoff(repetitions, Timing.requestFirst, Timing.requestMost)
+    repetitions += 1
+    return isDue ? .app(app, .entry(first)) : nil
+  }
+
+  private mutating func manageLife(_ now: Instant) -> DeviceEffect? {
     switch life {
     case .launched(let until):
-      guard until <= now else { return repeated(now) }
+      guard until <= now else { return nil }
       // Asked once more each second, until the shell says that the process has ended.
       life = .launched(until: now + 1_000)
       return .terminate(app)
     case .asleep:
-      guard wantsLaunch, notBefore <= now else { return repeated(now) }
+      guard wantsLaunch, notBefore <= now else { return nil }
       life = .launched(until: now + Timing.launchBudget)
       return .launch(app, budget: Timing.launchBudget)
     }
-  }
-
-  /// The first entry once more, if the app has left it unacknowledged for too long.
-  private mutating func repeated(_ now: Instant) -> DeviceEffect? {
-    guard isAttached, let first = entries.first else { return nil }
-    guard let due = repeatAt, due <= now else {
-      repeatAt = repeatAt ?? now + Timing.requestFirst
-      return nil
-    }
-    repeats += 1
-    repeatAt = now + Timing.backoff(repeats, Timing.requestFirst, Timing.relaunchMost)
-    return .app(app, .entry(first))
   }
 }

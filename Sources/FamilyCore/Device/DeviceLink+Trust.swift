@@ -27,7 +27,7 @@ extension DeviceLink {
     var command = command
     if case .addChild(let name) = command {
       guard trust.seen > 0 else { return .notYet }
-      command = .setRoster(roster(adding: name))
+      command = .setRoster(roster(adding: name, as: .child))
     }
     func header(_ id: QuestionID) -> QuestionHeader? { question(id)?.header }
     guard let audience = command.outcome(question: header)?.audience else {
@@ -95,7 +95,7 @@ extension DeviceLink {
 
   /// Gives the keys to devices that came after them, if it is this device's turn.
   mutating func shareWithNewcomers(_ now: Instant, _ out: inout Output) {
-    guard state == .attached, !isBehind, let trust, let person = roster.person(personID) else {
+    guard mayShare, let trust, let person = roster.person(personID) else {
       return
     }
     var next: Instant?
@@ -167,14 +167,6 @@ extension DeviceLink {
     guard isWaiting, state == .attached else { return }
     isWaiting = false
     outbox.restart(now)
-  }
-
-  private func roster(adding name: String) -> Roster {
-    var roster = roster
-    // Numbers are not given anew: what a person who left has said stays theirs.
-    let id = PersonID((everybody.map(\.rawValue).max() ?? 0) + 1)
-    roster.persons.append(Person(id: id, role: .child, displayName: name))
-    return roster
   }
 }
 

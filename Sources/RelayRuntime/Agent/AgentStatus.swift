@@ -22,6 +22,8 @@ public struct AgentStatus: Codable, Sendable {
     public var outbox: Int
     /// The questions, in order.
     public var questions: [Question]
+    /// Events since the start that were not believed; anything above zero is a relay that is not honest.
+    public var disbelieved: Int
     /// The handles known in each app.
     public var known: [String: [String]]
   }
@@ -84,7 +86,7 @@ extension AgentHost {
           name: device.credential.name, role: "\(device.credential.role)",
           relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
-          questions: questions, known: known)
+          questions: questions, disbelieved: device.disbelieved, known: known)
       })
   }
 

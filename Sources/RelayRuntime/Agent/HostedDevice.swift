@@ -17,6 +17,8 @@ final class HostedDevice {
   var isOnline = true
   /// Whether the relay can be reached.
   var isReachable: Bool { isOnline && connection == .connected }
+  /// Events that were not believed.
+  var disbelieved = 0
   /// The relay's last words on why this device may not come in.
   var shutOut: Problem?
 

@@ -42,7 +42,7 @@ extension RequestClient {
           try ReplyEnvelope.decode(bytes)
         }
         // It stays pending, and goes out again after a silence.
-        if reply.reply.isOverload { continue }
+        if reply.reply.overload != nil { continue }
         switch reply.reply {
         case .accepted: if pending.removeValue(forKey: reply.requestID) != nil { accepted += 1 }
         case .refused(_, let problem), .failed(let problem): throw problem
