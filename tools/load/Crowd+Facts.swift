@@ -28,7 +28,9 @@ extension Crowd.State {
       } else if !flight.isHeldUp {
         measure(.asked, flight.kind, since: flight.scheduled)
       }
-    case .refused(_, let problem) where problem.code >= Problem.overloaded.code:
+    // Not the last word: the device sends it again.
+    case .refused(_, let problem)
+    where problem.code >= Problem.overloaded.code || problem.retryAfter > 0 || problem == .stale:
       counts.overloads += 1
     case .refused(let id, let problem):
       notebook.note(.refused(address, id, problem), address.family)

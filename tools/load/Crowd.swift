@@ -110,6 +110,8 @@ final class Crowd: Responder, LocalApps, AgentObserver {
     }
   }
 
+  /// Questions that have begun.
+  var asked: Int { state.withLock { $0.counts.asked } }
   /// Questions that are not over.
   var underway: Int { state.withLock { $0.flights.count } }
 

@@ -21,18 +21,16 @@ struct Generator: Sendable {
     self.hosts = hosts.map { (host: $0.0, crowd: $0.1) }
   }
 
-  /// Returns when the last arrival has begun.
-  func run() async {
+  /// Returns when the last arrival has been handed to its host: how many there were.
+  func run() async -> Int {
     await withCheckedContinuation { continuation in
       // A thread of its own: it sleeps to the nanosecond, and nothing of the pool may delay it.
-      Thread.detachNewThread {
-        generate()
-        continuation.resume()
-      }
+      Thread.detachNewThread { continuation.resume(returning: generate()) }
     }
   }
 
-  private func generate() {
+  private func generate() -> Int {
+    var total = 0
     var plan = Plan(
       seed: run.seed, rate: run.rate, seconds: run.seconds, families: run.families, mix: run.mix,
       first: run.first)
@@ -49,9 +47,11 @@ struct Generator: Sendable {
       let host = Int((arrival.family - hosting.families.lowerBound) / hosting.perHost)
       waiting[host, default: []].append(arrival)
       count += 1
+      total += 1
     }
     hand(&waiting)
     sleep(until: run.start + UInt64(run.seconds * 1e9))
+    return total
   }
 
   private func sleep(until moment: UInt64) {

@@ -64,6 +64,8 @@ actor Worker {
   private var hosts: [(host: AgentHost, crowd: Crowd, task: Task<Void, Never>)] = []
   /// Of the families whose whole history is kept.
   private var organizers: [FamilyID: Credential] = [:]
+  /// Questions that the generators have handed over.
+  private var asked = 0
   private var ticker: Task<Void, Never>?
 
   static func tell(_ note: Note) {
@@ -144,9 +146,13 @@ actor Worker {
   func run(_ run: Run) async {
     guard let hosting else { return }
     let generator = Generator(run, hosting, hosts.map { ($0.host, $0.crowd) })
-    await generator.run()
+    asked += await generator.run()
     let end = Monotonic.now() + UInt64(run.drain * 1e9)
-    while !hosts.allSatisfy({ $0.crowd.isIdle }), Monotonic.now() < end {
+    // A busy host may not have begun yet with what it was handed.
+    while hosts.reduce(0, { $0 + $1.crowd.asked }) < asked
+      || !hosts.allSatisfy({ $0.crowd.isIdle }),
+      Monotonic.now() < end
+    {
       try? await Task.sleep(for: Self.look)
     }
     tellSecond()
