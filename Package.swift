@@ -36,6 +36,8 @@ let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -46,11 +48,13 @@ let package = Package(
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+    .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -103,8 +107,20 @@ let package = Package(
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
+    .target(
+      name: "ProcessCluster", dependencies: ["TextTable", subprocess, system],
+      path: "tools/ProcessCluster", swiftSettings: settings),
     program(
-      "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
+      "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, system],
+      path: "tools/cluster"),
+    .target(name: "ChaosShim", path: "tools/chaos-shim"),
+    program(
+      "chaos",
+      [
+        "ProcessCluster", "History", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore",
+        "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
+      ],
+      path: "tools/chaos"),
     program(
       "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
@@ -126,6 +142,7 @@ let package = Package(
     tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
+    tests("ChaosTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests(
       "RelayControlTests",

@@ -75,6 +75,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
   public static let storeFailed = Problem(501)
+  /// What the store holds is not what was written; nobody is served from it.
+  public static let storeDamaged = Problem(502)
 }
 
 extension Problem: CustomStringConvertible {
@@ -96,6 +98,6 @@ extension Problem: CustomStringConvertible {
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode", 500: "overloaded",
-    501: "store failed",
+    501: "store failed", 502: "the store is damaged",
   ]
 }

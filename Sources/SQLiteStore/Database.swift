@@ -22,6 +22,7 @@ enum Database {
         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     return try guarded { () throws -> DatabaseQueue in
+      if synchronous == "FULL" { try sync(path + "-wal") }
       var configuration = Configuration()
       configuration.busyMode = .timeout(busy)
       let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -48,6 +49,15 @@ enum Database {
       }
       return queue
     }
+  }
+
+  /// A killed process may have left commits that it did not come to sync. Who opens the file reads them, and
+  /// tells others of them: before that they are synced, or the next power cut takes them back.
+  private static func sync(_ path: String) throws {
+    let descriptor = Glibc.open(path, O_RDWR)
+    guard descriptor >= 0 else { return }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw StoreError.io("fsync failed: \(errno)") }
   }
 
   /// Runs the body and says in the store's words what went wrong.

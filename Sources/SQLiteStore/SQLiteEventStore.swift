@@ -35,6 +35,33 @@ public final class SQLiteEventStore: EventStore {
       path, application: 0x5052_4C31, synchronous: "FULL", schema: Self.schema)
   }
 
+  /// The largest file, in bytes, that is read as a whole at the start; of a larger one, each family is when
+  /// it is loaded.
+  public static let checkedBytes: Int64 = 1 << 30
+
+  /// Reads everything, unless that is more than ``checkedBytes``.
+  ///
+  /// - Throws: `damaged` where something is not what was written.
+  public func check() throws(StoreError) {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        let size = try Int64.fetchOne(
+          db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        guard size ?? 0 <= Self.checkedBytes else { return }
+        let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
+        guard found == "ok" else { throw StoreError.damaged("the file's structure") }
+        let events = try Row.fetchCursor(db, sql: "SELECT \(Self.columns) FROM event")
+        while let row = try events.next() { _ = try Self.event(row) }
+        let families = try Int64.fetchAll(
+          db, sql: "SELECT family FROM cursor UNION SELECT family FROM snapshot")
+        for family in families.map({ FamilyID(UInt64(bitPattern: $0)) }) {
+          _ = try loadCursors(family, db)
+          _ = try loadSnapshot(family, db)
+        }
+      }
+    }
+  }
+
   /// What SQLite says of itself: `PRAGMA synchronous` (2 is FULL) and the journal's mode.
   public func settings() throws(StoreError) -> (synchronous: Int, journal: String) {
     try Database.guarded {

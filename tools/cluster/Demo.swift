@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProcessCluster
 import Subprocess
 import SystemPackage
 

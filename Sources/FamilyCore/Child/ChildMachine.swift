@@ -81,6 +81,9 @@ public struct ChildMachine: Sendable {
   /// The handles known in the app, in order.
   public func knownHandles(in app: AppID) -> [Handle] { known.all(in: app) }
 
+  /// How many entries the apps on this device have not acknowledged.
+  public var unacknowledged: Int { feeds.reduce(0) { $0 + $1.entries.count } }
+
   /// The conversation of this device's owner.
   public var conversation: Conversation? { link.conversations[link.personID] }
 

@@ -70,6 +70,7 @@ extension AgentHost {
           device.credential.keys.publicKey.bytes == key
         else { return self.counters.replies += 1 }
         let reply = envelope.reply.opened()
+        self.durable?.answered(reply, on: envelope.device)
         self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
       }
     }

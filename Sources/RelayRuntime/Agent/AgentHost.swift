@@ -52,6 +52,7 @@ public actor AgentHost: Service {
   var apps: AppSocket?
 
   private var changes: [Change] = []
+  var durable: DurableTrace?
   private var effects: [(DeviceAddress, DeviceEffect)] = []
   var statusIsStale = true
   /// Who wants to know that something may look different.
@@ -74,6 +75,7 @@ public actor AgentHost: Service {
     self.trace = trace
     self.logger = logger
     self.store = store
+    durable = DurableTrace(trace)
     context = try Context()
     thread = try SocketThread(name: "agent")
   }
@@ -123,6 +125,7 @@ public actor AgentHost: Service {
     let records = try store.load(prefix: credential.address.prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(12)), value: record.value)
     }
+    durable?.restored(records, on: credential.address)
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {
       let machine = GuardianMachine(
@@ -156,6 +159,7 @@ public actor AgentHost: Service {
     for effect in wanted {
       if case .persist(let records) = effect {
         changes += records.map { Change($0, under: address.prefix) }
+        durable?.add(records, on: address)
         statusIsStale = true
       } else {
         effects.append((address, effect))
@@ -176,6 +180,7 @@ public actor AgentHost: Service {
       guarded {
         if !self.changes.isEmpty { try self.store.apply(self.changes) }
         self.changes.removeAll(keepingCapacity: true)
+        self.durable?.committed()
       }
       let wanted = effects
       effects = []

@@ -20,6 +20,8 @@ public struct AgentStatus: Codable, Sendable {
     public var position: UInt64
     /// Commands that the relay has not acknowledged.
     public var outbox: Int
+    /// Entries that the device's apps have not acknowledged.
+    public var unacknowledged: Int
     /// The questions, in order.
     public var questions: [Question]
     /// The handles known in each app.
@@ -84,7 +86,7 @@ extension AgentHost {
           name: device.credential.name, role: "\(device.credential.role)",
           relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
-          questions: questions, known: known)
+          unacknowledged: device.child?.unacknowledged ?? 0, questions: questions, known: known)
       })
   }
 

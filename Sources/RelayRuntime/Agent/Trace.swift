@@ -7,6 +7,8 @@ import Synchronization
 /// It holds identifiers only: no name, no handle, no text.
 public struct Trace: Sendable {
   private let write: @Sendable (String) -> Void
+  /// Whether it also tells what became durable, and what the relay said to commands: see ``DurableTrace``.
+  public var isComplete = false
 
   /// A trace that gives each line to `write`.
   public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
@@ -18,7 +20,7 @@ public struct Trace: Sendable {
 
   func callAsFunction(
     _ step: String, device: DeviceAddress? = nil, question: QuestionID? = nil,
-    problem: Problem? = nil
+    problem: Problem? = nil, facts: [(String, String)] = []
   ) {
     var line = "{\"at\":\(Instant.now.milliseconds),\"step\":\"\(step)\""
     if let device {
@@ -26,6 +28,7 @@ public struct Trace: Sendable {
     }
     if let question { line += ",\"question\":\"\(question.uuid.uuidString)\"" }
     if let problem { line += ",\"problem\":\(problem.code)" }
+    for (name, value) in facts { line += ",\"\(name)\":\(value)" }
     write(line + "}")
   }
 }

@@ -20,15 +20,32 @@ public struct DeviceClient: ~Copyable {
 
   /// Sends the command and waits for its acceptance; it is sent again under one id until it is answered.
   ///
+  /// - Returns: the command's id, and the place of its event.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
-  public mutating func send(_ command: Command) throws {
+  @discardableResult
+  public mutating func send(_ command: Command) throws -> (id: CommandID, seq: UInt64) {
     try client.send(command, from: credential.address)
+  }
+
+  /// The last event of each audience that the person may see, ascending by audience.
+  ///
+  /// - Throws: as ``machine()``.
+  public mutating func heads() throws -> [Cursor] {
+    try events().reduce(into: [Audience: UInt64]()) { $0[$1.audience] = $1.seq }
+      .map { Cursor($0, delivered: $1) }.sorted { $0.audience < $1.audience }
   }
 
   /// A guardian's machine as it is on a device that has read everything, up to now.
   ///
   /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.
   public mutating func machine() throws -> GuardianMachine {
+    GuardianMachine(
+      credential.address, of: credential.personID, restoring: try events().map { .event($0) },
+      ids: IDSource(seed: 0))
+  }
+
+  /// Everything that the person may see, in order within each audience.
+  private mutating func events() throws -> [Event] {
     var events = try client.history(of: .family, from: credential.address)
     let roster = events.reduce(Roster()) { roster, event in
       if case .rosterChanged(let new) = event.body { new } else { roster }
@@ -37,8 +54,6 @@ public struct DeviceClient: ~Copyable {
     for audience in roster.audiences(of: person) where audience != .family {
       events += try client.history(of: audience, from: credential.address)
     }
-    return GuardianMachine(
-      credential.address, of: credential.personID, restoring: events.map { .event($0) },
-      ids: IDSource(seed: 0))
+    return events
   }
 }

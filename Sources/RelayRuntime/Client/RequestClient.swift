@@ -37,10 +37,14 @@ struct RequestClient: ~Copyable {
   /// Sends the command and waits for its acceptance.
   ///
   /// - Parameter id: The command's id; a new one, unless given.
+  /// - Returns: the command's id, and the place of its event.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
-  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws {
+  @discardableResult
+  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws
+    -> (id: CommandID, seq: UInt64)
+  {
     switch try request(.command(id ?? ids.id(now: .now), command), from: device) {
-    case .accepted: return
+    case .accepted(let id, let seq): return (id, seq)
     case .refused(_, let problem), .failed(let problem): throw problem
     default: throw Problem.malformed
     }
