@@ -57,7 +57,7 @@ enum Database {
     let descriptor = Glibc.open(path, O_RDWR)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StoreError.io("fsync failed: \(errno)") }
+    guard fdatasync(descriptor) == 0 else { throw StoreError.io("sync failed: \(errno)") }
   }
 
   /// Runs the body and says in the store's words what went wrong.

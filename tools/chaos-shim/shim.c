@@ -1,6 +1,7 @@
 // Stands before libc in a process that chaos runs (LD_PRELOAD), and so needs nothing of the process:
 // - the wall clock is off by as much as chaos says;
 // - a full disk: the SQLite files of CHAOS_DISK cannot grow beyond the room that is left;
+// - a slow disk: a sync of them takes longer;
 // - power loss: what is written to them, and what is synced, is told to a journal, from which chaos knows
 //   what a disk would still have. With CHAOS_NOSYNC set no sync is told: a store that does not sync.
 #define _GNU_SOURCE
@@ -203,8 +204,19 @@ static int synced(int descriptor, int result) {
   return result;
 }
 
-int fsync(int descriptor) { return synced(descriptor, (int)syscall(SYS_fsync, descriptor)); }
+static void delay(int descriptor) {
+  int64_t milliseconds = control && kind(descriptor)
+      ? __atomic_load_n(&control->sync_milliseconds, __ATOMIC_RELAXED) : 0;
+  struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  if (milliseconds > 0) nanosleep(&time, NULL);
+}
+
+int fsync(int descriptor) {
+  delay(descriptor);
+  return synced(descriptor, (int)syscall(SYS_fsync, descriptor));
+}
 
 int fdatasync(int descriptor) {
+  delay(descriptor);
   return synced(descriptor, (int)syscall(SYS_fdatasync, descriptor));
 }

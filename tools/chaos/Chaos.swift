@@ -8,7 +8,8 @@ struct Chaos: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chaos",
     abstract: "Real processes, real faults, and checkers that read what happened.",
-    discussion: "Build everything first: swift build -c release", subcommands: [Run.self, Guard.self],
+    discussion: "Build everything first: swift build -c release",
+    subcommands: [Run.self, Guard.self],
     defaultSubcommand: Run.self)
 }
 
@@ -26,15 +27,19 @@ struct Run: AsyncParsableCommand {
   var report: String?
   @Option(help: "Make the system worse on purpose: \(Mutant.allCases.map(\.rawValue)).")
   var mutant: Mutant?
+  @Option(help: "Seconds that a recovery, and at the end everything, may take.")
+  var patience = 120.0
   @Flag(help: "Print the result as JSON, and nothing else on standard output.") var json = false
 
   func validate() throws {
     guard minutes > 0, families > 0 else {
       throw ValidationError("--minutes and --families are more than zero.")
     }
-    for name in faults?.split(separator: ",") ?? [] where Fault.Kind(rawValue: String(name)) == nil {
+    for name in faults?.split(separator: ",") ?? [] where Fault.Kind(rawValue: String(name)) == nil
+    {
       throw ValidationError(
-        "There is no fault “\(name)”: \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
+        "There is no fault “\(name)”: \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", "))."
+      )
     }
     for program in ["relay", "relayctl", "child-agent", "parent-agent", "app-agent"]
       + ["libChaosShim.so"]
@@ -51,7 +56,7 @@ struct Run: AsyncParsableCommand {
     let kinds = self.kinds.filter { $0 != .netem || Netem.isOn }
     let run = ChaosRun(
       seed: seed, seconds: minutes * 60, families: families, kinds: kinds,
-      layout: Layout(directory), mutant: mutant, isQuiet: json)
+      layout: Layout(directory), mutant: mutant, isQuiet: json, patience: patience)
     let work = Task { try await run.play() }
     let signals = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
@@ -60,7 +65,12 @@ struct Run: AsyncParsableCommand {
       source.resume()
       return source
     }
-    var result = try await work.value
+    let ended: RunResult?
+    do { ended = try await work.value } catch is CancellationError { ended = nil }
+    guard var result = ended else {
+      FileHandle.standardError.write(Data("Interrupted; everything is stopped.\n".utf8))
+      throw ExitCode(130)
+    }
     withExtendedLifetime(signals) {}
     result.command = command
     if let skipped, wantsNetem { result.skipped = ["netem": skipped] }

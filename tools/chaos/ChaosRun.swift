@@ -15,6 +15,8 @@ struct ChaosRun: Sendable {
   let layout: Layout
   let mutant: Mutant?
   let isQuiet: Bool
+  /// Seconds that a recovery, and the end, may take.
+  let patience: Double
 
   func play() async throws -> RunResult {
     try? FileManager.default.removeItem(at: layout.root)
@@ -54,7 +56,7 @@ struct ChaosRun: Sendable {
       seed: seed, seconds: seconds, agents: stage.cluster.agents.map(\.name), kinds: kinds)
     say("\(plan.faults.count) faults in \(Int(seconds)) s, \(devices.count) devices, seed \(seed)")
     let begin = recorder.now
-    let nemesis = Nemesis(stage, recorder, log, observer, devices, begin: begin)
+    let nemesis = Nemesis(stage, recorder, log, observer, devices, begin: begin, patience: patience)
     let people = Task { await work(workloads) }
     let breaking = Task { await nemesis.run(plan) }
     let telling = Task { await tell(log, recorder, until: begin + seconds) }
@@ -70,13 +72,15 @@ struct ChaosRun: Sendable {
     people.cancel()
     await people.value
     try Task.checkCancellation()
-    let ending = Ending(stage: stage, recorder: recorder, devices: devices)
+    let ending = Ending(
+      stage: stage, recorder: recorder, devices: devices, patience: patience)
     ending.heal()
     let healed = recorder.now
     say("healed; waiting until everything is everywhere")
-    // People open the app sooner or later: on a device that began anew nothing else lets it be launched.
+    // On a device that began anew the app is not launched before a person has opened it.
+    let anew = await observer.anew
     for workload in workloads {
-      for device in workload.child {
+      for device in workload.child where anew.contains(device.address) {
         _ = try? await workload.openApp(device, ["background", "--idle", "0.3"])
       }
     }

@@ -12,7 +12,11 @@ enum Damage {
   static func restore(_ copy: [Data?], in folder: URL, _ name: String) throws {
     for (suffix, data) in zip(suffixes, copy) {
       let file = folder.appendingPathComponent(name + suffix)
-      if let data { try data.write(to: file) } else { try? FileManager.default.removeItem(at: file) }
+      if let data {
+        try data.write(to: file)
+      } else {
+        try? FileManager.default.removeItem(at: file)
+      }
     }
   }
 
@@ -35,7 +39,12 @@ enum Damage {
     var random = Seeded(seed)
     guard var data = try? Data(contentsOf: file), data.count > 100 else { return false }
     let size = Int(data[16]) << 8 | Int(data[17])
-    let pages = stride(from: size, to: data.count, by: size).filter { kind == nil || data[$0] == kind }
+    func isWanted(_ page: Int) -> Bool {
+      guard let kind else { return page > 0 }
+      let rows = Int(data[page + 3]) << 8 | Int(data[page + 4])
+      return data[page] == kind && rows > 0
+    }
+    let pages = stride(from: size, to: data.count, by: size).filter(isWanted)
     guard let page = kind == nil ? pages.first : pages.randomElement(using: &random) else {
       return false
     }

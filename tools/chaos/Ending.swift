@@ -10,12 +10,11 @@ import SQLiteStore
 
 /// The end of a run: everything is healed, comes to rest, stops, and is read.
 struct Ending {
-  /// Seconds that the system has to come to rest.
-  static let limit = 150.0
-
   let stage: Stage
   let recorder: Recorder
   let devices: [(agent: String, credential: Credential)]
+  /// Seconds that the system has to come to rest.
+  let patience: Double
 
   /// Nothing is broken from here on.
   func heal() {
@@ -27,7 +26,7 @@ struct Ending {
 
   /// Waits until every device has everything and nothing is under way; gives what is not so in time.
   func converge() async -> String? {
-    let end = recorder.now + Self.limit
+    let end = recorder.now + patience
     var open = "nothing was looked at"
     while recorder.now < end, !Task.isCancelled {
       guard let found = await unfinished() else {

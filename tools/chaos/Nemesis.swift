@@ -9,9 +9,6 @@ import SystemPackage
 
 /// Carries out the plan, and takes the time until everybody who was hit is well again.
 final class Nemesis: Sendable {
-  /// Seconds to wait for a recovery.
-  static let patience = 90.0
-
   let stage: Stage
   let recorder: Recorder
   let log: Log
@@ -19,13 +16,16 @@ final class Nemesis: Sendable {
   let devices: [(agent: String, credential: Credential)]
   /// When the plan's time begins.
   let begin: Double
+  /// Seconds to wait for a recovery.
+  let patience: Double
   /// Files of a dead process are changed by one at a time.
   private let surgery = Turn()
 
   init(
     _ stage: Stage, _ recorder: Recorder, _ log: Log, _ observer: Observer,
-    _ devices: [(agent: String, credential: Credential)], begin: Double
+    _ devices: [(agent: String, credential: Credential)], begin: Double, patience: Double
   ) {
+    self.patience = patience
     self.begin = begin
     self.stage = stage
     self.recorder = recorder
@@ -87,6 +87,12 @@ final class Nemesis: Sendable {
       control.setRoom(Int64.random(in: 0...20_000, using: &random))
       await lasting(fault)
       control.setRoom(nil)
+      return fault.victims
+    case .slowDisk:
+      let control = stage.controls[fault.victims[0]]!
+      control.setSyncDelay(.random(in: 20...300, using: &random))
+      await lasting(fault)
+      control.setSyncDelay(0)
       return fault.victims
     case .clock:
       let control = stage.controls[fault.victims[0]]!
@@ -231,7 +237,7 @@ final class Nemesis: Sendable {
     let isRelay = agents.contains("relay")
     let hit = devices.filter { isRelay || agents.contains($0.agent) }
     let families = Set(hit.map(\.credential.address.family)).sorted()
-    let end = recorder.now + Self.patience
+    let end = recorder.now + patience
     let times = await withTaskGroup(of: Double?.self) { group in
       for family in families {
         let wanted = Set(hit.map(\.credential.address).filter { $0.family == family })

@@ -32,7 +32,6 @@ actor Observer {
   private var entries: [AppAddress: [UInt64: QuestionID]] = [:]
   private var registered: Set<AppAddress> = []
   private var applied: [CommandID: Set<DeviceAddress>] = [:]
-  private var starts: [DeviceAddress: Int] = [:]
   private(set) var unreadable = 0
 
   init(agents: [URL], apps: [(file: URL, app: AppAddress)], _ recorder: Recorder) {
@@ -52,11 +51,15 @@ actor Observer {
   /// Who has applied the event of this command.
   func devices(with command: CommandID) -> Set<DeviceAddress> { applied[command] ?? [] }
 
+  /// Devices that lost their state in the run.
+  private(set) var anew: Set<DeviceAddress> = []
+
   /// The device lost its state; its apps' positions begin again.
   func forget(_ devices: [DeviceAddress]) {
     for device in devices {
       let app = AppAddress(device, AppID(RunningCluster.app))
       entries[app] = nil
+      anew.insert(device)
       recorder.note([.forgot(device), .appForgot(app)])
     }
   }

@@ -9,6 +9,7 @@ struct Fault: Sendable {
     case blackHole = "black-hole"
     case oneWay = "one-way"
     case diskFull = "disk-full"
+    case slowDisk = "slow-disk"
     case clock
     case powerLoss = "power-loss"
     case damagedRelay = "damaged-relay"
@@ -25,10 +26,12 @@ struct Fault: Sendable {
       case .blackHole: "an agent's bytes go nowhere while its connections stay"
       case .oneWay: "the same, one way only"
       case .diskFull: "the disk takes no growth of a process's store"
+      case .slowDisk: "each sync of a process's store takes up to 300 ms longer"
       case .clock: "a process's wall clock jumps by up to two days, and back"
       case .powerLoss: "the relay's machine loses power: what was not synced is gone, or torn"
       case .damagedRelay: "bytes of the relay's file are flipped; later the file is restored"
-      case .damagedAgent: "bytes of an agent's file are flipped; later it is removed, and fetched again"
+      case .damagedAgent:
+        "bytes of an agent's file are flipped; later it is removed, and fetched again"
       case .netem: "loss, delay and duplication of packets (tc netem)"
       }
     }
@@ -75,7 +78,7 @@ struct Plan: Sendable {
     switch kind {
     case .kill, .storm, .powerLoss: 0
     case .stop: .random(in: 0.2...5, using: &random)
-    case .cut, .slow, .clock, .netem: .random(in: 0.5...6, using: &random)
+    case .cut, .slow, .slowDisk, .clock, .netem: .random(in: 0.5...6, using: &random)
     // Longer than what a device waits for a sign of the relay, now and then.
     case .blackHole, .oneWay:
       .random(in: 0.5...(Bool.random(using: &random) ? 5 : 25), using: &random)
@@ -92,7 +95,7 @@ struct Plan: Sendable {
     case .powerLoss, .damagedRelay: return ["relay"]
     case .netem: return ["relay"]
     case .damagedAgent: return [agents.randomElement(using: &random)!]
-    case .diskFull, .storm, .clock:
+    case .diskFull, .slowDisk, .storm, .clock:
       let all = ["relay", "relay"] + agents
       return [all.randomElement(using: &random)!]
     case .cut, .slow, .blackHole, .oneWay:

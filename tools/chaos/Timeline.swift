@@ -7,7 +7,8 @@ struct Timeline {
   private static let row = 16.0
   private static let colors: [Fault.Kind: String] = [
     .kill: "#c0392b", .stop: "#8e44ad", .storm: "#e74c3c", .cut: "#d35400", .slow: "#f1c40f",
-    .blackHole: "#2c3e50", .oneWay: "#7f8c8d", .diskFull: "#16a085", .clock: "#2980b9",
+    .blackHole: "#2c3e50", .oneWay: "#7f8c8d", .diskFull: "#16a085", .slowDisk: "#76d7c4",
+    .clock: "#2980b9",
     .powerLoss: "#000000", .damagedRelay: "#a04000", .damagedAgent: "#ca6f1e", .netem: "#27ae60",
   ]
   private static let outcomes: [Operation.Outcome: String] = [
@@ -106,7 +107,9 @@ struct Timeline {
   }
 
   private func legend(_ y: Double) -> String {
-    let kinds = Fault.Kind.allCases.filter { kind in result.faults.contains { $0.fault.kind == kind } }
+    let kinds = Fault.Kind.allCases.filter { kind in
+      result.faults.contains { $0.fault.kind == kind }
+    }
     var parts: [String] = []
     for (index, kind) in kinds.enumerated() {
       parts.append(entry(kind.rawValue, Self.colors[kind]!, index % 9, y + Double(index / 9) * 16))

@@ -27,6 +27,8 @@ public struct ChildMachine: Sendable {
     case post(String)
     /// The child takes a question back (R8).
     case cancel(QuestionID)
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -97,6 +99,9 @@ public struct ChildMachine: Sendable {
     case .reply(let id, let reply): link.reply(id, reply, now, &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
     case .timer: link.timer(now, &out)
+    case .clockSetBack:
+      link.clockSetBack(now)
+      for index in feeds.indices { feeds[index].clockSetBack(now) }
     case .app(let app, let request): handle(request, of: app, now, &out, &effects)
     case .appGone(let app, let exited): update(app) { $0.gone(exited: exited, now) }
     case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)

@@ -32,6 +32,8 @@ public struct GuardianMachine: Sendable {
     case addChild(displayName: String)
     /// The guardian sets or corrects a child's account (F5).
     case setAccount(PersonID, Account)
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -91,6 +93,7 @@ public struct GuardianMachine: Sendable {
     case .reply(let id, let reply): link.reply(id, reply, now, &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
     case .timer: link.timer(now, &out)
+    case .clockSetBack: link.clockSetBack(now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
     case .answer(let id, let choice): answer(id, choice, now, &out, &effects)
     case .post(let child, let text):

@@ -14,6 +14,8 @@ public struct RelayMachine: Sendable {
     case request(DeviceAddress, key: [UInt8], administrator: Bool, id: UInt64, Request)
     /// Somebody wants to listen to a channel.
     case subscribed(FamilyID, Audience, generation: UInt32, key: [UInt8])
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -98,11 +100,14 @@ public struct RelayMachine: Sendable {
   /// Takes one input and says what is to be done.
   public mutating func step(_ input: Input, now: Instant) -> [Effect] {
     switch input {
-    case .timer: republish(now)
+    case .timer: return republish(now)
+    case .clockSetBack:
+      timers.hasten(now)
+      return []
     case .subscribed(let id, let audience, let generation, let key):
-      subscribed(id, audience, generation, key)
+      return subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
-      authorise(address, key, administrator, id, request, now)
+      return authorise(address, key, administrator, id, request, now)
     }
   }
 

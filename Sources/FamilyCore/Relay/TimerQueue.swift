@@ -49,6 +49,13 @@ struct TimerQueue: Sendable {
     return first.family
   }
 
+  /// Nobody waits longer than until `at`.
+  mutating func hasten(_ at: Instant) {
+    heap = heap.filter { due[$0.family] == $0.at }
+      .map { Entry(at: min($0.at, at), family: $0.family) }.sorted()
+    for entry in heap { due[entry.family] = entry.at }
+  }
+
   private mutating func dropStale() {
     while let first = heap.first, due[first.family] != first.at { pop() }
   }

@@ -53,6 +53,7 @@ public actor AgentHost: Service {
 
   private var changes: [Change] = []
   var durable: DurableTrace?
+  private var clock = ClockWatch()
   private var effects: [(DeviceAddress, DeviceEffect)] = []
   var statusIsStale = true
   /// Who wants to know that something may look different.
@@ -170,6 +171,12 @@ public actor AgentHost: Service {
   /// Ends a turn: timers, the transaction, then everything that waited for it.
   private func turn() -> UInt64? {
     let now = Instant.now
+    if clock.isSetBack(now, monotonic: Monotonic.now()) {
+      statusWritten = min(statusWritten, now)
+      for address in devices.keys.sorted() {
+        perform(devices[address]!.clockSetBack(now), for: address)
+      }
+    }
     for address in devices.keys.sorted() {
       guard let device = devices[address], let deadline = device.deadline, deadline <= now else {
         continue

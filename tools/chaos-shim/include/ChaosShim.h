@@ -4,6 +4,7 @@
 // What chaos and a process under it share: a file that both have mapped (CHAOS_CONTROL).
 struct chaos_control {
   int64_t clock_milliseconds;  // Added to the wall clock.
+  int64_t sync_milliseconds;   // What each sync of a store takes longer.
   int64_t room;                // Bytes by which the stores may still grow; negative: no bound.
 };
 
