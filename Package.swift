@@ -29,6 +29,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -70,14 +71,17 @@ let package = Package(
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
+    layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
-    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb]),
+    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
     layer("DeviceConnection", ["FamilyModel"]),
     layer(
       "RelayRuntime",
       [
-        "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "SQLiteStore", "ZeroMQ",
-        "DeviceConnection", "Wording", crypto, cryptoExtras, logging, lifecycle, subprocess, system,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        lifecycle,
+        subprocess, system,
         argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
@@ -93,7 +97,8 @@ let package = Package(
     layer(
       "PermissionKitTesting",
       [
-        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore", "RelayStore",
+        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
+        "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
     program("app-agent", ["PermissionKit"]),
@@ -102,8 +107,8 @@ let package = Package(
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "TextTable", "Wording", "ZeroMQ",
-        yams,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
@@ -122,24 +127,27 @@ let package = Package(
       ],
       path: "tools/chaos"),
     program(
-      "bench", ["PermissionKit", "FamilyModel", "RelayRuntime", "RelayWire", "ZeroMQ"],
+      "bench",
+      ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests(
       "RelayRuntimeTests",
       [
-        "FamilyModel", "RelayWire", "RelayStore", "SQLiteStore", "RelayRuntime", "ZeroMQ",
-        "DeviceConnection", logging,
-        lifecycle,
+        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
+        "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
-    tests("TerminalTests", ["FamilyModel", "FamilyCore", "RelayRuntime", "Wording"]),
+    tests(
+      "TerminalTests",
+      ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
     tests("ChaosTests", [subprocess, system]),
@@ -148,6 +156,6 @@ let package = Package(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
     .target(name: "CountedSync", path: "Tests/CountedSync"),
-    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync"]),
+    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )

@@ -124,6 +124,8 @@ public struct Event: Hashable, Sendable {
     case answeredInPerson(QuestionHeader, Content, Decision, proof: [UInt8])
     /// A guardian took something back (R9); the content is a withdrawal.
     case withdrawn(child: PersonID, Content)
+    /// Content keys of the audience, each sealed for one device.
+    case keysShared([KeyWrap])
   }
   /// Position in the family's log: 1, 2, 3, …
   public var seq: UInt64
@@ -139,10 +141,12 @@ public struct Event: Hashable, Sendable {
   public var at: Instant
   /// What happened.
   public var body: Body
+  /// What the relay got with the command: who decided it, for everybody to verify.
+  public var signature: Signature?
   /// An event with these parts.
   public init(
     seq: UInt64, previous: UInt64, audience: Audience, command: CommandID, device: DeviceID,
-    at: Instant, body: Body
+    at: Instant, body: Body, signature: Signature? = nil
   ) {
     self.seq = seq
     self.previous = previous
@@ -151,5 +155,6 @@ public struct Event: Hashable, Sendable {
     self.device = device
     self.at = at
     self.body = body
+    self.signature = signature
   }
 }

@@ -29,19 +29,36 @@ public struct Person: Hashable, Sendable {
   }
 }
 
-/// A person's device and its public key (F3).
+/// A person's device and its public keys (F3).
 public struct Device: Hashable, Sendable {
   /// Unique in the family, not zero.
   public var id: DeviceID
   /// Whose it is.
   public var person: PersonID
-  /// The CURVE public key, 32 bytes.
+  /// The CURVE public key, 32 bytes: what the relay knows the device by.
   public var publicKey: [UInt8]
+  /// The Ed25519 public key, 32 bytes: what the family knows the device's decisions by. A device without
+  /// one decides nothing.
+  public var signingKey: [UInt8]
+  /// The X25519 public key, 32 bytes: what is sealed for the device is sealed under it. A device without
+  /// one reads nothing that is sealed.
+  public var agreementKey: [UInt8]
   /// A device with these parts.
-  public init(id: DeviceID, person: PersonID, publicKey: [UInt8]) {
+  public init(
+    id: DeviceID, person: PersonID, publicKey: [UInt8], signingKey: [UInt8] = [],
+    agreementKey: [UInt8] = []
+  ) {
     self.id = id
     self.person = person
     self.publicKey = publicKey
+    self.signingKey = signingKey
+    self.agreementKey = agreementKey
+  }
+
+  /// Whether its keys are there in full, or, but for the CURVE key, not at all.
+  public var isWellFormed: Bool {
+    publicKey.count == 32 && [0, 32].contains(signingKey.count)
+      && [0, 32].contains(agreementKey.count)
   }
 }
 
@@ -76,7 +93,7 @@ public struct Roster: Hashable, Sendable {
       Set(devices.map(\.id)).count == devices.count,
       persons.allSatisfy({ $0.id.rawValue != 0 }),
       devices.allSatisfy({
-        $0.id.rawValue != 0 && person($0.person) != nil && $0.publicKey.count == 32
+        $0.id.rawValue != 0 && person($0.person) != nil && $0.isWellFormed
       })
     else { throw .badFamily }
     for person in persons { try checkText(person.displayName, Limits.titleBytes) }

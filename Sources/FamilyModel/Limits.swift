@@ -24,6 +24,13 @@ public enum Limits {
   public static let persons = 64
   /// Devices in a family.
   public static let devices = 256
+  /// Content keys in one message that shares them, each for one device.
+  public static let keyWraps = 256
+  /// Bytes of one content key sealed for one device.
+  public static let keyWrapBytes = 128
+  /// Events that a device keeps aside until it knows who signed them, or has their key; what comes after
+  /// them is refused.
+  public static let aside = 4096
   /// Questions of one child that are open at the same time.
   public static let openQuestions = 256
   /// Events in one page of history.

@@ -26,6 +26,9 @@ public enum Command: Hashable, Sendable {
   case withdraw(child: PersonID, Content)
   /// Makes an account for a child, with a child's defaults on (a guardian, F4).
   case addChild(displayName: String)
+  /// Gives content keys to devices that may read the audience (who reads it, and the administrator for an
+  /// account).
+  case shareKeys(Audience, [KeyWrap])
 }
 
 /// How far a device has come in one audience.
@@ -46,8 +49,9 @@ public struct Cursor: Hashable, Sendable {
 
 /// What a device asks of the relay.
 public enum Request: Hashable, Sendable {
-  /// Change something.
-  case command(CommandID, Command)
+  /// Change something. The signature is the device's, or that of the device for which the administrator
+  /// speaks.
+  case command(CommandID, Command, Signature? = nil)
   /// Start receiving: tells how far the device has come.
   case attach([Cursor])
   /// Give me what came after `after` in this audience.

@@ -33,6 +33,14 @@ public struct Problem: Error, Hashable, Sendable {
   public static let notAChild = Problem(202)
   /// An answer in person without the family's passcode (A4).
   public static let noProof = Problem(203)
+  /// Not signed, or not by a device of the family that may decide it (X3).
+  public static let notSigned = Problem(204)
+  /// Taken already under another place in the log, or not of this place: a repetition of something old (X3).
+  public static let replayed = Problem(205)
+  /// Sealed under a key that this device does not have, or changed since it was sealed (X3).
+  public static let cannotOpen = Problem(206)
+  /// What is sealed is not what its readable part says it is (X3).
+  public static let contradiction = Problem(207)
   /// No handle, or an empty one (Q10).
   public static let emptyHandle = Problem(300)
   /// A handle is too long (Q10).
@@ -71,6 +79,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let conflict = Problem(407)
   /// The family has no passcode (A4).
   public static let noPasscode = Problem(408)
+  /// The family has changed since the signer last saw it: look again.
+  public static let stale = Problem(409)
   /// The relay has more to do than it can: wait `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
@@ -89,7 +99,8 @@ extension Problem: CustomStringConvertible {
   private static let names: [UInt16: String] = [
     100: "malformed message", 101: "unsupported protocol version", 102: "too large",
     103: "unknown request", 200: "not enrolled", 201: "not permitted", 202: "not a child",
-    203: "no proof of the passcode",
+    203: "no proof of the passcode", 204: "not signed by who may decide it", 205: "replayed",
+    206: "cannot be opened", 207: "contradicts what is sealed in it",
     300: "empty handle", 301: "handle too long", 302: "default choice is not a choice",
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
     307: "too many", 308: "family not well formed",
@@ -97,7 +108,8 @@ extension Problem: CustomStringConvertible {
     400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
-    407: "exists with other content", 408: "the family has no passcode", 500: "overloaded",
+    407: "exists with other content", 408: "the family has no passcode",
+    409: "the family has changed meanwhile", 500: "overloaded",
     501: "store failed", 502: "the store is damaged",
   ]
 }

@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 
 extension Home {
   /// Carries out what waits, and what comes of it.
@@ -28,8 +29,9 @@ extension Home {
       queue += child.step(.answered(prompt: number, answer(prompt)), now: now)
         .map { (Self.childDevice, $0) }
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      let isRight = Self.passcode(typed).publicKey == passcode.publicKey
-      let proof = isRight ? passcode.publicKey + bytes : nil
+      let proof =
+        Self.passcode(typed).publicKey == passcode.publicKey
+        ? Self.passcodeKeys(typed).sign(bytes) : nil
       queue += child.step(.passcodeChecked(prompt: prompt, proof: proof), now: now)
         .map { (Self.childDevice, $0) }
     case .bubble(let bubble): plan(bubble, on: device)
@@ -46,10 +48,20 @@ extension Home {
     }
   }
 
-  /// A passcode without cryptography: its "key" is what is typed.
+  /// A passcode without scrypt: its key is made of what is typed, at no cost.
   static func passcode(_ typed: String) -> Passcode {
-    let key = (Array(typed.utf8) + Array(repeating: 0, count: 32)).prefix(32)
-    return Passcode(salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: Array(key))
+    Passcode(
+      salt: Array(repeating: 0, count: 16), logCost: 4,
+      publicKey: passcodeDeviceKeys(typed).signingKey)
+  }
+
+  private static func passcodeKeys(_ typed: String) -> KeyVault {
+    KeyVault(passcodeDeviceKeys(typed))
+  }
+
+  private static func passcodeDeviceKeys(_ typed: String) -> DeviceKeys {
+    let secret = Array((Array(typed.utf8) + Array(repeating: 0, count: 32)).prefix(32))
+    return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
   }
 
   // MARK: people

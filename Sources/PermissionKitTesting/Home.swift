@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 
 /// A family without processes: the relay, the child's device, the guardians' devices. The machines are those
 /// of production; between them, effects are carried out at once and in order, and time stands still until
@@ -14,7 +15,10 @@ struct Home {
   static let family = FamilyID(1)
   static let childID = PersonID(1)
   static let childDevice = DeviceID(1)
+  static let organizerDevice = DeviceID(2)
 
+  /// The keys of a person's device.
+  private let keys: [DeviceID: DeviceKeys]
   let app: AppID
   var now: Instant
   var roster: Roster
@@ -29,7 +33,6 @@ struct Home {
   var away: Set<DeviceID> = []
   var disk: [RecordKey: DeviceRecord] = [:]
   var ids = IDSource(seed: 1)
-  private var administrator: UInt64 = 0
 
   /// The app that runs.
   var process: AppProcess?
@@ -45,32 +48,40 @@ struct Home {
   init(_ people: TestFamily.People, app: AppID, now: Instant) {
     self.app = app
     self.now = now
+    let numbers = [Self.childDevice] + people.guardians.indices.map { DeviceID(UInt32($0) + 2) }
+    let keys = Dictionary(uniqueKeysWithValues: numbers.map { ($0, DeviceKeys()) })
+    self.keys = keys
+    func device(_ id: DeviceID, _ person: PersonID) -> Device {
+      Device(id: id, person: person, publicKey: Self.key(id), keys: keys[id]!)
+    }
     let role: Role = people.isChild ? .child : .adult
     var persons = [Person(id: Self.childID, role: role, displayName: people.child)]
-    var devices = [Self.device(Self.childDevice, Self.childID)]
+    var devices = [device(Self.childDevice, Self.childID)]
     for (index, name) in people.guardians.enumerated() {
       let id = PersonID(UInt32(index) + 2)
       persons.append(
         Person(id: id, role: index == 0 ? .organizer : .guardian, displayName: name))
-      devices.append(Self.device(DeviceID(id.rawValue), id))
+      devices.append(device(DeviceID(id.rawValue), id))
     }
     roster = Roster(persons: persons, devices: devices)
-    relay = RelayMachine(verify: { $1 == $0 + $2 })
-    child = Self.childMachine(people.isInFamily, app, [], ids.next())
+    relay = RelayMachine(verify: KeyVault.verify)
+    let childSecurity = Security(
+      KeyVault(keys[Self.childDevice]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
+    child = Self.childMachine(people.isInFamily, app, childSecurity, [], self.ids.next())
     guard people.isInFamily else { return }
     relay.load(Self.family, events: [], cursors: [], now: now)
-    administrate(.setRoster(roster))
+    found(roster)
     for device in roster.devices.dropFirst() {
       guardians[device.id] = GuardianMachine(
         DeviceAddress(family: Self.family, device: device.id), of: device.person,
-        ids: IDSource(seed: ids.next()))
+        security: security(device.id), ids: IDSource(seed: ids.next()))
       act(device.id, .connected)
     }
     step(.connected)
   }
 
-  private static func device(_ id: DeviceID, _ person: PersonID) -> Device {
-    Device(id: id, person: person, publicKey: key(id))
+  private func security(_ id: DeviceID) -> Security {
+    Security(KeyVault(keys[id]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
   }
 
   private static func key(_ device: DeviceID) -> [UInt8] {
@@ -78,18 +89,19 @@ struct Home {
   }
 
   private static func childMachine(
-    _ isInFamily: Bool, _ app: AppID, _ records: [DeviceRecord], _ seed: UInt64
+    _ isInFamily: Bool, _ app: AppID, _ security: Security, _ records: [DeviceRecord],
+    _ seed: UInt64
   ) -> ChildMachine {
     ChildMachine(
       DeviceAddress(family: family, device: childDevice), of: childID, isInFamily: isInFamily,
-      apps: [app], restoring: records, ids: IDSource(seed: seed),
-      digest: { _, handles in Array("\(handles.map { "\($0.kind.rawValue) \($0.value)" })".utf8) })
+      apps: [app], security: security, restoring: records, ids: IDSource(seed: seed))
   }
 
   /// Kills the child's device and starts it from what is durable.
   mutating func restartChild(isInFamily: Bool) {
     child = Self.childMachine(
-      isInFamily, app, disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
+      isInFamily, app, security(Self.childDevice), disk.values.sorted { "\($0.key)" < "\($1.key)" },
+      ids.next())
     if isInFamily, !away.contains(Self.childDevice) { step(.connected) }
   }
 
@@ -105,12 +117,17 @@ struct Home {
     drain()
   }
 
-  mutating func administrate(_ command: Command) {
-    administrator += 1
-    relayStep(
-      .request(
-        DeviceAddress(family: Self.family, device: DeviceID(0)), key: [], administrator: true,
-        id: administrator, .command(ids.id(now: now), command)))
+  /// The administrator brings in the family, which the organizer's device has signed.
+  private mutating func found(_ roster: Roster) {
+    var organizer = GuardianMachine(
+      DeviceAddress(family: Self.family, device: Self.organizerDevice), of: PersonID(2),
+      security: security(Self.organizerDevice), ids: IDSource(seed: ids.next()))
+    for signed in try! organizer.prepare(.setRoster(roster), now: now) {
+      relayStep(
+        .request(
+          DeviceAddress(family: Self.family, device: DeviceID(0)), key: [], administrator: true,
+          id: 1, .command(signed.id, signed.command, signed.signature)))
+    }
     drain()
   }
 

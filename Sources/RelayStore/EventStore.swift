@@ -4,7 +4,7 @@ public import FamilyModel
 public protocol EventStore: AnyObject {
   /// Makes the batch durable, all or nothing: it is on disk when this returns.
   ///
-  /// - Throws: `conflict` for a place or a command that is there; `full`, `io`: nothing was kept.
+  /// - Throws: `conflict` for an event that is not the next of its family; `full`, `io`: nothing was kept.
   func commit(_ batch: Batch) throws(StoreError)
   /// Everything of a family.
   ///

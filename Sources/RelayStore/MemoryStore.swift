@@ -11,10 +11,8 @@ public final class MemoryEventStore: EventStore {
     var new = families
     for event in batch.events {
       var family = new[event.family] ?? StoredFamily(snapshot: nil, events: [], cursors: [])
-      guard !family.events.contains(where: { $0.seq == event.seq || $0.command == event.command })
-      else { throw .conflict }
+      guard event.seq == (family.events.last?.seq ?? 0) + 1 else { throw .conflict }
       family.events.append(event)
-      family.events.sort { $0.seq < $1.seq }
       new[event.family] = family
     }
     for cursor in batch.cursors {

@@ -103,6 +103,12 @@ public struct Batch: Hashable, Sendable {
   public var snapshots: [StoredSnapshot] = []
   /// A batch of nothing.
   public init() {}
+  /// Empties it; the memory stays for the next one.
+  public mutating func removeAll() {
+    events.removeAll(keepingCapacity: true)
+    cursors.removeAll(keepingCapacity: true)
+    snapshots.removeAll(keepingCapacity: true)
+  }
   /// Whether there is nothing to commit.
   public var isEmpty: Bool { events.isEmpty && cursors.isEmpty && snapshots.isEmpty }
 }

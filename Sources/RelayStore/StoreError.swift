@@ -10,7 +10,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public static func damaged(_ what: String) -> StoreError {
     StoreError(code: .damaged, detail: what)
   }
-  /// There is an event at this place, or of this command. Nothing of the batch was kept.
+  /// An event is not the next one of its family. Nothing of the batch was kept.
   public static let conflict = StoreError(code: .conflict, detail: "")
   /// The disk is full. Nothing of the batch was kept.
   public static let full = StoreError(code: .full, detail: "")
@@ -29,7 +29,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .damaged:
       "\(Problem.storeDamaged): \(detail). Nothing was changed. Restore a relay's file from a copy; "
         + "remove a device's, and it is fetched from the relay again."
-    case .conflict: "An event or a command is there already. Nothing was stored."
+    case .conflict: "An event is not the next one of its family. Nothing was stored."
     case .full: "The disk is full. Nothing was stored. Make room and start again."
     case .locked: "Another process uses the store. Stop it, or choose another folder."
     case .io: "The system failed: \(detail)."

@@ -4,7 +4,7 @@ import SwiftProtobuf
 
 extension Content {
   /// The bytes that the relay carries: as they are, or the encoding of what is open here.
-  var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     var message = PBContent()
     switch self {
     case .sealed(let bytes): return bytes
@@ -26,7 +26,7 @@ extension Content {
     self = .sealed([UInt8](bytes))
   }
 
-  /// What the bytes say; itself, where it is open already.
+  /// What the bytes say, where they are not sealed; itself, where it is open already.
   public func opened() throws(Problem) -> Content {
     guard case .sealed(let bytes) = self else { return self }
     let message = try Wire.parse(PBContent.self, bytes)
@@ -115,7 +115,7 @@ extension Withdrawal {
 }
 
 extension Event {
-  /// The event with its content opened, where it can be opened here.
+  /// The event with its content decoded, where nobody has sealed it.
   public func opened() -> Event {
     var event = self
     switch body {
@@ -130,21 +130,23 @@ extension Event {
       event.body = .answeredInPerson(header, content.openedIfPossible, decision, proof: proof)
     case .withdrawn(let child, let content):
       event.body = .withdrawn(child: child, content.openedIfPossible)
-    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged: break
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .keysShared:
+      break
     }
     return event
   }
 }
 
 extension Broadcast {
-  /// With its event's content opened, where it can be opened here.
+  /// With its event's content decoded, where nobody has sealed it.
   public func opened() -> Broadcast {
     if case .event(let event) = self { .event(event.opened()) } else { self }
   }
 }
 
 extension Reply {
-  /// With its events' contents opened, where they can be opened here.
+  /// With its events' contents decoded, where nobody has sealed them.
   public func opened() -> Reply {
     guard case .page(let audience, let events, let more) = self else { return self }
     return .page(audience, events.map { $0.opened() }, more: more)

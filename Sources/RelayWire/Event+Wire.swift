@@ -17,6 +17,8 @@ extension Roster {
           $0.id = device.id.rawValue
           $0.person = device.person.rawValue
           $0.publicKey = Data(device.publicKey)
+          $0.signingKey = Data(device.signingKey)
+          $0.agreementKey = Data(device.agreementKey)
         }
       }
     }
@@ -30,10 +32,12 @@ extension Roster {
         return Person(id: PersonID(person.id), role: role, displayName: person.displayName)
       },
       devices: try Wire.map(wire.devices, most: Limits.devices) { device throws(Problem) in
-        guard device.publicKey.count == 32 else { throw .malformed }
-        return Device(
+        let device = Device(
           id: DeviceID(device.id), person: PersonID(device.person),
-          publicKey: [UInt8](device.publicKey))
+          publicKey: [UInt8](device.publicKey), signingKey: [UInt8](device.signingKey),
+          agreementKey: [UInt8](device.agreementKey))
+        guard device.isWellFormed else { throw .malformed }
+        return device
       })
   }
 }
@@ -90,6 +94,10 @@ func wire(_ child: PersonID, limits on: Bool) -> PBLimits {
 extension Event {
   /// The event's bytes, as the store keeps them, and pages and broadcasts carry them.
   public func encode() -> [UInt8] {
+    fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBEvent()
     message.seq = seq
     message.previous = previous
@@ -97,6 +105,7 @@ extension Event {
     message.command = Data(command.bytes)
     message.device = device.rawValue
     message.at = at.milliseconds
+    if let signature { message.signature = signature.wire }
     switch body {
     case .rosterChanged(let roster): message.rosterChanged = roster.wire
     case .limitsChanged(let child, let on): message.limitsChanged = wire(child, limits: on)
@@ -115,18 +124,26 @@ extension Event {
     case .answeredInPerson(let header, let content, let decision, let proof):
       message.answeredInPerson = wire(header, content, decision.choice, proof)
     case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
+    case .keysShared(let wraps): message.keysShared = wire(audience, wraps)
     }
     return Wire.encode(message)
   }
 
   /// Reads an event; its content stays sealed.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> Event {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let event = bytes.withUnsafeBytes({ Event(fast: $0) }) { return event }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: [UInt8]) throws(Problem) -> Event {
     let message = try Wire.parse(PBEvent.self, bytes)
     return Event(
       seq: message.seq, previous: message.previous,
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
       device: DeviceID(message.device), at: Instant(milliseconds: message.at),
-      body: try body(message))
+      body: try body(message),
+      signature: message.hasSignature ? try Signature(message.signature) : nil)
   }
 
   private static func body(_ message: PBEvent) throws(Problem) -> Body {
@@ -159,6 +176,7 @@ extension Event {
     case .withdrawn(let withdrawn):
       return .withdrawn(
         child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
+    case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case nil: throw .malformed
     }
   }

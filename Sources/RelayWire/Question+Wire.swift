@@ -141,7 +141,8 @@ extension QuestionHeader {
   }
 
   init(_ wire: PBQuestionHeader) throws(Problem) {
-    guard wire.app.utf8.count <= Limits.identifierBytes, wire.subjects.count <= 64 else {
+    guard wire.app.utf8.count <= Limits.identifierBytes, wire.subjects.count <= Wire.subjectBytes
+    else {
       throw .tooLarge
     }
     self.init(

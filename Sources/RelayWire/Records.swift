@@ -79,11 +79,12 @@ extension DeviceRecord {
     }
   }
 
-  /// Reads a record, with its content opened where it can be.
+  /// Reads a record. An event's content stays sealed; that of a command, which waits here as it was given,
+  /// is open.
   public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> DeviceRecord {
     guard let tag = key.first else { throw .malformed }
     switch tag {
-    case 1: return .event(try Event.decode(value).opened())
+    case 1: return .event(try Event.decode(value))
     case 2: return .cursor(Cursor(try Wire.parse(PBCursor.self, value)))
     case 3:
       return .receipt(
@@ -124,7 +125,8 @@ extension Command {
     case .answerInPerson(let header, let content, let choice, let proof):
       .answerInPerson(header, content.openedIfPossible, choice: choice, proof: proof)
     case .withdraw(let child, let content): .withdraw(child: child, content.openedIfPossible)
-    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild: self
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys:
+      self
     }
   }
 }

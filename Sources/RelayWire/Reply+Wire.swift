@@ -20,6 +20,10 @@ public struct ReplyEnvelope: Hashable, Sendable {
 
   /// The bytes of one frame.
   public func encode() -> [UInt8] {
+    fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBReply()
     message.version = Wire.version
     message.family = device.family.rawValue
@@ -51,6 +55,12 @@ public struct ReplyEnvelope: Hashable, Sendable {
 
   /// Reads a frame. Contents stay sealed.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> ReplyEnvelope {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let envelope = ReplyEnvelope(fast: bytes) { return envelope }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: UnsafeRawBufferPointer) throws(Problem) -> ReplyEnvelope {
     let message = try Wire.parse(PBReply.self, bytes)
     try Wire.check(version: message.version)
     return ReplyEnvelope(
@@ -132,10 +142,15 @@ extension Channel {
 extension Broadcast {
   /// The bytes that are sealed under the channel's key.
   public func encode() -> [UInt8] {
+    if case .event(let event) = self { return Self.encode(event: event.encode()) }
+    return fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBBroadcast()
     message.version = Wire.version
     switch self {
-    case .event(let event): return Self.encode(event: event.encode())
+    case .event(let event): message.event = Data(event.encode())
     case .head(let audience, let seq):
       message.head = .with {
         $0.audience = audience.rawValue
@@ -152,14 +167,17 @@ extension Broadcast {
 
   /// The bytes of the broadcast of an event that is encoded already.
   public static func encode(event bytes: [UInt8]) -> [UInt8] {
-    var message = PBBroadcast()
-    message.version = Wire.version
-    message.event = Data(bytes)
-    return Wire.encode(message)
+    fastBytes(event: bytes)
   }
 
   /// Reads opened bytes. Contents stay sealed.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> Broadcast {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let event = bytes.withUnsafeBytes({ Broadcast(fast: $0) }) { return event }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: [UInt8]) throws(Problem) -> Broadcast {
     let message = try Wire.parse(PBBroadcast.self, bytes)
     try Wire.check(version: message.version)
     switch message.body {

@@ -20,13 +20,18 @@ public struct Envelope: Hashable, Sendable {
 
   /// The bytes of one frame.
   public func encode() -> [UInt8] {
+    fastBytes ?? libraryBytes
+  }
+
+  var libraryBytes: [UInt8] {
     var message = PBRequest()
     message.version = Wire.version
     message.family = device.family.rawValue
     message.device = device.device.rawValue
     message.id = requestID
     switch request {
-    case .command(let id, let command):
+    case .command(let id, let command, let signature):
+      if let signature { message.signature = signature.wire }
       message.commandID = Data(id.bytes)
       message.command = command.wire
     case .attach(let cursors): message.attach = wire(cursors)
@@ -45,6 +50,12 @@ public struct Envelope: Hashable, Sendable {
   ///
   /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
+    guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
+    if let envelope = Envelope(fast: bytes) { return envelope }
+    return try decode(byLibrary: bytes)
+  }
+
+  static func decode(byLibrary bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
     let message = try Wire.parse(PBRequest.self, bytes)
     try Wire.check(version: message.version)
     return Envelope(
@@ -55,7 +66,9 @@ public struct Envelope: Hashable, Sendable {
   private static func request(_ message: PBRequest) throws(Problem) -> Request {
     switch message.body {
     case .command(let command):
-      return .command(try Wire.id(message.commandID), try Command(command))
+      return .command(
+        try Wire.id(message.commandID), try Command(command),
+        message.hasSignature ? try Signature(message.signature) : nil)
     case .attach(let list): return .attach(try cursors(list))
     case .fetch(let fetch):
       return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
@@ -118,6 +131,8 @@ extension Command {
       case .withdraw(let child, let content):
         message.withdraw = RelayWire.wire(child, content)
       case .addChild(let name): message.addChild = name
+      case .shareKeys(let audience, let wraps):
+        message.shareKeys = RelayWire.wire(audience, wraps)
       }
     }
   }
@@ -151,6 +166,8 @@ extension Command {
     case .addChild(let name):
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
+    case .shareKeys(let shared):
+      self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest
     }
   }

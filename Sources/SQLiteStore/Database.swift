@@ -12,9 +12,11 @@ enum Database {
   ///
   /// - Parameters:
   ///   - application: Tells the two kinds of stores apart, in the header of the file.
+  ///   - version: Of the schema.
   ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
   static func open(
-    _ path: String, application: Int32, synchronous: String, schema: String
+    _ path: String, application: Int32, version: Int32, synchronous: String, cacheKilobytes: Int,
+    schema: String
   ) throws(StoreError) -> DatabaseQueue {
     let isNew = !FileManager.default.fileExists(atPath: path)
     if isNew {
@@ -29,19 +31,21 @@ enum Database {
       try queue.inDatabase { db in
         // Read before anything is written: a file that is not ours stays as it is.
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        let version = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let foundVersion = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-        guard tables == 0 || found == application && version == 1 else {
-          throw StoreError.wrongVersion("application \(found), version \(version)")
+        guard tables == 0 || found == application && foundVersion == version else {
+          throw StoreError.wrongVersion("application \(found), version \(foundVersion)")
         }
         try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
         try db.execute(sql: "PRAGMA journal_mode = WAL")
         // After WAL is on: turning it on sets synchronous back to NORMAL.
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = 16384")
+        try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
         if tables == 0 {
           try db.execute(
-            sql: "PRAGMA application_id = \(application); PRAGMA user_version = 1; \(schema)")
+            sql:
+              "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)")
         } else {
           // Takes the lock now, and not at the first commit.
           try db.execute(sql: "BEGIN IMMEDIATE; COMMIT")

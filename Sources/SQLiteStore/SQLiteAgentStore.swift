@@ -16,7 +16,8 @@ public final class SQLiteAgentStore: AgentStore {
   /// Opens the state at `path`, or makes it with mode 0600.
   public init(path: String) throws(StoreError) {
     queue = try Database.open(
-      path, application: 0x5052_4131, synchronous: "NORMAL", schema: Self.schema)
+      path, application: 0x5052_4131, version: 1, synchronous: "NORMAL", cacheKilobytes: 2_000,
+      schema: Self.schema)
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {

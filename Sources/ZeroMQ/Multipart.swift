@@ -1,4 +1,5 @@
 import CZeroMQ
+import Glibc
 
 /// A received message of several frames, made once and filled again and again by
 /// ``Socket/receive(into:)``, which allocates nothing of its own.
@@ -51,6 +52,14 @@ public struct Multipart: ~Copyable {
   /// It is read from the last frame: a ROUTER makes up the first, the identity.
   public var userID: String? {
     count == 0 ? nil : (frames + (count - 1)).userID
+  }
+
+  /// Calls `body` with the bytes of ``userID``; none, where there is none.
+  public func withUserID<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    guard count > 0, let text = zmq_msg_gets(frames + (count - 1), "User-Id") else {
+      return body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    return body(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
   /// Moves one frame out, without a copy, and leaves an empty one.

@@ -73,6 +73,7 @@ struct Ask: AsyncParsableCommand {
   @Option(help: "The person's number, address or user name.") var handle: String
   @Option(help: "phone, email or custom.") var kind = "custom"
   @Option(help: "The person's name.") var name: String?
+  @Option(help: "A picture of the person: a PNG, JPEG, GIF or WebP file.") var picture: String?
   @Option(help: "Choices, as ID=TITLE:approve,ID=TITLE:decline") var choices: String?
   @Option(help: "The question's UUID, to ask the same one again.") var questionID: String?
 
@@ -89,7 +90,8 @@ struct Ask: AsyncParsableCommand {
     let topic = CommunicationTopic(
       personInformation: [
         PersonInformation(
-          handle: CommunicationHandle(value: handle, kind: kind), nameComponents: components)
+          handle: CommunicationHandle(value: handle, kind: kind), nameComponents: components,
+          avatarImage: try picture.map(Self.image))
       ], actions: [.message])
     let id = questionID.flatMap { UUID(uuidString: $0) } ?? UUID()
     let question = PermissionQuestion(communicationTopic: topic, id: id)
@@ -105,6 +107,14 @@ struct Ask: AsyncParsableCommand {
     print("asked: \(id.uuidString)")
     try await Task.sleep(for: .milliseconds(50))
     listening.cancel()
+  }
+
+  static func image(_ path: String) throws -> AvatarImage {
+    let file = URL(fileURLWithPath: path)
+    let ending = file.pathExtension.lowercased()
+    return AvatarImage(
+      mediaType: "image/\(ending == "jpg" ? "jpeg" : ending)",
+      bytes: Array(try Data(contentsOf: file)))
   }
 
   static func parse(_ text: String) throws -> [PermissionChoice] {

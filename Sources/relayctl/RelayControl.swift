@@ -80,7 +80,10 @@ struct RelayControl: AsyncParsableCommand {
       let folder = URL(fileURLWithPath: credentials)
       var setUp = try SetUp(administrator, credentials: folder)
       for family in file.families { try setUp.apply(family) }
-      print("\(file.families.count) families; their credentials are in \(folder.path) (0600).")
+      let count = file.families.count
+      print(
+        "\(count) \(count == 1 ? "family" : "families"); the devices' credentials are in"
+          + " \(folder.path) (0600).")
     }
   }
 }

@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import Foundation
 import RelayRuntime
 import RelayWire
@@ -43,28 +44,65 @@ struct SetUp: ~Copyable {
     return known
   }
 
+  /// Whatever changes is signed: the roster by the organizer's device, and so are the children's accounts;
+  /// other accounts by a device of their own. The administrator brings it in, and could not make it.
   mutating func apply(_ family: FamilyFile.Family) throws {
     let persons = try persons(of: family)
-    let devices = try devices(of: family, persons)
+    let credentials = try credentials(of: family, persons)
     let address = FamilyID(family.id)
-    let roster = Roster(persons: persons, devices: devices)
-    let last = try administrator.history(of: .family, in: address).last?.body
-    if last != .rosterChanged(roster) { try administrator.send(.setRoster(roster), to: address) }
+    let roster = Roster(persons: persons, devices: credentials.map(\.device))
+    var events = try administrator.history(of: .family, in: address)
+    let organizer = try organizer(of: roster, among: credentials, now: events)
+    var machine = organizer.machine(restoring: events)
+    if machine.link.roster != roster {
+      try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
+      events = try administrator.history(of: .family, in: address)
+    }
     for (person, member) in zip(persons, family.members) {
-      try setAccount(of: person, try member.account(in: family.id), in: address)
+      let signer =
+        person.role == .child
+        ? organizer : credentials.first { $0.personID == person.id } ?? organizer
+      try setAccount(of: person, try member.account(in: family.id), signer, in: address, events)
       guard person.role == .child, let limits = member.limits else { continue }
       // The id makes it happen once: what guardians choose later stays.
       let id = CommandID(high: limits ? 2 : 1, low: UInt64(person.id.rawValue))
-      try administrator.send(.setLimits(child: person.id, on: limits), to: address, id: id)
+      var machine = organizer.machine(restoring: events)
+      let prepared = try machine.prepare(
+        .setLimits(child: person.id, on: limits), id: id, now: .now)
+      try administrator.send(prepared, to: address)
     }
   }
 
-  private mutating func setAccount(of person: Person, _ account: Account, in family: FamilyID)
-    throws
+  private mutating func setAccount(
+    of person: Person, _ account: Account, _ signer: Credential, in family: FamilyID,
+    _ events: [Event]
+  ) throws {
+    let records = try administrator.history(of: .account(person.id), in: family)
+    var machine = signer.machine(restoring: events + records)
+    if machine.link.accounts[person.id] == account { return }
+    let prepared = try machine.prepare(.setAccount(person.id, .account(account)), now: .now)
+    try administrator.send(prepared, to: family)
+  }
+
+  /// A device of the organizer that may sign: one of the roster as it is, or the first roster's signer.
+  private func organizer(of roster: Roster, among credentials: [Credential], now events: [Event])
+    throws -> Credential
   {
-    let last = try administrator.history(of: .account(person.id), in: family).last
-    if last?.opened().body == .accountChanged(person.id, .account(account)) { return }
-    try administrator.send(.setAccount(person.id, .account(account)), to: family)
+    let own = credentials.filter { roster.person($0.personID)?.role == .organizer }
+    let known = own.first?.machine(restoring: events).link.roster
+    let found = own.first { credential in
+      guard let known, !known.devices.isEmpty else {
+        return credential.deviceKeys.signingKey == credential.organizerKey
+      }
+      return known.device(credential.address.device)?.signingKey
+        == credential.deviceKeys.signingKey
+    }
+    guard let found else {
+      throw FamilyFileError(
+        description: "Family \(roster.organizerName): no credential of the organizer is in the "
+          + "folder, and only the organizer's device can sign who is in the family.")
+    }
+    return found
   }
 
   private func persons(of family: FamilyFile.Family) throws -> [Person] {
@@ -81,10 +119,16 @@ struct SetUp: ~Copyable {
     }
   }
 
-  /// The devices, with a credential file for each; what is there stays.
-  private func devices(of family: FamilyFile.Family, _ persons: [Person]) throws -> [Device] {
-    var last = (known[family.id] ?? []).map(\.address.device.rawValue).max() ?? 0
-    var devices: [Device] = []
+  /// A credential file for each device; what is there stays.
+  private func credentials(of family: FamilyFile.Family, _ persons: [Person]) throws -> [Credential]
+  {
+    let known = known[family.id] ?? []
+    var last = known.map(\.address.device.rawValue).max() ?? 0
+    // What all devices of the family trust from the first on.
+    let first = DeviceKeys()
+    let organizerKey = known.first?.organizerKey ?? first.signingKey
+    var isFirst = known.isEmpty
+    var credentials: [Credential] = []
     for (person, member) in zip(persons, family.members) {
       for number in 1...(member.devices ?? 1) {
         let file = folder.appendingPathComponent(
@@ -102,18 +146,26 @@ struct SetUp: ~Copyable {
           }
         } else {
           last += 1
+          let isOrganizer = isFirst && person.role == .organizer
+          if isOrganizer { isFirst = false }
           found = Credential(
             address: DeviceAddress(family: FamilyID(family.id), device: DeviceID(last)),
             personID: person.id, role: person.role, name: person.displayName,
-            keys: try .generate(), relayKey: credential.relayKey, requests: credential.requests,
+            keys: try .generate(), deviceKeys: isOrganizer ? first : DeviceKeys(),
+            organizerKey: organizerKey, relayKey: credential.relayKey,
+            requests: credential.requests,
             broadcasts: credential.broadcasts)
           try found.write(to: file)
         }
-        devices.append(
-          Device(
-            id: found.address.device, person: person.id, publicKey: found.keys.publicKey.bytes))
+        credentials.append(found)
       }
     }
-    return devices
+    return credentials
+  }
+}
+
+extension Roster {
+  fileprivate var organizerName: String {
+    persons.first { $0.role == .organizer }?.displayName ?? ""
   }
 }

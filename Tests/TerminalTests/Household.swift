@@ -25,7 +25,20 @@ final class Household {
       "relayctl", "apply", file("family.json"), "--directory", relay, "--credentials", file("keys"))
   }
 
-  private func file(_ name: String) -> String { folder.appendingPathComponent(name).path }
+  /// Starts the worker that checks pictures, with a list of these hashes.
+  func checkContent(against hashes: [String]) async throws {
+    try Data(hashes.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file("hashes")))
+    let log = folder.appendingPathComponent("worker.log")
+    processes.append(
+      try Programs.start(
+        "content-worker", ["--directory", file("content"), "--hashes", file("hashes")], log: log))
+    for _ in 0..<500
+    where !((try? String(contentsOf: log, encoding: .utf8)) ?? "").contains("ready") {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  func file(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
   private func run(_ program: String, _ arguments: String...) throws {
     let log = folder.appendingPathComponent("\(program).log")
@@ -41,13 +54,15 @@ final class Household {
   func device(_ name: String, columns: Int, environment: [String: String] = [:]) async throws
     -> PseudoTerminal
   {
+    let worker = file("content")
     let isChild = name == "Emily"
     let terminal = try PseudoTerminal(
       isChild ? "child-agent" : "parent-agent",
       [
         "--interactive", "--credential", file("keys/family-1-\(name)-1.json"),
         "--directory", file(name),
-      ] + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : []),
+      ] + (FileManager.default.fileExists(atPath: worker) ? ["--content-worker", worker] : [])
+        + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : []),
       columns: columns, environment: environment)
     terminals.append(terminal)
     return terminal

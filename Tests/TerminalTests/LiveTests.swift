@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Testing
 
@@ -127,6 +128,51 @@ import Testing
       #expect(rosa.stop() == 0)
       #expect(rosa.echoes)
     }
+  }
+
+  @Test(
+    "S2: a guardian sees a warning first; the worker's word takes it back, of what it flags it does not",
+    .timeLimit(.minutes(2)))
+  func pictures() async throws {
+    let house = try Household()
+    defer { house.stop() }
+    let flagged = Data(dot(7))
+    let hash = SHA256.hash(data: flagged).map { String(format: "%02x", $0) }.joined()
+    try await house.checkContent(against: [hash])
+    let emily = try await house.device("Emily", columns: 80)
+    let rosa = try await house.device("Rosa", columns: 80)
+    try await rosa.wait(for: "Rosa → Emily ›")
+    let pictures = ["clean": Data(dot(8)), "flagged": flagged]
+    for (index, name) in ["clean", "flagged"].enumerated() {
+      let file = house.folder.appendingPathComponent("\(name).png")
+      try pictures[name]!.write(to: file)
+      try house.ask("--handle", name, "--picture", file.path)
+      try await emily.wait(for: "[1] Ask by Message", times: index + 1)
+      emily.type("1")
+      try await emily.wait(for: "[1] Send", times: index + 1)
+      emily.type("1")
+      try await rosa.wait(for: "[p\(index + 1)] Show Picture")
+    }
+    try await rosa.wait(for: "#1 · Picture: image/png, 68 B")
+    rosa.type("p2")
+    try await rosa.wait(for: "Rosa/pictures/2-1.png")
+    let warnings = rosa.text.ranges(of: "This picture is hidden because it may be sensitive.").count
+    #expect(warnings >= 3, "in both bubbles, and with the file of the flagged one")
+    #expect(!rosa.text.contains("#2 · Picture"))
+    let file = URL(fileURLWithPath: house.file("Rosa/pictures/2-1.png"))
+    #expect(try Data(contentsOf: file) == flagged)
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  /// A PNG of one pixel; the byte behind its end makes it another.
+  private func dot(_ number: UInt8) -> [UInt8] {
+    [
+      0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0,
+      1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55, 0, 0, 0, 10, 0x49, 0x44, 0x41, 0x54,
+      0x78, 0x9C, 0x63, 0xF8, 0x0F, 0, 1, 1, 1, 0, 0xB1, 0x38, 0xF6, 0x14, 0, 0, 0, 0, 0x49, 0x45,
+      0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82, number,
+    ]
   }
 
   @Test("without a terminal and a script, an agent says what to do", .timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import ContentCheck
 import FamilyCore
 import FamilyModel
 import Testing
@@ -72,16 +73,23 @@ import Wording
       ])
   }
 
-  @Test("M2, M6, R1: a bubble shows who asks, the app, each person, and the picture's kind")
-  func bubble() {
+  @Test(
+    "M2, M6, R1, S2: a bubble shows who asks, the app, each person, and of a picture a warning first",
+    arguments: [nil, .sensitive, .unknown, .clean] as [ContentVerdict?])
+  func bubble(_ verdict: ContentVerdict?) {
     let picture = Avatar(mediaType: "image/png", bytes: Array(repeating: 0, count: 3_000))
     var story = Story()
     story.ask(Story.question(1, name: "Ada", avatar: picture))
-    let text = story.screen(1, painter()).whole
+    var pictures = Pictures()
+    if let verdict { pictures.found(verdict, in: picture) }
+    let text = story.screen(1, painter(pictures: pictures)).whole
     #expect(text.contains("#1 · Emily"))
     #expect(text.contains("Emily would like to send messages to Ada in example.landmarks."))
-    #expect(text.contains("• Ada (dragonslayer42) Picture: image/png, 3 KB"))
-    #expect(text.contains("[d1] Decline [r1] Review"))
+    let line =
+      verdict == .clean
+      ? "Picture: image/png, 3 KB" : "This picture is hidden because it may be sensitive."
+    #expect(text.contains("• Ada (dragonslayer42) \(line)"))
+    #expect(text.contains("[d1] Decline [r1] Review [p1] Show Picture"))
     #expect(!story.screen(3, painter()).whole.contains("[d1]"))
   }
 

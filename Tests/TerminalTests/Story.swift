@@ -105,12 +105,14 @@ struct Story {
   }
 }
 
-func painter(_ columns: Int = 79, _ language: Language = .english, at minutes: Int64 = 60)
-  -> Painter
-{
+func painter(
+  _ columns: Int = 79, _ language: Language = .english, at minutes: Int64 = 60,
+  pictures: Pictures = Pictures()
+) -> Painter {
   Painter(
     Wording(language), columns: columns, now: Story.start + minutes * 60_000,
-    timeZone: TimeZone(secondsFromGMT: 0)!)
+    timeZone: TimeZone(secondsFromGMT: 0)!,
+    pictures: pictures)
 }
 
 extension [Row] {

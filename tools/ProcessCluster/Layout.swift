@@ -8,6 +8,9 @@ package struct Layout: Sendable {
 
   package var relay: URL { root.appendingPathComponent("relay") }
   package var credentials: URL { root.appendingPathComponent("credentials") }
+  package func credential(_ family: UInt64, _ member: String) -> URL {
+    credentials.appendingPathComponent("family-\(family)-\(member)-1.json")
+  }
   package var families: URL { root.appendingPathComponent("families.json") }
   package var scripts: URL { root.appendingPathComponent("scripts") }
   package var pidFile: URL { root.appendingPathComponent("cluster.pid") }

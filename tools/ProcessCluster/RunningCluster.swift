@@ -65,8 +65,7 @@ package final class RunningCluster: Sendable {
       try? Data(#"{"rules": []}"#.utf8).write(to: script)
     }
     let credential =
-      member.map { layout.credentials.appendingPathComponent("family-\(family)-\($0)-1.json") }
-      ?? layout.credentials
+      member.map { layout.credential(family, $0) } ?? layout.credentials
     var arguments = [
       "--credential", credential.path, "--families", "\(family)",
       "--directory", layout.agent(name).path, "--script", script.path,
@@ -126,15 +125,23 @@ package final class RunningCluster: Sendable {
     ending.cancel()
   }
 
-  private func relayctl(_ arguments: [String]) async throws {
+  /// Runs relayctl with these arguments, and returns what it prints.
+  @discardableResult
+  package func relayctl(_ arguments: String..., typing input: String = "") async throws -> String {
+    try await relayctl(arguments, typing: input)
+  }
+
+  @discardableResult
+  private func relayctl(_ arguments: [String], typing input: String = "") async throws -> String {
     let result = try await run(
       .path(FilePath(Layout.program("relayctl"))), arguments: Arguments(arguments),
-      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+      input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
     guard result.terminationStatus.isSuccess else {
       throw ClusterError(
         "relayctl \(arguments[0]) failed: \(result.standardError)\(result.standardOutput)"
       )
     }
+    return result.standardOutput
   }
 
   /// Looks every 20 ms whether it is so.

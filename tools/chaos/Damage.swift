@@ -32,6 +32,9 @@ enum Damage {
   /// SQLite's mark of a page that holds rows of a table, as the relay's events.
   static let tableLeaf: UInt8 = 0x0D
 
+  /// Bytes of rows in a page that is worth it: smaller ones are of other tables than the events'.
+  static let leastRows = 1_000
+
   /// Flips bytes in the file: of rows in a page of this kind, or else the head of the first page after the
   /// schema. `false`: there is no such page yet.
   static func flip(_ kind: UInt8?, in folder: URL, _ name: String, _ seed: UInt64) throws -> Bool {
@@ -41,8 +44,8 @@ enum Damage {
     let size = Int(data[16]) << 8 | Int(data[17])
     func isWanted(_ page: Int) -> Bool {
       guard let kind else { return page > 0 }
-      let rows = Int(data[page + 3]) << 8 | Int(data[page + 4])
-      return data[page] == kind && rows > 0
+      let rows = Int(data[page + 5]) << 8 | Int(data[page + 6])
+      return data[page] == kind && rows > 0 && rows < size - leastRows
     }
     let pages = stride(from: size, to: data.count, by: size).filter(isWanted)
     guard let page = kind == nil ? pages.first : pages.randomElement(using: &random) else {

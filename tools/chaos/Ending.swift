@@ -70,6 +70,7 @@ struct Ending {
 
   /// Reads what all stores hold; nothing runs any more.
   func read() throws {
+    var opened: [FamilyID: [UInt64: Event]] = [:]
     for (agent, credential) in devices {
       let store = try SQLiteAgentStore(
         path: stage.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
@@ -78,21 +79,28 @@ struct Ending {
       let records = try store.load(prefix: prefix).map {
         try DeviceRecord.decode(key: Array($0.key.dropFirst(prefix.count)), value: $0.value)
       }
-      recorder.note(Self.facts(of: credential, records))
+      let machine = GuardianMachine(
+        credential.address, of: credential.personID, security: credential.security,
+        restoring: records, ids: IDSource(seed: 0))
+      for event in machine.link.restored {
+        opened[credential.address.family, default: [:]][event.seq] = event
+      }
+      recorder.note(Self.facts(of: machine, records))
       if credential.role == .child { try readApp(credential, agent) }
     }
     let store = try SQLiteEventStore(
       path: stage.layout.relay.appendingPathComponent("relay.sqlite").path)
     defer { store.close() }
     for family in Set(devices.map(\.credential.address.family)).sorted() {
-      let events = try store.load(family).events.map { try Event.decode($0.payload).opened() }
-      recorder.note(events.map { .stored(family, $0) })
+      // The relay cannot read what was said: the devices can.
+      let events = try store.load(family).events.map { try Event.decode($0.payload) }
+      recorder.note(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
     }
     recorder.note(.storeRead)
   }
 
-  private static func facts(of credential: Credential, _ records: [DeviceRecord]) -> [Fact] {
-    let address = credential.address
+  private static func facts(of machine: GuardianMachine, _ records: [DeviceRecord]) -> [Fact] {
+    let address = machine.link.address
     var seqs: [Audience: [UInt64]] = [:]
     for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
     var facts: [Fact] = records.compactMap { record in
@@ -101,8 +109,6 @@ struct Ending {
         address, cursor.audience, (seqs[cursor.audience] ?? []).sorted(),
         cursor: cursor.delivered)
     }
-    let machine = GuardianMachine(
-      address, of: credential.personID, restoring: records, ids: IDSource(seed: 0))
     for child in machine.link.conversations.keys.sorted() {
       for state in machine.link.conversations[child]!.inOrder {
         if case .answered(let choice, _, _) = state.phase {

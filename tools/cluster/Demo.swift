@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import ProcessCluster
-import Subprocess
-import SystemPackage
 
 extension Cluster {
   /// Two families' approvals through real processes, as a transcript that checks itself.
@@ -30,7 +28,7 @@ extension Cluster {
 /// The demonstration's steps. Each says what happens, does it, and checks it.
 struct Transcript {
   let cluster: RunningCluster
-  private var layout: Layout { cluster.layout }
+  var layout: Layout { cluster.layout }
 
   func play() async throws {
     title("Two families: Rosa and Alex are Emily's guardians, Wei and Alex are Lian's")
@@ -42,6 +40,8 @@ struct Transcript {
     try await custom()
     try await relayDiesBeforeTheAnswer()
     try await relayDiesBeforeTheApp()
+    try await inPerson()
+    try await withdrawn()
     try finalTable()
   }
 
@@ -114,6 +114,30 @@ struct Transcript {
     try await show(1, "Emily", known: ["dragonslayer42", "maria"])
   }
 
+  private func inPerson() async throws {
+    title("7. Rosa is in the room: she approves on Emily's device, with the family's passcode")
+    let rosa = layout.credential(1, "Rosa").path
+    let reply = try await cluster.relayctl("passcode", "--as", rosa, typing: "2580\n")
+    say("relayctl passcode: \(reply.trimmingCharacters(in: .newlines))")
+    try script(
+      "child-agent-1", [["handle": "sofia", "permission": "inPerson", "passcode": "2580"]])
+    try script(1, "rosa", [])
+    let id = try await ask(
+      1, "Emily", "sofia", name: "Sofia", how: "and her mother types the passcode")
+    try await decision(1, id, "approve", by: "Emily", inPerson: true)
+    try await knows(1, ["+15550100", "dragonslayer42", "maria", "sofia", "tomas"])
+  }
+
+  private func withdrawn() async throws {
+    title("8. Rosa takes back what she approved, and Landmarks forgets")
+    let reply = try await cluster.relayctl(
+      "withdraw", "--child", "Emily", "--kind", "custom", "maria", "--app", RunningCluster.app,
+      "--as", layout.credential(1, "Rosa").path)
+    say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
+    try await knows(1, ["+15550100", "dragonslayer42", "sofia", "tomas"])
+    try await show(1, "Emily", known: ["dragonslayer42"])
+  }
+
   private func finalTable() throws {
     title("What each device knows")
     let devices = Status.all(layout)
@@ -126,115 +150,8 @@ struct Transcript {
       .appendingPathComponent("app-1-3-\(RunningCluster.app)")
     let journal = try Self.journal(in: state)
     try check(
-      journal.count == 4 && Set(journal).count == 4,
-      "Landmarks handled four answers, each once")
+      journal.count == 5 && Set(journal).count == 5,
+      "Landmarks handled five answers, each once")
     try check(cluster.relay.restarts == 2, "the relay was killed twice")
   }
-
-  /// The questions that Landmarks handled, a line for each time.
-  static func journal(in folder: URL) throws -> [String] {
-    let file = folder.appendingPathComponent("landmarks.journal")
-    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
-  }
-
-  // MARK: what people do
-
-  private func script(_ family: Int, _ member: String, _ rules: [[String: Any]]) throws {
-    let file = layout.scripts.appendingPathComponent("parent-agent-\(family)-\(member).json")
-    try JSONSerialization.data(withJSONObject: ["rules": rules]).write(to: file, options: .atomic)
-  }
-
-  private func ask(
-    _ family: Int, _ child: String, _ handle: String, kind: String = "custom", name: String,
-    choices: String? = nil
-  ) async throws -> String {
-    let id = UUID().uuidString
-    say("\(child) taps “Ask to chat with \(name)” (\(handle)) and sends the message")
-    var arguments = [
-      "ask", "--handle", handle, "--kind", kind, "--name", name, "--question-id", id,
-    ]
-    if let choices { arguments += ["--choices", choices] }
-    _ = try await landmarks(family, arguments)
-    return id
-  }
-
-  private func show(_ family: Int, _ child: String, known: [String]) async throws {
-    let output = try await landmarks(family, ["show"])
-    print(output.split(separator: "\n").map { "      \($0)" }.joined(separator: "\n"))
-    for handle in ["dragonslayer42", "maria"] {
-      let isHidden = !output.contains(handle)
-      try check(
-        isHidden != known.contains(handle),
-        "\(child)'s chat with \(handle) is \(known.contains(handle) ? "open" : "hidden")")
-    }
-  }
-
-  private func landmarks(_ family: Int, _ arguments: [String]) async throws -> String {
-    let credential = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app).json")
-    let result = try await run(
-      .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
-      environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
-      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-    guard result.terminationStatus.isSuccess else {
-      throw ClusterError(
-        "app-agent failed: \(result.standardError)\(result.standardOutput)")
-    }
-    return result.standardOutput
-  }
-
-  private func killRelay() async throws {
-    let before = cluster.relay.restarts
-    let pid = cluster.relay.pid ?? 0
-    cluster.relay.signal(SIGKILL)
-    try await until("the cluster starts the relay again") {
-      cluster.relay.restarts > before && cluster.relay.pid != nil
-    }
-    say("kill -9 \(pid); the relay is now process \(cluster.relay.pid ?? 0)")
-  }
-
-  // MARK: what must be so
-
-  private func question(_ id: String, of name: String, in family: UInt64) -> Status.Question? {
-    Status.all(layout).first { $0.family == family && $0.name == name }?
-      .questions.first { $0.id == id }
-  }
-
-  private func decision(_ family: UInt64, _ id: String, _ choice: String, by: String) async throws {
-    let names = Status.all(layout).filter { $0.family == family }.map(\.name)
-    try await until("everybody in the family sees “\(choice)” by \(by)") {
-      names.allSatisfy {
-        let question = question(id, of: $0, in: family)
-        return question?.state == choice && question?.by == by
-      }
-    }
-    let folder = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app)")
-    try await until("Landmarks was woken in the background, handled the answer, and sleeps again") {
-      let handled = (try? Self.journal(in: folder))?.contains { $0.contains(id) } ?? false
-      return handled
-    }
-  }
-
-  private func knows(_ family: UInt64, _ handles: [String]) async throws {
-    try await until("Emily's device knows \(handles.joined(separator: ", "))") {
-      Status.all(layout).first { $0.family == family && $0.role == "child" }?
-        .known[RunningCluster.app]?.sorted() == handles
-    }
-  }
-
-  private func until(_ what: String, _ isSo: () throws -> Bool) async throws {
-    try await cluster.wait(what, seconds: 20, isSo)
-    print("   ✓ \(what)")
-  }
-
-  private func check(_ isSo: Bool, _ what: String) throws {
-    guard isSo else { throw ClusterError("This is not so: \(what).") }
-    print("   ✓ \(what)")
-  }
-
-  private func title(_ text: String) {
-    print(isatty(STDOUT_FILENO) == 1 ? "\n\u{1B}[1m\(text)\u{1B}[0m" : "\n\(text)")
-  }
-  private func say(_ text: String) { print("   \(text)") }
 }

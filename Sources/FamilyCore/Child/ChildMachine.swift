@@ -33,7 +33,8 @@ public struct ChildMachine: Sendable {
     case timer
   }
 
-  /// A digest of the people asked about in an app, under a key that only the family has.
+  /// A digest of the people asked about in an app, for machines without ``Security``: with it, the
+  /// conversation's key makes one.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
   /// The connection to the relay, and all that came over it.
@@ -44,7 +45,6 @@ public struct ChildMachine: Sendable {
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
   var tries = PasscodeTries()
-  private var ids: IDSource
   private var lastPrompt: UInt64 = 0
 
   /// A device restored from its records.
@@ -53,15 +53,17 @@ public struct ChildMachine: Sendable {
   ///   - address: The device; the family does not matter when `isInFamily` is false.
   ///   - isInFamily: Whether the person is in a family group (F7).
   ///   - apps: The apps that are installed.
+  ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
+  ///     machine alone.
   ///   - records: All records that earlier steps made durable.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
-    restoring records: [DeviceRecord] = [], ids: IDSource, digest: @escaping Digest
+    security: Security? = nil, restoring records: [DeviceRecord] = [], ids: IDSource,
+    digest: @escaping Digest = { _, _ in [] }
   ) {
-    link = DeviceLink(address, of: person, restoring: records)
+    link = DeviceLink(address, of: person, security, restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
-    self.ids = ids
     feeds = apps.sorted().map { app in
       var standing = AppStanding()
       var entries: [AppEntry] = []
@@ -72,7 +74,7 @@ public struct ChildMachine: Sendable {
       return AppFeed(app, standing: standing, entries: entries)
     }
     for case .passcodeTries(let found) in records { tries = found }
-    for case .event(let event) in records.sorted(by: eventOrder) { learn(event) }
+    for event in link.restored { learn(event) }
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -113,6 +115,7 @@ public struct ChildMachine: Sendable {
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
+    effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
     for index in feeds.indices {
@@ -224,7 +227,7 @@ public struct ChildMachine: Sendable {
   mutating func send(_ command: Command, _ now: Instant, _ out: inout DeviceLink.Output) -> Problem?
   {
     do throws(Problem) {
-      try link.send(command, id: ids.id(now: now), now, &out)
+      try link.send(command, id: link.nextID(now), now, &out)
       return nil
     } catch { return error }
   }
@@ -234,9 +237,4 @@ public struct ChildMachine: Sendable {
     flows[lastPrompt] = flow
     effects.append(.prompt(lastPrompt, prompt))
   }
-}
-
-private func eventOrder(_ a: DeviceRecord, _ b: DeviceRecord) -> Bool {
-  guard case .event(let a) = a, case .event(let b) = b else { return false }
-  return a.seq < b.seq
 }

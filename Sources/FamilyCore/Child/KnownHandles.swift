@@ -13,55 +13,84 @@ public struct KnownHandles: Sendable {
     case approved(in: AppID?)
   }
 
-  private var contacts: Set<Handle> = []
-  private var approved: Set<Handle> = []
-  private var approvedIn: [AppID: Set<Handle>] = [:]
+  /// A change of a handle: when, and whether it makes it known. Of two the later counts, in whatever order
+  /// they come.
+  private struct Change {
+    var stamp: ID128
+    var isKnown: Bool
+  }
+
+  private var contactChanges: [Handle: Change] = [:]
+  private var approvedChanges: [Handle: Change] = [:]
+  private var approvedInChanges: [AppID: [Handle: Change]] = [:]
+  /// Withdrawals from all apps: they also count for apps in which nothing was approved yet.
+  private var withdrawnEverywhere: [Handle: ID128] = [:]
+
+  private var contacts: Set<Handle> { Self.known(contactChanges) }
+  private var approved: Set<Handle> { Self.known(approvedChanges) }
+
+  private static func known(_ changes: [Handle: Change]) -> Set<Handle> {
+    Set(changes.filter { $0.value.isKnown }.map(\.key))
+  }
+
+  private static func set(
+    _ changes: inout [Handle: Change], _ handle: Handle, _ isKnown: Bool, _ stamp: ID128
+  ) {
+    if let old = changes[handle], old.stamp > stamp { return }
+    changes[handle] = Change(stamp: stamp, isKnown: isKnown)
+  }
 
   /// Whether the handle is known in the app.
   public func contains(_ handle: Handle, in app: AppID) -> Bool {
     let handle = handle.canonical
-    return contacts.contains(handle) || approved.contains(handle)
-      || approvedIn[app, default: []].contains(handle)
+    return contactChanges[handle]?.isKnown ?? false || approvedChanges[handle]?.isKnown ?? false
+      || approvedInChanges[app]?[handle]?.isKnown ?? false
   }
 
   /// All that are known in the app, in order.
   public func all(in app: AppID) -> [Handle] {
-    contacts.union(approved).union(approvedIn[app, default: []]).sorted()
+    contacts.union(approved).union(Self.known(approvedInChanges[app] ?? [:])).sorted()
   }
 
   /// Each handle with each reason for which it is known, in order of the handles.
   public var reasons: [(handle: Handle, reason: Reason)] {
-    let handles = approvedIn.keys.sorted().reduce(into: contacts.union(approved)) {
-      $0.formUnion(approvedIn[$1]!)
-    }
+    let (contacts, approved) = (contacts, approved)
+    let apps = approvedInChanges.keys.sorted().map { ($0, Self.known(approvedInChanges[$0]!)) }
+    let handles = apps.reduce(into: contacts.union(approved)) { $0.formUnion($1.1) }
     return handles.sorted().flatMap { handle in
       var reasons: [Reason] = []
       if contacts.contains(handle) { reasons.append(.contact) }
       if approved.contains(handle) { reasons.append(.approved(in: nil)) }
-      for app in approvedIn.keys.sorted() where approvedIn[app]!.contains(handle) {
+      for (app, known) in apps where known.contains(handle) {
         reasons.append(.approved(in: app))
       }
       return reasons.map { (handle, $0) }
     }
   }
 
-  mutating func approve(_ handles: [Handle], in app: AppID) {
+  mutating func approve(_ handles: [Handle], in app: AppID, _ stamp: ID128) {
     for handle in handles.map(\.canonical) {
+      let isKnown = withdrawnEverywhere[handle].map { $0 < stamp } ?? true
       if handle.kind == .custom {
-        approvedIn[app, default: []].insert(handle)
+        Self.set(&approvedInChanges[app, default: [:]], handle, isKnown, stamp)
       } else {
-        approved.insert(handle)
+        Self.set(&approvedChanges, handle, isKnown, stamp)
       }
     }
   }
 
   /// A handle that is withdrawn is not known by any way that the withdrawal covers.
-  mutating func withdraw(_ handle: Handle, in app: AppID?) {
+  mutating func withdraw(_ handle: Handle, in app: AppID?, _ stamp: ID128) {
     let handle = handle.canonical
-    contacts.remove(handle)
-    approved.remove(handle)
-    for known in approvedIn.keys where app == nil || app == known {
-      approvedIn[known]?.remove(handle)
+    Self.set(&contactChanges, handle, false, stamp)
+    Self.set(&approvedChanges, handle, false, stamp)
+    if let app {
+      Self.set(&approvedInChanges[app, default: [:]], handle, false, stamp)
+    } else {
+      withdrawnEverywhere[handle] = max(withdrawnEverywhere[handle] ?? stamp, stamp)
+      for known in approvedInChanges.keys.sorted() {
+        Self.set(&approvedInChanges[known]!, handle, false, stamp)
+      }
     }
   }
 
@@ -70,19 +99,21 @@ public struct KnownHandles: Sendable {
   /// - Parameter question: The question that a decision is about, where it is known.
   mutating func apply(_ event: Event, question: (QuestionID) -> QuestionState?) {
     switch event.body {
-    case .contactChanged(_, .contact(let handle, let isKnown)): setContact(handle, known: isKnown)
-    case .withdrawn(_, .withdrawal(.handle(let handle, let app))): withdraw(handle, in: app)
+    case .contactChanged(_, .contact(let handle, let isKnown)):
+      setContact(handle, known: isKnown, event.stamp)
+    case .withdrawn(_, .withdrawal(.handle(let handle, let app))):
+      withdraw(handle, in: app, event.stamp)
     case .decided(let decision) where decision.choice.answer == .approval:
       guard let state = question(decision.question) else { return }
-      approve(state.question?.topic.handles ?? [], in: state.header.app)
+      approve(state.question?.topic.handles ?? [], in: state.header.app, event.stamp)
     case .answeredInPerson(let header, .question(let question), let decision, _)
     where decision.choice.answer == .approval:
-      approve(question.topic.handles, in: header.app)
+      approve(question.topic.handles, in: header.app, event.stamp)
     default: break
     }
   }
 
-  mutating func setContact(_ handle: Handle, known: Bool) {
-    if known { contacts.insert(handle.canonical) } else { contacts.remove(handle.canonical) }
+  mutating func setContact(_ handle: Handle, known: Bool, _ stamp: ID128) {
+    Self.set(&contactChanges, handle.canonical, known, stamp)
   }
 }

@@ -84,6 +84,7 @@ public struct Conversation: Sendable {
   public private(set) var questions: [QuestionID: QuestionState] = [:]
   /// Whether communication limits are on (F6); on unless a guardian turned them off.
   public private(set) var limitsOn = true
+  private var limitsStamp = ID128(high: 0, low: 0)
   /// The handles that are known for the child (K1).
   public private(set) var known = KnownHandles()
   /// How far the guardians have come.
@@ -114,6 +115,13 @@ public struct Conversation: Sendable {
     }
   }
 
+  /// Puts a line into its place: what had to wait for its key comes late.
+  private mutating func add(_ line: Line) {
+    var index = lines.endIndex
+    while index > 0, lines[index - 1].seq > line.seq { index -= 1 }
+    lines.insert(line, at: index)
+  }
+
   mutating func apply(_ event: Event) {
     func line(_ body: Line.Body) -> Line {
       Line(
@@ -124,29 +132,33 @@ public struct Conversation: Sendable {
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
       questions[header.id] = state
-      lines.append(line(.question(header.id)))
+      add(line(.question(header.id)))
     case .reminded(let id):
       questions[id]?.lastAsked = event.at
-      lines.append(line(.reminder(id)))
+      add(line(.reminder(id)))
     case .cancelled(let id):
       questions[id]?.phase = .cancelled
-      lines.append(line(.cancellation(id)))
+      add(line(.cancellation(id)))
     case .decided(let decision):
       questions[decision.question]?.phase = .answered(
         decision.choice, by: event.device, at: event.at)
-      lines.append(line(.decision(decision.question, decision.choice)))
+      add(line(.decision(decision.question, decision.choice)))
     case .posted(_, let content):
-      if case .text(let text) = content { lines.append(line(.text(text))) }
-    case .limitsChanged(_, let on): limitsOn = on
+      if case .text(let text) = content { add(line(.text(text))) }
+    case .limitsChanged(_, let on):
+      guard limitsStamp < event.stamp else { return }
+      limitsStamp = event.stamp
+      limitsOn = on
     case .answeredInPerson(let header, let content, let decision, _):
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
       state.phase = .answered(decision.choice, by: event.device, at: event.at)
       questions[header.id] = state
-      lines.append(line(.inPerson(header.id, decision.choice)))
+      add(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
-      if case .withdrawal(let what) = content { lines.append(line(.withdrawal(what))) }
-    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged: break
+      if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
+    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .keysShared:
+      break
     }
     known.apply(event) { questions[$0] }
   }

@@ -73,6 +73,8 @@ public enum Notice: Hashable, Sendable {
   case reminded(QuestionID)
   /// A guardian took something back (R9).
   case withdrawn(Withdrawal, by: PersonID)
+  /// The relay handed over something that is not believed; it changed nothing (X3).
+  case disbelieved(Problem)
   /// The relay does not let this device in.
   case shutOut(Problem)
 }

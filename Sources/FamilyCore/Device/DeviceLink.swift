@@ -1,5 +1,18 @@
 public import FamilyModel
 
+/// By what a device believes, and reads what is sealed.
+public struct Security: Sendable {
+  /// The device's keys, and what they can do.
+  public var vault: any DeviceVault
+  /// The Ed25519 key that the family's first roster is signed with.
+  public var organizerKey: [UInt8]
+  /// What a credential holds.
+  public init(_ vault: any DeviceVault, organizerKey: [UInt8]) {
+    self.vault = vault
+    self.organizerKey = organizerKey
+  }
+}
+
 /// A device's side of its connection to the relay: reads its audiences without gaps and without
 /// repetition, and brings its commands to the relay.
 ///
@@ -17,6 +30,8 @@ public struct DeviceLink: Sendable {
     var events: [Event] = []
     /// Commands that the relay accepted or refused.
     var outcomes: [(command: Command, problem: Problem?)] = []
+    /// Not believed: they changed nothing (X3).
+    var refused: [Problem] = []
     var shutOut: Problem?
   }
 
@@ -34,11 +49,28 @@ public struct DeviceLink: Sendable {
   /// The family's passcode, once a guardian has set one (A4).
   public private(set) var passcode: Passcode?
 
-  private(set) var outbox = Outbox()
+  var outbox = Outbox()
+  /// What this device believes; `nil`: everything, as in the machines' own tests.
+  var trust: Trust?
+  /// What was believed of the records, with its contents opened.
+  public private(set) var restored: [Event] = []
+  private var ids: IDSource
+  /// The last time, in milliseconds, that a believed command was made at: this device's next one is later.
+  private var lastTime: Int64 = 0
+  private var accountStamps: [PersonID: ID128] = [:]
+  /// Everybody who ever was in the family.
+  private(set) var everybody: Set<PersonID> = []
+  /// The family's last event, as the relay said at the attachment.
+  private var familyHead: UInt64 = 0
+  /// Commands wait for keys, or for the family.
+  var isWaiting = false
+  /// Since when a device lacks keys, and when it is this device's turn to give them.
+  var newcomersSince: Instant?
+  var newcomersDue: Instant?
   /// Also of devices that have left: what they said stays theirs.
   private var owners: [DeviceID: PersonID] = [:]
   private var cursors: [Audience: Cursor] = [:]
-  private var state = State.detached
+  private(set) var state = State.detached
   private var attempts = 0
   private var due: Instant?
   private var awaitsPong = false
@@ -48,9 +80,16 @@ public struct DeviceLink: Sendable {
   private var unacknowledged: Set<Audience> = []
   private var lastRequestID: UInt64 = 0
 
-  init(_ address: DeviceAddress, of person: PersonID, restoring records: [DeviceRecord]) {
+  init(
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?,
+    restoring records: [DeviceRecord], ids: IDSource
+  ) {
     self.address = address
     personID = person
+    self.ids = ids
+    trust = security.map {
+      Trust($0.vault, organizerKey: $0.organizerKey, family: address.family)
+    }
     var events: [Event] = []
     for record in records {
       switch record {
@@ -61,8 +100,64 @@ public struct DeviceLink: Sendable {
       case .app, .entry, .passcodeTries: break
       }
     }
-    for event in events.sorted(by: { $0.seq < $1.seq }) { remember(event) }
+    var out = Output()
+    for event in events.sorted(by: { $0.seq < $1.seq }) { believe(event, &out) }
+    restored = out.events
+    // Keys of this device's own that the relay may not have yet.
+    for case .shareKeys(let audience, let wraps) in outbox.pending.map(\.command) {
+      learn(wraps, audience, isShared: false)
+    }
   }
+
+  /// Takes an event, if it is believed; and what was waiting for it.
+  @discardableResult
+  private mutating func believe(_ event: Event, _ out: inout Output) -> Bool {
+    guard trust != nil else {
+      remember(event)
+      out.events.append(event)
+      return true
+    }
+    switch trust!.take(event, question: question) {
+    case .aside: return true
+    case .bad(let problem):
+      out.refused.append(problem)
+      return false
+    case .good(let opened):
+      remember(opened)
+      out.events.append(opened)
+    }
+    var goesOn = !trust!.aside.isEmpty
+    while goesOn {
+      goesOn = false
+      for (event, problem) in trust!.takeAside(question: question) {
+        if let problem {
+          out.refused.append(problem)
+          continue
+        }
+        remember(event)
+        out.events.append(event)
+        goesOn = true
+      }
+    }
+    return true
+  }
+
+  /// The question, where it was asked in a conversation that this device takes part in.
+  func question(_ id: QuestionID) -> QuestionState? {
+    for child in conversations.keys.sorted() {
+      if let state = conversations[child]?.questions[id] { return state }
+    }
+    return nil
+  }
+
+  /// A new command's id, later than all that this device knows of.
+  mutating func nextID(_ now: Instant) -> CommandID {
+    lastTime = max(lastTime + 1, now.milliseconds)
+    return ids.id(now: Instant(milliseconds: lastTime))
+  }
+
+  /// Whether the relay has told of events of the family that are not here yet.
+  var isBehind: Bool { delivered(.family) < familyHead }
 
   /// The owner of this device, once the family is known.
   public var person: Person? { roster.person(personID) }
@@ -82,7 +177,7 @@ public struct DeviceLink: Sendable {
   }
 
   var deadline: Instant? {
-    ([due, outbox.deadline] + fetching.values.map(\.due)).compactMap { $0 }.min()
+    ([due, outbox.deadline, newcomersDue] + fetching.values.map(\.due)).compactMap { $0 }.min()
   }
 
   // MARK: inputs
@@ -136,12 +231,13 @@ public struct DeviceLink: Sendable {
       for event in events where event.audience == audience { receive(event, now, &out) }
       // A page that does not move the cursor must not be asked for again at once.
       if more, delivered(audience) > before { fetch(audience, now, &out) }
-    case .accepted(let id, _): settle(id, nil, &out)
+    case .accepted(let id, _): settle(id, nil, now, &out)
     case .refused(let id, let problem):
-      if problem.code >= Problem.overloaded.code {
+      // A change of the family is made anew from the family as it is now.
+      if problem.code >= Problem.overloaded.code || problem == .stale {
         outbox.postpone(id, until: now + max(Timing.requestFirst, Int64(problem.retryAfter)))
       } else {
-        settle(id, problem, &out)
+        settle(id, problem, now, &out)
       }
     case .pong:
       awaitsPong = false
@@ -172,7 +268,8 @@ public struct DeviceLink: Sendable {
   mutating func finish(_ now: Instant, _ out: inout Output) {
     out.changes += moved.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
     moved = []
-    for pending in outbox.takeDue(now) { request(.command(pending.id, pending.command), &out) }
+    if let due = newcomersDue, due <= now { shareWithNewcomers(now, &out) }
+    sendDue(now, &out)
     guard state == .attached, !unacknowledged.isEmpty else { return }
     request(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), &out)
     unacknowledged = []
@@ -198,10 +295,12 @@ public struct DeviceLink: Sendable {
     guard event.previous == delivered else { return fetch(event.audience, now, &out) }
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
-    out.changes.append(.put(.event(event)))
     set(cursor)
-    remember(event)
-    out.events.append(event)
+    let before = out.events.count
+    if believe(event, &out) { out.changes.append(.put(.event(event))) }
+    guard trust != nil else { return }
+    if !isBehind { goOn(now) }
+    for event in out.events[before...] where event.body.mayBringReaders { newcomersDue = now }
   }
 
   private mutating func set(_ cursor: Cursor) {
@@ -211,11 +310,16 @@ public struct DeviceLink: Sendable {
   }
 
   private mutating func remember(_ event: Event) {
+    if event.signature != nil { lastTime = max(lastTime, Int64(event.command.high >> 16)) }
     switch event.body {
     case .rosterChanged(let roster):
       self.roster = roster
+      everybody.formUnion(roster.persons.map(\.id))
       for device in roster.devices { owners[device.id] = device.person }
-    case .accountChanged(let person, .account(let account)): accounts[person] = account
+    case .accountChanged(let person, .account(let account)):
+      guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
+      accountStamps[person] = event.stamp
+      accounts[person] = account
     case .passcodeChanged(let new): passcode = new
     default:
       guard let child = event.audience.conversationChild else { return }
@@ -266,6 +370,8 @@ public struct DeviceLink: Sendable {
     awaitsPong = false
     due = now + Timing.ping
     out.sends.append(.listen(channels, anew: anew))
+    familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
+    newcomersDue = trust == nil ? nil : now
     for channel in channels {
       advance(channel.audience, channel.receipt, &out)
       if channel.head > delivered(channel.audience) { fetch(channel.audience, now, &out) }
@@ -278,14 +384,28 @@ public struct DeviceLink: Sendable {
     if state == .attached { attach(now, &out) }
   }
 
-  private mutating func settle(_ id: CommandID, _ problem: Problem?, _ out: inout Output) {
+  private mutating func settle(
+    _ id: CommandID, _ problem: Problem?, _ now: Instant, _ out: inout Output
+  ) {
     guard let (command, change) = outbox.remove(id) else { return }
     out.changes.append(change)
+    settled(command, problem, now)
+    if case .shareKeys = command { return }
     out.outcomes.append((command, problem))
   }
 
-  private mutating func request(_ request: Request, _ out: inout Output) {
+  mutating func request(_ request: Request, _ out: inout Output) {
     lastRequestID += 1
     out.sends.append(.send(lastRequestID, request))
+  }
+}
+
+extension Event.Body {
+  /// After it, somebody may lack keys that this device has.
+  fileprivate var mayBringReaders: Bool {
+    switch self {
+    case .rosterChanged, .keysShared: true
+    default: false
+    }
   }
 }

@@ -6,6 +6,8 @@ public enum Timing {
   public static let requestMost: Int64 = 30_000
   /// How often an attached device says that it is there.
   public static let ping: Int64 = 15_000
+  /// How long the next device waits for the one before it to give keys to a newcomer.
+  public static let shareTurn: Int64 = 2_000
   /// How long an app may run in the background for one wake-up (R6).
   public static let launchBudget: Int64 = 30_000
   /// How long an app stays off after it ended without acknowledging, the first time (R6).

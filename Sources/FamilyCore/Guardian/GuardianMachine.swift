@@ -40,15 +40,25 @@ public struct GuardianMachine: Sendable {
 
   /// The connection to the relay, and all that came over it.
   public private(set) var link: DeviceLink
-  private var ids: IDSource
-
   /// A device restored from its records.
+  ///
+  /// - Parameter security: By what it believes and reads; without it, it believes everything: for tests of
+  ///   the machine alone.
   public init(
-    _ address: DeviceAddress, of person: PersonID, restoring records: [DeviceRecord] = [],
-    ids: IDSource
+    _ address: DeviceAddress, of person: PersonID, security: Security? = nil,
+    restoring records: [DeviceRecord] = [], ids: IDSource
   ) {
-    link = DeviceLink(address, of: person, restoring: records)
-    self.ids = ids
+    link = DeviceLink(address, of: person, security, restoring: records, ids: ids)
+  }
+
+  /// The command sealed and signed, and before it what is needed to read it: for whoever visits the relay
+  /// beside the device, or brings in the family for it.
+  ///
+  /// - Throws: `stale` where this device does not know the family well enough.
+  public mutating func prepare(_ command: Command, id: CommandID? = nil, now: Instant)
+    throws(Problem) -> [SignedCommand]
+  {
+    try link.prepare(command, id: id, now)
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -113,6 +123,7 @@ public struct GuardianMachine: Sendable {
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
+    effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
@@ -171,7 +182,7 @@ public struct GuardianMachine: Sendable {
     _ effects: inout [DeviceEffect]
   ) {
     do throws(Problem) {
-      try link.send(command, id: ids.id(now: now), now, &out)
+      try link.send(command, id: link.nextID(now), now, &out)
     } catch { effects.append(.notify(.refused(command, error))) }
   }
 }

@@ -13,9 +13,12 @@ extension FamilyState {
   /// - Parameters:
   ///   - device: Who sent it; zero: the administrator.
   ///   - family: The family's number, which is part of what is signed.
+  ///   - signed: The command's id and signature. The relay verifies those of rosters, which are few; all
+  ///     others are verified by those who believe them.
   /// - Throws: the `Problem` for which the command is refused.
   public func decide(
-    _ command: Command, by device: DeviceID, in family: FamilyID, now: Instant, verify: Verify
+    _ command: Command, by device: DeviceID, in family: FamilyID,
+    signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verify
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
     let person = roster.owner(of: device)
@@ -27,13 +30,15 @@ extension FamilyState {
     }
     let isGuardian = person?.role.isGuardian ?? false
     switch command {
-    case .setRoster(let roster):
-      try require(isAdministrator)
-      try roster.validate()
-      return (.rosterChanged(roster), .family)
+    case .setRoster(let next):
+      try require(isAdministrator || isGuardian && signed != nil)
+      try next.validate()
+      try check(next, signed, in: family, verify)
+      return (.rosterChanged(next), .family)
     case .setAccount(let id, let content):
       guard let owner = roster.person(id) else { throw .unknown }
-      try require(isAdministrator || isGuardian && owner.role == .child)
+      let isOwn = owner.role != .child && owner.id == person?.id && signed != nil
+      try require(isAdministrator || isOwn || isGuardian && owner.role == .child)
       try check(content)
       return (.accountChanged(id, content), .account(id))
     case .setLimits(let id, let on):
@@ -97,53 +102,81 @@ extension FamilyState {
       try check(content)
       return (.withdrawn(child: id, content), .conversation(id))
     case .addChild(let name):
-      try require(isGuardian)
+      // In a family with keys, a guardian's device signs the roster itself.
+      try require(isGuardian && !roster.isSigned)
       var roster = roster
       // Numbers are not given anew: what a person who left has said stays theirs.
-      let id = PersonID((persons.map(\.rawValue).max() ?? 0) + 1)
+      let id = PersonID(lastPerson.rawValue + 1)
       roster.persons.append(Person(id: id, role: .child, displayName: name))
       try roster.validate()
       return (.rosterChanged(roster), .family)
+    case .shareKeys(let audience, let wraps):
+      let isReader = person.map { isMember($0, of: audience) } ?? false
+      try require(isReader || isAdministrator && audience.accountPerson != nil)
+      guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
+      return (.keysShared(wraps), audience)
     }
+  }
+
+  /// A roster is signed by the organizer, or by a guardian of the one before it.
+  private func check(
+    _ next: Roster, _ signed: (id: CommandID, signature: Signature)?, in family: FamilyID,
+    _ verify: Verify
+  ) throws(Problem) {
+    guard roster.isSigned || next.isSigned else { return }
+    guard let (id, signature) = signed,
+      let key = rosterSeq == 0
+        ? next.key(forFirstBy: signature.signer) : roster.key(forNext: next, by: signature.signer),
+      verify(
+        key, signature.bytes,
+        SignedBytes.of(
+          .rosterChanged(next), id, in: family, .family, by: signature.signer,
+          seen: signature.seen, question: nil, bytes: { _ in [] }))
+    else { throw .notSigned }
+    guard signature.seen >= rosterSeq else { throw .stale }
   }
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
     guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
-      Set(header.choices.map(\.id)).count == header.choices.count,
+      header.choices.indices.allSatisfy({ index in
+        !header.choices[..<index].contains { $0.id == header.choices[index].id }
+      }),
       header.choices.allSatisfy({ 1...Limits.identifierBytes ~= $0.id.utf8.count })
     else { throw .badChoices }
     guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
       header.subjects.count <= Self.subjectBytes
     else { throw .tooLarge }
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
-    guard questions[header.id] == nil else { throw .conflict }
+    guard questions[header.id] == nil, closed[header.id] == nil else { throw .conflict }
     guard !limitsOff.contains(header.child) else { throw .limitsOff }
-    let open = (self.open[header.child] ?? []).compactMap { questions[$0] }.filter {
-      $0.isOpen(now)
+    var open = 0
+    for entry in questions.entries {
+      let question = entry.value
+      guard question.header.child == header.child, question.isOpen(now) else { continue }
+      open += 1
+      guard open < Limits.openQuestions else { throw .tooMany }
+      if !header.subjects.isEmpty, question.header.subjects == header.subjects,
+        question.header.app == header.app
+      {
+        throw .alreadyAsked
+      }
     }
-    guard open.count < Limits.openQuestions else { throw .tooMany }
-    let isAsked = open.contains {
-      !header.subjects.isEmpty && $0.header.subjects == header.subjects
-        && $0.header.app == header.app
-    }
-    if isAsked { throw .alreadyAsked }
   }
 
   private func openQuestion(_ id: QuestionID, _ now: Instant) throws(Problem) -> Question {
-    guard let question = questions[id] else { throw .unknown }
-    switch question.phase {
-    case .answered: throw .alreadyAnswered
-    case .cancelled: throw .cancelled
-    case .open where !question.isOpen(now): throw .expired
-    case .open: return question
+    guard let question = questions[id] else {
+      guard let closed = closed[id] else { throw .unknown }
+      throw closed.isAnswered ? .alreadyAnswered : .cancelled
     }
+    guard question.isOpen(now) else { throw .expired }
+    return question
   }
 
   private func ownOpenQuestion(_ id: QuestionID, _ person: Person?, _ now: Instant)
     throws(Problem) -> Question
   {
-    guard let question = questions[id] else { throw .unknown }
-    guard person?.id == question.header.child else { throw .notPermitted }
+    guard let child = questions[id]?.header.child ?? closed[id]?.child else { throw .unknown }
+    guard person?.id == child else { throw .notPermitted }
     return try openQuestion(id, now)
   }
 
@@ -155,10 +188,17 @@ extension FamilyState {
     case .answerInPerson(let asked, _, _, _): header = asked
     default: return nil
     }
-    guard let question = questions[header.id], question.header == header,
-      roster.device(device)?.person == header.child
-    else { return nil }
-    return question.seq
+    let seq: UInt64
+    if let question = questions[header.id] {
+      guard question.header == header else { return nil }
+      seq = question.seq
+    } else {
+      guard let closed = closed[header.id], closed.child == header.child,
+        closed.digest == header.digest
+      else { return nil }
+      seq = closed.seq
+    }
+    return roster.device(device)?.person == header.child ? seq : nil
   }
 
   private func check(_ content: Content) throws(Problem) {

@@ -2,21 +2,17 @@ public import FamilyModel
 
 /// A family as its log tells it: events in, state out. Two states of the same events are equal.
 public struct FamilyState: Hashable, Sendable {
-  /// A question as the relay sees it: ids, choices and expiry.
+  /// An open question as the relay sees it: ids, choices and expiry.
   ///
-  /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child (R8). Both are final.
-  /// Expiry is a matter of the clock, and is looked at when somebody answers.
+  /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child (R8). Both are final, and
+  /// go to the ``ClosedQuestions``. Expiry is a matter of the clock, and is looked at when somebody answers.
   struct Question: Hashable, Sendable {
-    enum Phase: Hashable, Sendable { case open, answered, cancelled }
     var header: QuestionHeader
     var seq: UInt64
-    var phase = Phase.open
     var lastAsked: Instant
 
     /// Open until its expiration, and at that very moment still.
-    func isOpen(_ now: Instant) -> Bool {
-      phase == .open && header.expiration.map { now <= $0 } ?? true
-    }
+    func isOpen(_ now: Instant) -> Bool { header.expiration.map { now <= $0 } ?? true }
   }
 
   /// Generations are numbers of 24 bits: what a topic has room for.
@@ -26,25 +22,30 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var roster = Roster()
   /// The last event; zero: the family does not exist.
   public internal(set) var seq: UInt64 = 0
+  /// The event with the roster.
+  private(set) var rosterSeq: UInt64 = 0
   /// The last event of each audience.
-  var heads: [Audience: UInt64] = [:]
+  var heads = SmallMap<Audience, UInt64>()
   /// Grows whenever a device leaves the audience: it then has a new topic and key.
-  var generations: [Audience: UInt32] = [:]
-  /// What each accepted command led to: a repeated one gets the same, for ever.
-  var results: [CommandID: UInt64] = [:]
-  var questions: [QuestionID: Question] = [:]
-  /// The questions of each child that are neither answered nor cancelled, in the order asked.
-  var open: [PersonID: [QuestionID]] = [:]
+  var generations = SmallMap<Audience, UInt32>()
+  var results = Results()
+  /// How many results are kept in memory, at least.
+  let resultsKept: Int
+  /// The questions that are neither answered nor cancelled.
+  var questions = SmallMap<QuestionID, Question>()
+  var closed = ClosedQuestions()
   var limitsOff: Set<PersonID> = []
   /// The family's passcode (A4).
   public internal(set) var passcode: Passcode?
-  /// Everybody who ever was in the family.
-  var persons: Set<PersonID> = []
+  /// The largest number that a person of the family ever had.
+  var lastPerson = PersonID(0)
   /// The last event of a conversation that the child wrote: what receipts are about (M4).
-  var lastOfChild: [PersonID: UInt64] = [:]
+  var lastOfChild = SmallMap<PersonID, UInt64>()
 
   /// A family that does not exist yet.
-  public init() {}
+  ///
+  /// - Parameter resultsKept: How many results of commands stay in memory, at least.
+  public init(resultsKept: Int = .max) { self.resultsKept = resultsKept }
 
   /// The last event of the audience; zero: there is none.
   public func head(_ audience: Audience) -> UInt64 { heads[audience] ?? 0 }
@@ -56,25 +57,32 @@ public struct FamilyState: Hashable, Sendable {
   public mutating func apply(_ event: Event) {
     seq = event.seq
     heads[event.audience] = event.seq
-    results[event.command] = event.seq
-    if let child = event.audience.conversationChild, roster.device(event.device)?.person == child {
+    results.add(event.command, event.seq, most: resultsKept)
+    if case .keysShared = event.body {
+      // Nobody reads it.
+    } else if let child = event.audience.conversationChild,
+      roster.device(event.device)?.person == child
+    {
       lastOfChild[child] = event.seq
     }
     switch event.body {
-    case .rosterChanged(let new): replace(by: new)
+    case .rosterChanged(let new):
+      replace(by: new)
+      rosterSeq = event.seq
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
       questions[header.id] = Question(header: header, seq: event.seq, lastAsked: event.at)
-      open[header.child, default: []].append(header.id)
-    case .reminded(let id): questions[id]?.lastAsked = event.at
-    case .cancelled(let id): close(id, .cancelled)
-    case .decided(let decision): close(decision.question, .answered)
+    case .reminded(let id):
+      guard var question = questions[id] else { return }
+      question.lastAsked = event.at
+      questions[id] = question
+    case .cancelled(let id): close(id, isAnswered: false)
+    case .decided(let decision): close(decision.question, isAnswered: true)
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
-      questions[header.id] = Question(
-        header: header, seq: event.seq, phase: .answered, lastAsked: event.at)
-    case .accountChanged, .posted, .contactChanged, .withdrawn: break
+      close(header, seq: event.seq, isAnswered: true)
+    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
     }
   }
 
@@ -90,12 +98,19 @@ public struct FamilyState: Hashable, Sendable {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
     roster = new
-    persons.formUnion(new.persons.map(\.id))
+    lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }
 
-  private mutating func close(_ id: QuestionID, _ phase: Question.Phase) {
-    guard let child = questions[id]?.header.child else { return }
-    questions[id]?.phase = phase
-    open[child]?.removeAll { $0 == id }
+  private mutating func close(_ id: QuestionID, isAnswered: Bool) {
+    guard let question = questions[id] else { return }
+    questions[id] = nil
+    close(question.header, seq: question.seq, isAnswered: isAnswered)
+  }
+
+  private mutating func close(_ header: QuestionHeader, seq: UInt64, isAnswered: Bool) {
+    closed.add(
+      ClosedQuestions.Entry(
+        id: header.id, seq: seq, digest: header.digest, child: header.child,
+        isAnswered: isAnswered))
   }
 }

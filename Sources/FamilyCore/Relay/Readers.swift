@@ -15,18 +15,33 @@ struct Readers: Sendable {
   /// A device that has said nothing for so many milliseconds is not attached any more.
   static let silence: Int64 = 45_000
 
-  private var cursors: [DeviceID: [Audience: Cursor]] = [:]
-  private var heard: [DeviceID: Instant] = [:]
+  private struct Place: Hashable, Comparable, Sendable {
+    var device: DeviceID
+    var audience: Audience
+    static func < (a: Place, b: Place) -> Bool {
+      a.device == b.device ? a.audience < b.audience : a.device < b.device
+    }
+  }
+
+  private struct Position: Hashable, Sendable {
+    var delivered: UInt64
+    var read: UInt64
+  }
+
+  private var positions = SmallMap<Place, Position>()
+  private var heard = SmallMap<DeviceID, Instant>()
   private var attempts = 0
   /// The heads at the last look: only what was there then is late now.
-  private var expected: [Audience: UInt64] = [:]
+  private var expected = SmallMap<Audience, UInt64>()
 
   func cursor(_ device: DeviceID, _ audience: Audience) -> Cursor {
-    cursors[device]?[audience] ?? Cursor(audience, delivered: 0)
+    let position = positions[Place(device: device, audience: audience)]
+    return Cursor(audience, delivered: position?.delivered ?? 0, read: position?.read ?? 0)
   }
 
   mutating func restore(_ device: DeviceID, _ cursor: Cursor) {
-    cursors[device, default: [:]][cursor.audience] = cursor
+    positions[Place(device: device, audience: cursor.audience)] = Position(
+      delivered: cursor.delivered, read: cursor.read)
   }
 
   /// Whether the device has spoken within the last 45 seconds.
@@ -46,7 +61,7 @@ struct Readers: Sendable {
     new.delivered = max(old.delivered, min(cursor.delivered, head))
     new.read = max(old.read, min(cursor.read, new.delivered))
     guard new != old else { return nil }
-    cursors[device, default: [:]][cursor.audience] = new
+    restore(device, new)
     return new
   }
 
@@ -62,7 +77,7 @@ struct Readers: Sendable {
   mutating func look(_ state: FamilyState, _ now: Instant)
     -> (lagging: [(audience: Audience, after: UInt64)], next: Instant?)
   {
-    var late: [Audience: UInt64] = [:]
+    var late = SmallMap<Audience, UInt64>()
     var isAnythingOpen = false
     for device in state.roster.devices {
       guard isAttached(device.id, now), let person = state.roster.person(device.person) else {
@@ -77,13 +92,13 @@ struct Readers: Sendable {
       }
     }
     guard isAnythingOpen else {
-      expected = [:]
+      expected.removeAll()
       return ([], nil)
     }
     attempts += 1
     expected = state.heads
     let wait = Timing.backoff(attempts, Self.republishFirst, Self.republishMost)
-    return (late.keys.sorted().map { ($0, late[$0]!) }, now + wait)
+    return (late.entries.map { ($0.key, $0.value) }, now + wait)
   }
 
   /// Whether the device lacks something that its person may see.

@@ -39,9 +39,13 @@ public struct RelayMachine: Sendable {
   }
 
   struct Family: Sendable {
-    var state = FamilyState()
+    var state: FamilyState
     var readers = Readers()
     var used: Instant
+    /// Whether a timer is set for it.
+    var isWatched = false
+    /// What the store said of the last command that only it could tell of.
+    var recalled: (id: CommandID, seq: UInt64?)?
   }
 
   /// Families that one `timer` input looks at; the others wait for the next one, at once.
@@ -53,11 +57,18 @@ public struct RelayMachine: Sendable {
   var timers = TimerQueue()
 
   let verify: FamilyState.Verify
+  private let resultsKept: Int
 
   /// A relay that holds no family.
   ///
-  /// - Parameter verify: Checks signatures; the machine has no cryptography of its own.
-  public init(verify: @escaping FamilyState.Verify) { self.verify = verify }
+  /// - Parameters:
+  ///   - verify: Checks signatures; the machine has no cryptography of its own.
+  ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
+  ///     store has to be asked: see ``needsResult(of:in:)``.
+  public init(verify: @escaping FamilyState.Verify, resultsKept: Int = .max) {
+    self.verify = verify
+    self.resultsKept = resultsKept
+  }
 
   /// How many families it holds.
   public var count: Int { families.count }
@@ -75,7 +86,7 @@ public struct RelayMachine: Sendable {
   public mutating func load(
     _ id: FamilyID, events: [Event], cursors: [(DeviceID, Cursor)], now: Instant
   ) {
-    var family = Family(used: now)
+    var family = Family(state: FamilyState(resultsKept: resultsKept), used: now)
     for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.readers.restore(device, cursor) }
     families[id] = family
@@ -97,17 +108,40 @@ public struct RelayMachine: Sendable {
   /// When the machine wants a `timer` input; `nil`: never.
   public var deadline: Instant? { timers.deadline }
 
+  /// Whether only the store can tell what became of the command: tell it by ``know(_:seq:in:)`` before the
+  /// request is taken, which is refused as `overloaded` otherwise.
+  public func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
+    families[family]?.state.results.find(command) == .unknown
+  }
+
+  /// What the store says of the command: the event that it led to, or `nil` where it is new.
+  public mutating func know(_ command: CommandID, seq: UInt64?, in family: FamilyID) {
+    families[family]?.recalled = (command, seq)
+  }
+
   /// Takes one input and says what is to be done.
   public mutating func step(_ input: Input, now: Instant) -> [Effect] {
+    var effects: [Effect] = []
+    step(input, now: now, &effects)
+    return effects
+  }
+
+  /// Takes one input and adds what is to be done.
+  public mutating func step(_ input: Input, now: Instant, _ effects: inout [Effect]) {
     switch input {
-    case .timer: return republish(now)
-    case .clockSetBack:
-      timers.hasten(now)
-      return []
+    case .clockSetBack: timers.hasten(now)
+    case .timer: effects += republish(now)
     case .subscribed(let id, let audience, let generation, let key):
-      return subscribed(id, audience, generation, key)
+      effects += subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
-      return authorise(address, key, administrator, id, request, now)
+      guard let index = families.index(forKey: address.family) else {
+        effects.append(Self.refusal(of: request, address, id, .overloaded))
+        return
+      }
+      let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
+      if let at = families.values[index].take(request, of: sender, now, verify, &effects) {
+        timers.set(address.family, at)
+      }
     }
   }
 
@@ -129,13 +163,12 @@ public struct RelayMachine: Sendable {
     var effects: [Effect] = []
     for _ in 0..<Self.familiesPerTimer {
       guard let id = timers.next(now) else { break }
-      guard let state = families[id]?.state else { continue }
-      let (lagging, next) = families[id]!.readers.look(state, now)
+      guard let index = families.index(forKey: id) else { continue }
+      let (lagging, next) = families.values[index].look(now)
       if let next { timers.set(id, next) }
-      effects += lagging.map { audience, after in
+      effects += lagging.map { audience, generation, after in
         .republish(
-          id, generation: state.generation(audience), audience, after: after,
-          limit: Readers.republishEvents)
+          id, generation: generation, audience, after: after, limit: Readers.republishEvents)
       }
     }
     return effects

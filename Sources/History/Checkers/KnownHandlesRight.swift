@@ -60,6 +60,13 @@ struct KnownModel {
         roster = new
         for device in new.devices { owners[device.id] = device.person }
       case .asked(let header, .question(let question)): questions[header.id] = (header, question)
+      default: break
+      }
+    }
+    // Of two signed changes of one thing the one that was made later counts.
+    let isSigned = events.contains { $0.signature != nil }
+    for event in isSigned ? events.sorted(by: { $0.command < $1.command }) : events {
+      switch event.body {
       case .decided(let decision):
         guard let (header, question) = questions[decision.question] else { continue }
         approve(question, header, decision)

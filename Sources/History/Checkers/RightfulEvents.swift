@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 
 /// The log holds nothing that its author had no right to, and nothing that came too late (Q9, R8, F6).
@@ -43,7 +44,13 @@ public struct RightfulEvents: Checker {
         closed[family, default: []].insert(decision.question)
       case .posted(let child, _): isRight = isGuardian || isChild(child)
       case .contactChanged, .withdrawn, .passcodeChanged: isRight = isGuardian
-      case .limitsChanged, .accountChanged: isRight = isGuardian || isAdministrator
+      case .limitsChanged: isRight = isGuardian || isAdministrator
+      case .accountChanged(let person, _):
+        isRight = isGuardian || isAdministrator || author?.id == person && author?.role != .child
+      case .keysShared:
+        isRight =
+          isAdministrator
+          || author.map { rosters[family]?.isMember($0, of: event.audience) ?? false } ?? false
       }
       if !isRight { return .violated("event \(event.seq) is not its author's to make", at: index) }
     }

@@ -125,6 +125,10 @@ extension AgentHost {
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
+    case .disbelieved(let problem):
+      counters.disbelieved += 1
+      trace("disbelieved", device: address, problem: problem)
+      logger.error("the relay handed over an event that is not believed: \(problem)")
     case .shutOut(let problem):
       guard devices[address]?.shutOut != problem else { return }
       devices[address]?.shutOut = problem

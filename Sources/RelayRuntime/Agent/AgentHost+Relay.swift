@@ -69,9 +69,9 @@ extension AgentHost {
           let device = self.devices[envelope.device],
           device.credential.keys.publicKey.bytes == key
         else { return self.counters.replies += 1 }
-        let reply = envelope.reply.opened()
-        self.durable?.answered(reply, on: envelope.device)
-        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
+        self.durable?.answered(envelope.reply, on: envelope.device)
+        self.perform(
+          device.reply(envelope.requestID, envelope.reply, .now), for: envelope.device)
       }
     }
   }
@@ -85,10 +85,9 @@ extension AgentHost {
           let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
           let broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
-        let opened = broadcast.opened()
         for address in addresses {
           guard let device = self.devices[address] else { continue }
-          self.perform(device.broadcast(opened, .now), for: address)
+          self.perform(device.broadcast(broadcast, .now), for: address)
         }
       }
     }

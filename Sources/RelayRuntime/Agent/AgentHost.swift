@@ -1,5 +1,6 @@
 import FamilyCore
 public import FamilyModel
+import FamilyTrust
 public import Foundation
 public import Logging
 public import RelayStore
@@ -130,13 +131,14 @@ public actor AgentHost: Service {
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {
       let machine = GuardianMachine(
-        credential.address, of: credential.personID, restoring: records, ids: ids)
+        credential.address, of: credential.personID, security: credential.security,
+        restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
-      apps: configuration.apps.keys.sorted(), restoring: records, ids: ids,
-      digest: SubjectDigest(credential).callAsFunction)
+      apps: configuration.apps.keys.sorted(), security: credential.security,
+      restoring: records, ids: ids)
     return HostedDevice(credential, child: machine)
   }
 
@@ -217,6 +219,8 @@ struct AgentCounters: Hashable {
   var replies = 0
   /// Broadcasts that cannot be opened with the key of their channel, or not be read.
   var broadcasts = 0
+  /// Events that were not believed.
+  var disbelieved = 0
   /// Messages of apps that cannot be read.
   var apps = 0
 }

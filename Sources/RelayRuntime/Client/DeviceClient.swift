@@ -10,6 +10,7 @@ public struct DeviceClient: ~Copyable {
   /// Whose device it is.
   public let credential: Credential
   private var client: RequestClient
+  private var last: GuardianMachine?
 
   /// Connects to the relay, which must run by the first request.
   public init(_ credential: Credential) throws {
@@ -18,13 +19,17 @@ public struct DeviceClient: ~Copyable {
       credential.keys, relay: credential.relayKey, at: credential.requests)
   }
 
-  /// Sends the command and waits for its acceptance; it is sent again under one id until it is answered.
+  /// Seals and signs the command, sends it, and waits for its acceptance; it is sent again under one id
+  /// until it is answered.
   ///
   /// - Returns: the command's id, and the place of its event.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
   @discardableResult
   public mutating func send(_ command: Command) throws -> (id: CommandID, seq: UInt64) {
-    try client.send(command, from: credential.address)
+    var machine = try last ?? machine()
+    let prepared = try machine.prepare(command, now: .now)
+    last = machine
+    return try client.send(prepared, from: credential.address)
   }
 
   /// The last event of each audience that the person may see, ascending by audience.
@@ -39,17 +44,15 @@ public struct DeviceClient: ~Copyable {
   ///
   /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.
   public mutating func machine() throws -> GuardianMachine {
-    GuardianMachine(
-      credential.address, of: credential.personID, restoring: try events().map { .event($0) },
-      ids: IDSource(seed: 0))
+    let machine = credential.machine(restoring: try events())
+    last = machine
+    return machine
   }
 
   /// Everything that the person may see, in order within each audience.
   private mutating func events() throws -> [Event] {
     var events = try client.history(of: .family, from: credential.address)
-    let roster = events.reduce(Roster()) { roster, event in
-      if case .rosterChanged(let new) = event.body { new } else { roster }
-    }
+    let roster = credential.machine(restoring: events).link.roster
     guard let person = roster.person(credential.personID) else { throw Problem.notEnrolled }
     for audience in roster.audiences(of: person) where audience != .family {
       events += try client.history(of: audience, from: credential.address)

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 import Foundation
 import RelayWire
@@ -34,28 +35,44 @@ struct RequestClient: ~Copyable {
     self.socket = socket
   }
 
+  /// Sends the commands one after the other, and waits for the acceptance of each.
+  ///
+  /// - Throws: the `Problem` for which one is refused; `RelayUnreachable` when nobody answers.
+  @discardableResult
+  mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws
+    -> (id: CommandID, seq: UInt64)
+  {
+    var last: (id: CommandID, seq: UInt64)?
+    for command in commands {
+      last = try send(command.command, command.signature, from: device, id: command.id)
+    }
+    guard let last else { throw Problem.malformed }
+    return last
+  }
+
   /// Sends the command and waits for its acceptance.
   ///
   /// - Parameter id: The command's id; a new one, unless given.
   /// - Returns: the command's id, and the place of its event.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
   @discardableResult
-  mutating func send(_ command: Command, from device: DeviceAddress, id: CommandID? = nil) throws
-    -> (id: CommandID, seq: UInt64)
-  {
-    switch try request(.command(id ?? ids.id(now: .now), command), from: device) {
+  mutating func send(
+    _ command: Command, _ signature: Signature? = nil, from device: DeviceAddress,
+    id: CommandID? = nil
+  ) throws -> (id: CommandID, seq: UInt64) {
+    switch try request(.command(id ?? ids.id(now: .now), command, signature), from: device) {
     case .accepted(let id, let seq): return (id, seq)
     case .refused(_, let problem), .failed(let problem): throw problem
     default: throw Problem.malformed
     }
   }
 
-  /// Everything that was ever said in the audience, page by page, with its contents opened.
+  /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
     while true {
       let reply = try request(.fetch(audience, after: events.last?.seq ?? 0), from: device)
-      guard case .page(audience, let page, let more) = reply.opened() else {
+      guard case .page(audience, let page, let more) = reply else {
         if case .failed(let problem) = reply { throw problem }
         throw Problem.malformed
       }

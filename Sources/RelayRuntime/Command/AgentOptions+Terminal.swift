@@ -1,4 +1,5 @@
 import ArgumentParser
+import ContentCheck
 import Foundation
 import SQLiteStore
 import ServiceLifecycle
@@ -29,8 +30,10 @@ extension AgentOptions {
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
       trace: Trace { _ in }, logger: logger(label))
+    let checker = try contentWorker.map { try ContentClient(directory: URL(fileURLWithPath: $0)) }
     let session = TerminalSession(
-      host, of: credential.address, responder, console: Console(), wording: wording)
+      host, of: credential.address, responder, console: Console(), wording: wording,
+      checker: checker)
     try await serve(
       [
         .init(service: host),

@@ -37,6 +37,13 @@ public struct AgentOptions: ParsableArguments {
   @Option(help: "The language spoken: en, fr, es, pt-BR, ja or zh-Hans; else the locale's.")
   public var language: String?
 
+  /// The folder of the worker that checks pictures.
+  @Option(
+    help:
+      "The folder of a running content-worker, for the pictures of a terminal; without one each has a warning."
+  )
+  public var contentWorker: String?
+
   /// How much is logged.
   @Option(help: "trace, debug, info, notice, warning, error or critical.")
   public var logLevel: String = "info"
@@ -107,7 +114,8 @@ public struct AgentOptions: ParsableArguments {
     var trace = Trace.standardOutput
     trace.isComplete = traceAll
     let host = try AgentHost(
-      configuration, store: SQLiteAgentStore(path: store), responder: responder, trace: trace, logger: logger(label))
+      configuration, store: SQLiteAgentStore(path: store), responder: responder, trace: trace,
+      logger: logger(label))
     try await serve([.init(service: host)], label)
   }
 

@@ -1,3 +1,4 @@
+public import FamilyCore
 public import FamilyModel
 public import Foundation
 
@@ -23,6 +24,13 @@ public struct Administrator: ~Copyable {
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
   public mutating func send(_ command: Command, to family: FamilyID, id: CommandID? = nil) throws {
     try client.send(command, from: Self.address(in: family), id: id)
+  }
+
+  /// Brings in, for a device, what it has signed.
+  ///
+  /// - Throws: the `Problem` for which one of the commands is refused; `RelayUnreachable` when nobody answers.
+  public mutating func send(_ commands: [SignedCommand], to family: FamilyID) throws {
+    try client.send(commands, from: Self.address(in: family))
   }
 
   /// Everything that was ever said in the audience: the family's rosters, or an account's records.

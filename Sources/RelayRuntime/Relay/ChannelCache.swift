@@ -1,3 +1,4 @@
+import Crypto
 import FamilyModel
 
 /// The topics and keys of channels in use: to derive one costs more than to seal a broadcast.
@@ -9,18 +10,27 @@ struct ChannelCache {
   }
 
   private let cipher: ChannelCipher
-  private var known: [Name: (topic: [UInt8], key: [UInt8])] = [:]
+  private var known: [Name: (topic: [UInt8], key: SymmetricKey)] = [:]
 
   init(_ cipher: ChannelCipher) { self.cipher = cipher }
 
+  /// What a member is told.
   mutating func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
+  {
+    let (topic, key) = sealing(family, audience, generation)
+    return (topic, key.withUnsafeBytes { [UInt8]($0) })
+  }
+
+  /// What a broadcast is sealed with.
+  mutating func sealing(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
+    -> (topic: [UInt8], key: SymmetricKey)
   {
     let name = Name(family: family, audience: audience, generation: generation)
     if let found = known[name] { return found }
     if known.count >= RelayLimits.channels { known.removeAll(keepingCapacity: true) }
     let topic = cipher.topic(family, audience, generation: generation)
-    let channel = (topic: topic, key: cipher.key(of: topic))
+    let channel = (topic: topic, key: SymmetricKey(data: cipher.key(of: topic)))
     known[name] = channel
     return channel
   }

@@ -18,6 +18,10 @@ public struct RelayCounters: Sendable, Hashable {
   public var unsent = 0
   /// Audiences of which events were published again.
   public var republished = 0
+  /// Questions refused because there was more to do than could be done.
+  public var overloads = 0
+  /// Commands of which the store was asked what became of them.
+  public var recalls = 0
   /// Families read from the store.
   public var loads = 0
 }

@@ -6,8 +6,14 @@ enum RelayLimits {
   static let batchBytes = 16 << 20
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
-  /// Milliseconds that a cursor may wait for a commit of events to come with.
-  static let cursorDelay: Int64 = 200
+  /// Milliseconds that cursors wait before they are written.
+  static let cursorDelay: Int64 = 2_000
+  /// Families whose cursors are written with each event of a commit, and with a commit of cursors alone.
+  static let cursorFamilies = (perEvent: 4, alone: 1_024)
+  /// Results of commands that a family keeps in memory, at least; of older ones the store is asked.
+  static let results = 64
+  /// libzmq's threads: one encrypts for two sockets at about a fourth of a million messages a second.
+  static let ioThreads: Int32 = 2
   /// Messages that wait for one peer; further replies are dropped (the peer asks again), and further
   /// broadcasts too (the peer sees the gap and fetches).
   static let sendHighWaterMark: Int32 = 10_000

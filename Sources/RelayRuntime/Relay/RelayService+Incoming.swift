@@ -8,12 +8,17 @@ extension RelayService {
   func drainRequests() {
     guarded {
       var bytes = 0
+      var isQueueEmpty = false
+      admission.batchBegins(Instant.now.milliseconds)
       for _ in 0..<RelayLimits.batchRequests {
         guard failure == nil, bytes < RelayLimits.batchBytes,
           outgoing.pages.count < RelayLimits.batchPages
         else { break }
         let result = try router!.receive(into: &message)
-        guard result != .nothing else { break }
+        guard result != .nothing else {
+          isQueueEmpty = true
+          break
+        }
         counters.requests += 1
         // [identity][empty][body]: what REQ sends, and a DEALER that does the same.
         guard result == .message, message.count == 3, message.withBytes(1, { $0.isEmpty }) else {
@@ -23,28 +28,60 @@ extension RelayService {
         bytes += message.withBytes(2) { $0.count }
         handle()
       }
+      admission.batchEnds(isQueueEmpty: isQueueEmpty)
     }
     flush()
   }
 
   private func handle() {
-    let route = message.bytes(0)
+    let (route, key) = senders.sender(of: message)
     do throws(Problem) {
       let envelope = try message.withBytes(2) { bytes throws(Problem) in
         try Envelope.decode(bytes)
       }
-      guard let key = message.userID.flatMap({ CurvePublicKey(z85: $0) }) else {
-        throw .notEnrolled
-      }
+      guard let key = key ?? configuration.plainKey else { throw .notEnrolled }
+      if refuseIfFull(envelope, route) { return }
       let family = envelope.device.family
       load(family)
+      recall(envelope)
+      let isAdministrator =
+        envelope.device.device.rawValue == 0
+        && (key == keys.administrator.bytes || configuration.plainKey != nil)
       let input = RelayMachine.Input.request(
-        envelope.device, key: key.bytes, administrator: key == keys.administrator,
+        envelope.device, key: key, administrator: isAdministrator,
         id: envelope.requestID, envelope.request)
-      for effect in machine.step(input, now: .now) { take(effect, route: route) }
+      machine.step(input, now: .now, &effects)
+      takeEffects(route: route)
       forgetUnknown(family)
     } catch {
       refuse(error)
+    }
+  }
+
+  /// Answers a question that is one too many; other requests are never refused for that.
+  private func refuseIfFull(_ envelope: Envelope, _ route: [UInt8]) -> Bool {
+    guard admission.isFull, case .command(let id, .ask, _) = envelope.request,
+      let wait = admission.refusal()
+    else { return false }
+    counters.overloads += 1
+    let problem = Problem(code: Problem.overloaded.code, retryAfter: wait)
+    let reply = ReplyEnvelope(
+      device: envelope.device, requestID: envelope.requestID, reply: .refused(id, problem))
+    outgoing.replies.append((route, reply.encode()))
+    return true
+  }
+
+  /// Asks the store what became of a command that is older than those in memory.
+  private func recall(_ envelope: Envelope) {
+    guard case .command(let id, _, _) = envelope.request,
+      machine.needsResult(of: id, in: envelope.device.family)
+    else { return }
+    // It may be in this very batch.
+    flush()
+    guarded {
+      let seq = try store.seq(of: id, in: envelope.device.family)
+      machine.know(id, seq: seq, in: envelope.device.family)
+      counters.recalls += 1
     }
   }
 
@@ -79,15 +116,16 @@ extension RelayService {
 
   private func isApproved(_ event: SubscriptionEvent) -> Bool {
     guard event.isApprovable, let meaning = channels.meaning(of: event.topic),
-      let key = event.userID.flatMap({ CurvePublicKey(z85: $0) })
+      let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? configuration.plainKey
     else { return false }
     load(meaning.family)
     let input = RelayMachine.Input.subscribed(
-      meaning.family, meaning.audience, generation: meaning.generation, key: key.bytes)
-    let effects = machine.step(input, now: .now)
-    for effect in effects { take(effect, route: []) }
+      meaning.family, meaning.audience, generation: meaning.generation, key: key)
+    machine.step(input, now: .now, &effects)
+    let isApproved = effects.contains(.approve)
+    takeEffects(route: [])
     forgetUnknown(meaning.family)
-    return effects.contains(.approve)
+    return isApproved
   }
 
   /// No honest agent sends one. Logged at the 1st, 2nd, 4th, 8th…: a flood must not fill the disk.
@@ -105,7 +143,9 @@ extension RelayService {
       let stored = try store.load(family)
       machine.load(
         family, events: try stored.events.map { try Event.decode($0.payload) },
-        cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: .now)
+        cursors: (stored.cursors + outgoing.cursors.cursors(of: family)).map {
+          ($0.device, $0.cursor)
+        }, now: .now)
       counters.loads += 1
     }
   }

@@ -9,7 +9,8 @@ struct Outgoing {
   var batch = Batch()
   /// The last event that was encoded: its broadcast comes right after it.
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
-  /// When cursors are committed even if no event comes.
+  var cursors = CursorBacklog()
+  /// When cursors are written even if no event comes.
   var cursorsDue: Instant?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
   var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
@@ -19,8 +20,13 @@ struct Outgoing {
 }
 
 extension RelayService {
-  /// Keeps an effect until the commit.
-  func take(_ effect: RelayMachine.Effect, route: [UInt8]) {
+  /// Keeps what the last step wants done until the commit.
+  func takeEffects(route: [UInt8]) {
+    for index in effects.indices { take(effects[index], route: route) }
+    effects.removeAll(keepingCapacity: true)
+  }
+
+  private func take(_ effect: RelayMachine.Effect, route: [UInt8]) {
     switch effect {
     case .approve: break
     case .append(let family, let event):
@@ -31,7 +37,7 @@ extension RelayService {
           family: family, seq: event.seq, audience: event.audience, command: event.command,
           at: event.at, payload: bytes))
     case .cursor(let family, let device, let cursor):
-      outgoing.batch.cursors.append(StoredCursor(family: family, device: device, cursor: cursor))
+      outgoing.cursors.add(StoredCursor(family: family, device: device, cursor: cursor))
       if outgoing.cursorsDue == nil { outgoing.cursorsDue = .now + RelayLimits.cursorDelay }
     case .reply(let device, let id, let reply):
       let reply = ReplyEnvelope(device: device, requestID: id, reply: named(reply, device.family))
@@ -59,7 +65,7 @@ extension RelayService {
   private func sealed(
     _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) -> (topic: [UInt8], bytes: [UInt8]) {
-    let (topic, key) = channels.channel(family, audience, generation)
+    let channel = channels.sealing(family, audience, generation)
     let bytes: [UInt8]
     if case .event(let event) = broadcast, let last = outgoing.encoded, last.family == family,
       last.seq == event.seq
@@ -68,7 +74,8 @@ extension RelayService {
     } else {
       bytes = broadcast.encode()
     }
-    return (topic, ChannelCipher.seal(bytes, topic: topic, key: key))
+    if configuration.plainKey != nil { return (channel.topic, bytes) }
+    return (channel.topic, nonces.seal(bytes, topic: channel.topic, key: channel.key))
   }
 
   /// Makes the batch durable, then lets everything go that waited for it.
@@ -78,7 +85,7 @@ extension RelayService {
       // Who has gone asks again; who does not read is not waited for.
       for (route, bytes) in outgoing.replies { try reply(route, bytes) }
       outgoing.replies.removeAll(keepingCapacity: true)
-      for (topic, bytes) in outgoing.broadcasts { _ = try publisher!.send([topic, bytes]) }
+      for (topic, bytes) in outgoing.broadcasts { try publish(topic, bytes) }
       outgoing.broadcasts.removeAll(keepingCapacity: true)
       for page in outgoing.pages { try send(page) }
       outgoing.pages.removeAll(keepingCapacity: true)
@@ -86,7 +93,7 @@ extension RelayService {
         counters.republished += 1
         for event in try page(family, audience, after, limit).events {
           let (topic, bytes) = sealed(.event(event), family, audience, generation)
-          _ = try publisher!.send([topic, bytes])
+          try publish(topic, bytes)
         }
       }
       outgoing.republishes.removeAll(keepingCapacity: true)
@@ -94,21 +101,39 @@ extension RelayService {
     }
   }
 
-  /// Cursors alone are not worth an fsync: they wait for events, or for their delay.
+  /// Cursors alone are not worth an fsync: they wait for their delay, and go with events if some come.
   private func commit() throws {
+    let events = outgoing.batch.events.count
     let isDue = outgoing.cursorsDue.map { $0 <= .now } ?? false
-    guard !outgoing.batch.events.isEmpty || isDue else { return }
+    guard events > 0 || isDue else { return }
+    if isDue { outgoing.cursors.begin() }
+    if outgoing.cursors.isWriting {
+      let limit = RelayLimits.cursorFamilies
+      outgoing.batch.cursors = outgoing.cursors.take(
+        families: events == 0 ? limit.alone : events * limit.perEvent)
+    }
     if !outgoing.batch.isEmpty {
       try store.commit(outgoing.batch)
       counters.commits += 1
-      counters.events += outgoing.batch.events.count
+      counters.events += events
     }
-    outgoing.batch = Batch()
-    outgoing.cursorsDue = nil
+    outgoing.batch.removeAll()
+    if isDue, !outgoing.cursors.isWriting {
+      outgoing.cursorsDue = outgoing.cursors.isEmpty ? nil : .now + RelayLimits.cursorDelay
+    }
   }
 
   private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
-    if try router!.send([route, [], bytes]) != .sent { counters.unsent += 1 }
+    guard try router!.sendPart(route, more: true) == .sent,
+      try router!.sendPart([], more: true) == .sent,
+      try router!.sendPart(bytes, more: false) == .sent
+    else { return counters.unsent += 1 }
+  }
+
+  /// Who does not read is not waited for.
+  private func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws {
+    guard try publisher!.sendPart(topic, more: true) == .sent else { return }
+    _ = try publisher!.sendPart(bytes, more: false)
   }
 
   private func send(
@@ -144,7 +169,8 @@ extension RelayService {
       outgoing.cursorsDue = outgoing.cursorsDue.map { min($0, now) }
     }
     if let due = machine.deadline, due <= now {
-      for effect in machine.step(.timer, now: now) { take(effect, route: []) }
+      machine.step(.timer, now: now, &effects)
+      takeEffects(route: [])
       flush()
     } else if let due = outgoing.cursorsDue, due <= now {
       flush()

@@ -79,6 +79,15 @@ public struct ChannelCipher: Sendable {
     return [UInt8](box.combined!)
   }
 
+  /// Seals as ``seal(_:topic:key:)`` does, with a nonce that the caller knows to be new under the key.
+  static func seal(_ bytes: [UInt8], topic: [UInt8], key: SymmetricKey, nonce: AES.GCM.Nonce)
+    -> [UInt8]
+  {
+    // It fails for a key of a wrong length only, which is not made anywhere.
+    let box = try! AES.GCM.seal(bytes, using: key, nonce: nonce, authenticating: topic)
+    return [UInt8](box.combined!)
+  }
+
   /// Opens a broadcast; `nil` where it was not sealed under this key for this topic.
   public static func open(_ sealed: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8]? {
     guard let box = try? AES.GCM.SealedBox(combined: sealed),

@@ -18,6 +18,7 @@ extension Feed {
           keys.append(("d\(number)", wording(.decline)))
         }
         keys.append(("r\(number)", wording(.review)))
+        if !card.pictures.isEmpty { keys.append(("p\(number)", wording(.showPicture))) }
       }
       return painter.card(
         card, of: entry, number: number, answer: timeline.answer(to: card), keys: keys)

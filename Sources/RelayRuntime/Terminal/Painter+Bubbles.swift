@@ -54,12 +54,15 @@ extension Painter {
     guard case .communication(let people, _) = question.topic else { return [] }
     return people.flatMap { person -> [Row] in
       var rows = hanging("• ", wording.person(person), in: width)
-      if let avatar = person.avatar {
-        let text = wording(.picture, avatar.mediaType, size(avatar.bytes.count))
-        rows += hanging("  ", text, .faint, in: width)
-      }
+      if let avatar = person.avatar { rows += hanging("  ", line(of: avatar), .faint, in: width) }
       return rows
     }
+  }
+
+  /// What stands in the place of a picture (S2).
+  func line(of picture: Avatar) -> String {
+    pictures.isClean(picture)
+      ? wording(.picture, picture.mediaType, size(picture.bytes.count)) : wording(.sensitivePicture)
   }
 
   /// What is framed is as wide as its widest row.

@@ -8,11 +8,16 @@ struct Painter: Sendable {
   let columns: Int
   let now: Instant
   let timeZone: TimeZone
+  let pictures: Pictures
   /// Narrower than this, lines are as wide as this nevertheless.
   static let fewestColumns = 20
 
-  init(_ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current) {
+  init(
+    _ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current,
+    pictures: Pictures = Pictures()
+  ) {
     self.wording = wording
+    self.pictures = pictures
     self.columns = max(Self.fewestColumns, columns)
     self.now = now
     self.timeZone = timeZone

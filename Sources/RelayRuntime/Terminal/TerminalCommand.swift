@@ -8,6 +8,8 @@ enum TerminalCommand: Hashable, Sendable {
   case cancel(Int?)
   case decline(Int?)
   case review(Int?)
+  /// Hands out the pictures of a question as files.
+  case pictures(Int?)
   /// Picks the child whom the next commands are about.
   case with(String)
   case limits(on: Bool, child: String?)
@@ -44,14 +46,15 @@ enum TerminalCommand: Hashable, Sendable {
     -> TerminalCommand?
   {
     // d2 is d 2.
-    if let key = first.first, "dr".contains(key), first.count > 1, words.count == 1,
+    if let key = first.first, "drp".contains(key), first.count > 1, words.count == 1,
       let number = Int(first.dropFirst())
     {
-      return key == "d" ? .decline(number) : .review(number)
+      return key == "d" ? .decline(number) : key == "r" ? .review(number) : .pictures(number)
     }
     switch first {
     case "d", "decline": return numbered(words).map { .decline($0) }
     case "r", "review": return numbered(words).map { .review($0) }
+    case "p", "picture": return numbered(words).map { .pictures($0) }
     case "with": return rest.isEmpty ? .children : .with(rest)
     case "limits":
       guard words.count > 1, ["on", "off"].contains(words[1]) else { return nil }
@@ -104,6 +107,7 @@ enum TerminalCommand: Hashable, Sendable {
     }
     return [
       ("r[N]", "review request N, then answer"), ("d[N]", "decline request N"),
+      ("p[N]", "the pictures of request N, as files"),
       ("with [CHILD]", "whom the commands below are about"),
       ("contact add|remove KIND VALUE", "known contacts; KIND is phone, email or custom"),
       ("withdraw", "take an approval back, from a list"),

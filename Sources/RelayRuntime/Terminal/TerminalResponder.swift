@@ -1,3 +1,4 @@
+import ContentCheck
 import FamilyCore
 import FamilyModel
 import Synchronization
@@ -11,6 +12,8 @@ enum TerminalEvent: Sendable {
   case changed
   /// A second is over.
   case tick
+  /// A picture was checked.
+  case picture(Avatar, ContentVerdict)
   /// The new passcode's key is derived.
   case passcode(Passcode?)
 }

@@ -29,6 +29,8 @@ extension TerminalSession {
       if let card = question(number) { await review(card) }
     case .decline(let number):
       if let card = question(number) { await decline(card) }
+    case .pictures(let number):
+      if let card = question(number) { handOut(card) }
     case .children: listChildren()
     case .with(let name):
       guard let found = self.child(name) else { return }
@@ -69,9 +71,7 @@ extension TerminalSession {
   /// The open question of this number, or the only one there is.
   private func question(_ number: Int?) -> Card? {
     guard let timeline else { return nil }
-    let open = timeline.children.flatMap { child in
-      timeline.link.conversations[child.id]?.inOrder.map(Card.init) ?? []
-    }.filter { $0.isOpen(painter.now) }
+    let open = timeline.children.flatMap { timeline.openCards(of: $0.id) }
     guard let number else {
       if open.count == 1 { return open[0] }
       let text = open.isEmpty ? wording(.noOpenQuestions) : "Which one? " + numbers(open)
@@ -111,6 +111,19 @@ extension TerminalSession {
       await act(.seen(child: child.id, seq: seq))
     }
     open(ReviewDialog(card: card, child: child, titles: question.choices.map(painter.title)))
+  }
+
+  private func handOut(_ card: Card) {
+    guard let number = feed.numbers[card.header.id] else { return }
+    do {
+      let files = try Pictures.write(card, number: number, in: host.configuration.directory)
+      say(
+        zip(card.pictures, files).flatMap { picture, file in
+          painter.text(painter.line(of: picture), .faint) + painter.text(file.path)
+        })
+    } catch {
+      say(painter.text("\(error)", .bad))
+    }
   }
 
   /// Right from the bubble (R1): the first choice that denies.

@@ -1,3 +1,4 @@
+import ContentCheck
 import FamilyCore
 import FamilyModel
 import Foundation
@@ -16,6 +17,8 @@ actor TerminalSession: Service {
   let console: Console
   let wording: Wording
   private let responder: TerminalResponder
+  private let checker: (any ContentChecker)?
+  private var pictures = Pictures()
   private(set) var feed = Feed()
   /// The first one has the keyboard.
   private var dialogs: [(dialog: any Dialog, reply: UnsafeContinuation<PromptAnswer, Never>?)] = []
@@ -33,8 +36,9 @@ actor TerminalSession: Service {
 
   init(
     _ host: AgentHost, of address: DeviceAddress, _ responder: TerminalResponder,
-    console: Console, wording: Wording
+    console: Console, wording: Wording, checker: (any ContentChecker)?
   ) {
+    self.checker = checker
     self.host = host
     self.address = address
     self.responder = responder
@@ -42,7 +46,7 @@ actor TerminalSession: Service {
     self.wording = wording
   }
 
-  var painter: Painter { Painter(wording, columns: console.columns, now: .now) }
+  var painter: Painter { Painter(wording, columns: console.columns, now: .now, pictures: pictures) }
   var timeline: Timeline? { view.map { Timeline(link: $0.link, painter: painter) } }
   var isGuardian: Bool { view?.isGuardian ?? false }
 
@@ -76,6 +80,7 @@ actor TerminalSession: Service {
       await look()
       tell(notice)
     case .prompt(let prompt, let reply): open(prompt.dialog(received: .now), reply)
+    case .picture(let picture, let verdict): found(verdict, in: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
     case .passcode(nil): say(painter.text(wording(.passcodeLength), .bad))
     }
@@ -114,6 +119,7 @@ actor TerminalSession: Service {
     connection(now)
     let outputs = feed.update(timeline, painter, isGuardian: isGuardian)
     for output in outputs { console.show(output.rows, replacing: output.replacesLast) }
+    check(timeline)
     news(timeline)
     refusals.removeAll { explain($0.command, $0.problem, timeline) }
     closeReview(timeline)
@@ -122,6 +128,27 @@ actor TerminalSession: Service {
   /// The end of the child's conversation once more.
   func showAgain(_ child: Person, _ timeline: Timeline) -> [Row] {
     feed.again(child, timeline, painter, isGuardian: isGuardian)
+  }
+
+  /// Has the pictures of open questions checked, on other threads.
+  private func check(_ timeline: Timeline) {
+    guard let checker else { return }
+    let open = timeline.children.flatMap { timeline.openCards(of: $0.id) }
+    for picture in pictures.unchecked(of: open) {
+      Task.detached { [events = responder.events] in
+        events.yield(.picture(picture, await checker.verdict(on: picture)))
+      }
+    }
+  }
+
+  /// The bubbles came with a warning; one that was not needed is taken back.
+  private func found(_ verdict: ContentVerdict, in picture: Avatar) {
+    pictures.found(verdict, in: picture)
+    guard let timeline, pictures.isClean(picture) else { return }
+    for card in timeline.children.flatMap({ timeline.openCards(of: $0.id) })
+    where card.pictures.contains(picture) {
+      say(feed.note(card.header.id, painter.line(of: picture), painter))
+    }
   }
 
   private func connection(_ now: DeviceView) {
@@ -238,7 +265,7 @@ actor TerminalSession: Service {
     case .noPasscode: say(painter.text(wording(.noPasscode), .bad))
     case .shutOut: say(painter.text(wording(.notInFamily), .bad))
     // These have a line in the conversation.
-    case .decided, .message, .reminded, .withdrawn: break
+    case .decided, .message, .reminded, .withdrawn, .disbelieved: break
     }
   }
 

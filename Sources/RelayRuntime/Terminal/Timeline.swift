@@ -73,6 +73,11 @@ struct Timeline {
     return (name(link.owner(of: device)), title(of: choice, in: card.question))
   }
 
+  /// The questions that can be answered, in their order.
+  func openCards(of child: PersonID) -> [Card] {
+    (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(painter.now) }
+  }
+
   func entries(of child: PersonID) -> [Entry] {
     let conversation = link.conversations[child] ?? Conversation()
     let sent = conversation.lines.map { entry($0, in: conversation, of: child) }

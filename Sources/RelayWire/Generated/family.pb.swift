@@ -398,6 +398,10 @@ nonisolated struct PBDevice: Sendable {
 
   var publicKey: Data = Data()
 
+  var signingKey: Data = Data()
+
+  var agreementKey: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -574,6 +578,68 @@ nonisolated struct PBDecision: Sendable {
   fileprivate var _choice: PBChoice? = nil
 }
 
+nonisolated struct PBSignature: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var signer: UInt32 = 0
+
+  var seen: UInt64 = 0
+
+  var value: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBKeyWrap: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var key: Data = Data()
+
+  var reader: Data = Data()
+
+  var value: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBKeyWraps: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var audience: UInt64 = 0
+
+  var wraps: [PBKeyWrap] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// What a vault makes of a content: the name of the key, then nonce, ciphertext and tag.
+/// Its numbers are none of Content's: no reader takes one for the other.
+nonisolated struct PBSealed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var key: Data = Data()
+
+  var box: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct PBEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -710,6 +776,23 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .withdrawn(newValue)}
   }
 
+  var keysShared: PBKeyWraps {
+    get {
+      if case .keysShared(let v)? = _storage._body {return v}
+      return PBKeyWraps()
+    }
+    set {_uniqueStorage()._body = .keysShared(newValue)}
+  }
+
+  var signature: PBSignature {
+    get {_storage._signature ?? PBSignature()}
+    set {_uniqueStorage()._signature = newValue}
+  }
+  /// Returns true if `signature` has been explicitly set.
+  var hasSignature: Bool {_storage._signature != nil}
+  /// Clears the value of `signature`. Subsequent reads from it will return its default value.
+  mutating func clearSignature() {_uniqueStorage()._signature = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -725,6 +808,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case passcodeChanged(PBPasscode)
     case answeredInPerson(PBInPerson)
     case withdrawn(PBForPerson)
+    case keysShared(PBKeyWraps)
 
   }
 
@@ -1415,7 +1499,7 @@ nonisolated extension PBPerson: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Device"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}person\0\u{3}public_key\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}person\0\u{3}public_key\0\u{4}9signing_key\0\u{3}agreement_key\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1426,6 +1510,8 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 60: try { try decoder.decodeSingularBytesField(value: &self.signingKey) }()
+      case 61: try { try decoder.decodeSingularBytesField(value: &self.agreementKey) }()
       default: break
       }
     }
@@ -1441,6 +1527,12 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if !self.publicKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 3)
     }
+    if !self.signingKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.signingKey, fieldNumber: 60)
+    }
+    if !self.agreementKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.agreementKey, fieldNumber: 61)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1448,6 +1540,8 @@ nonisolated extension PBDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.id != rhs.id {return false}
     if lhs.person != rhs.person {return false}
     if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.signingKey != rhs.signingKey {return false}
+    if lhs.agreementKey != rhs.agreementKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1784,9 +1878,159 @@ nonisolated extension PBDecision: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   }
 }
 
+nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Signature"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}signer\0\u{1}seen\0\u{1}value\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.signer) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.seen) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.signer != 0 {
+      try visitor.visitSingularUInt32Field(value: self.signer, fieldNumber: 1)
+    }
+    if self.seen != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seen, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSignature, rhs: PBSignature) -> Bool {
+    if lhs.signer != rhs.signer {return false}
+    if lhs.seen != rhs.seen {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBKeyWrap: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".KeyWrap"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}reader\0\u{1}value\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.reader) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 1)
+    }
+    if !self.reader.isEmpty {
+      try visitor.visitSingularBytesField(value: self.reader, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBKeyWrap, rhs: PBKeyWrap) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.reader != rhs.reader {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBKeyWraps: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".KeyWraps"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}wraps\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.audience) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.wraps) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.audience != 0 {
+      try visitor.visitSingularUInt64Field(value: self.audience, fieldNumber: 1)
+    }
+    if !self.wraps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.wraps, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBKeyWraps, rhs: PBKeyWraps) -> Bool {
+    if lhs.audience != rhs.audience {return false}
+    if lhs.wraps != rhs.wraps {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBSealed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Sealed"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}<key\0\u{1}box\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 60: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 61: try { try decoder.decodeSingularBytesField(value: &self.box) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 60)
+    }
+    if !self.box.isEmpty {
+      try visitor.visitSingularBytesField(value: self.box, fieldNumber: 61)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSealed, rhs: PBSealed) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.box != rhs.box {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}'keys_shared\0\u{1}signature\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -1796,6 +2040,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     var _device: UInt32 = 0
     var _at: Int64 = 0
     var _body: PBEvent.OneOf_Body?
+    var _signature: PBSignature? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1813,6 +2058,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       _device = source._device
       _at = source._at
       _body = source._body
+      _signature = source._signature
     }
   }
 
@@ -1983,6 +2229,20 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .withdrawn(v)
           }
         }()
+        case 60: try {
+          var v: PBKeyWraps?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .keysShared(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .keysShared(v)
+          }
+        }()
+        case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
         default: break
         }
       }
@@ -2062,8 +2322,15 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         guard case .withdrawn(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
       }()
+      case .keysShared?: try {
+        guard case .keysShared(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+      }()
       case nil: break
       }
+      try { if let v = _storage._signature {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2080,6 +2347,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         if _storage._device != rhs_storage._device {return false}
         if _storage._at != rhs_storage._at {return false}
         if _storage._body != rhs_storage._body {return false}
+        if _storage._signature != rhs_storage._signature {return false}
         return true
       }
       if !storagesAreEqual {return false}

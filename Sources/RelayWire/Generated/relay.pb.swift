@@ -152,6 +152,14 @@ nonisolated struct PBCommand: Sendable {
     set {body = .addChild(newValue)}
   }
 
+  var shareKeys: PBKeyWraps {
+    get {
+      if case .shareKeys(let v)? = body {return v}
+      return PBKeyWraps()
+    }
+    set {body = .shareKeys(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -168,6 +176,7 @@ nonisolated struct PBCommand: Sendable {
     case answerInPerson(PBInPerson)
     case withdraw(PBForPerson)
     case addChild(String)
+    case shareKeys(PBKeyWraps)
 
   }
 
@@ -227,62 +236,90 @@ nonisolated struct PBEmpty: Sendable {
 }
 
 /// The fields by which a request is routed come first.
-nonisolated struct PBRequest: Sendable {
+nonisolated struct PBRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var version: UInt32 = 0
+  var version: UInt32 {
+    get {_storage._version}
+    set {_uniqueStorage()._version = newValue}
+  }
 
-  var family: UInt64 = 0
+  var family: UInt64 {
+    get {_storage._family}
+    set {_uniqueStorage()._family = newValue}
+  }
 
-  var device: UInt32 = 0
+  var device: UInt32 {
+    get {_storage._device}
+    set {_uniqueStorage()._device = newValue}
+  }
 
-  var id: UInt64 = 0
+  var id: UInt64 {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
-  var commandID: Data = Data()
+  var commandID: Data {
+    get {_storage._commandID}
+    set {_uniqueStorage()._commandID = newValue}
+  }
 
-  var body: PBRequest.OneOf_Body? = nil
+  var body: OneOf_Body? {
+    get {return _storage._body}
+    set {_uniqueStorage()._body = newValue}
+  }
 
   var command: PBCommand {
     get {
-      if case .command(let v)? = body {return v}
+      if case .command(let v)? = _storage._body {return v}
       return PBCommand()
     }
-    set {body = .command(newValue)}
+    set {_uniqueStorage()._body = .command(newValue)}
   }
 
   var attach: PBCursors {
     get {
-      if case .attach(let v)? = body {return v}
+      if case .attach(let v)? = _storage._body {return v}
       return PBCursors()
     }
-    set {body = .attach(newValue)}
+    set {_uniqueStorage()._body = .attach(newValue)}
   }
 
   var fetch: PBFetch {
     get {
-      if case .fetch(let v)? = body {return v}
+      if case .fetch(let v)? = _storage._body {return v}
       return PBFetch()
     }
-    set {body = .fetch(newValue)}
+    set {_uniqueStorage()._body = .fetch(newValue)}
   }
 
   var acknowledge: PBCursors {
     get {
-      if case .acknowledge(let v)? = body {return v}
+      if case .acknowledge(let v)? = _storage._body {return v}
       return PBCursors()
     }
-    set {body = .acknowledge(newValue)}
+    set {_uniqueStorage()._body = .acknowledge(newValue)}
   }
 
   var ping: PBEmpty {
     get {
-      if case .ping(let v)? = body {return v}
+      if case .ping(let v)? = _storage._body {return v}
       return PBEmpty()
     }
-    set {body = .ping(newValue)}
+    set {_uniqueStorage()._body = .ping(newValue)}
   }
+
+  /// of the command
+  var signature: PBSignature {
+    get {_storage._signature ?? PBSignature()}
+    set {_uniqueStorage()._signature = newValue}
+  }
+  /// Returns true if `signature` has been explicitly set.
+  var hasSignature: Bool {_storage._signature != nil}
+  /// Clears the value of `signature`. Subsequent reads from it will return its default value.
+  mutating func clearSignature() {_uniqueStorage()._signature = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -296,6 +333,8 @@ nonisolated struct PBRequest: Sendable {
   }
 
   init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 nonisolated struct PBProblem: Sendable {
@@ -623,7 +662,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}/share_keys\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -785,6 +824,19 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .addChild(v)
         }
       }()
+      case 60: try {
+        var v: PBKeyWraps?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .shareKeys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .shareKeys(v)
+        }
+      }()
       default: break
       }
     }
@@ -847,6 +899,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .addChild?: try {
       guard case .addChild(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 13)
+    }()
+    case .shareKeys?: try {
+      guard case .shareKeys(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
     }()
     case nil: break
     }
@@ -986,142 +1042,195 @@ nonisolated extension PBEmpty: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
 nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Request"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{2}3signature\0")
+
+  fileprivate class _StorageClass {
+    var _version: UInt32 = 0
+    var _family: UInt64 = 0
+    var _device: UInt32 = 0
+    var _id: UInt64 = 0
+    var _commandID: Data = Data()
+    var _body: PBRequest.OneOf_Body?
+    var _signature: PBSignature? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _version = source._version
+      _family = source._family
+      _device = source._device
+      _id = source._id
+      _commandID = source._commandID
+      _body = source._body
+      _signature = source._signature
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.family) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.device) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.commandID) }()
-      case 6: try {
-        var v: PBCommand?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .command(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._version) }()
+        case 2: try { try decoder.decodeSingularUInt64Field(value: &_storage._family) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._device) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._id) }()
+        case 5: try { try decoder.decodeSingularBytesField(value: &_storage._commandID) }()
+        case 6: try {
+          var v: PBCommand?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .command(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .command(v)
+          }
+        }()
+        case 7: try {
+          var v: PBCursors?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .attach(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .attach(v)
+          }
+        }()
+        case 8: try {
+          var v: PBFetch?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .fetch(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .fetch(v)
+          }
+        }()
+        case 9: try {
+          var v: PBCursors?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .acknowledge(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .acknowledge(v)
+          }
+        }()
+        case 10: try {
+          var v: PBEmpty?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .ping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .ping(v)
+          }
+        }()
+        case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .command(v)
-        }
-      }()
-      case 7: try {
-        var v: PBCursors?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .attach(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .attach(v)
-        }
-      }()
-      case 8: try {
-        var v: PBFetch?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .fetch(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .fetch(v)
-        }
-      }()
-      case 9: try {
-        var v: PBCursors?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .acknowledge(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .acknowledge(v)
-        }
-      }()
-      case 10: try {
-        var v: PBEmpty?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .ping(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .ping(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.version != 0 {
-      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
-    }
-    if self.family != 0 {
-      try visitor.visitSingularUInt64Field(value: self.family, fieldNumber: 2)
-    }
-    if self.device != 0 {
-      try visitor.visitSingularUInt32Field(value: self.device, fieldNumber: 3)
-    }
-    if self.id != 0 {
-      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 4)
-    }
-    if !self.commandID.isEmpty {
-      try visitor.visitSingularBytesField(value: self.commandID, fieldNumber: 5)
-    }
-    switch self.body {
-    case .command?: try {
-      guard case .command(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .attach?: try {
-      guard case .attach(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    }()
-    case .fetch?: try {
-      guard case .fetch(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    }()
-    case .acknowledge?: try {
-      guard case .acknowledge(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    }()
-    case .ping?: try {
-      guard case .ping(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._version != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._version, fieldNumber: 1)
+      }
+      if _storage._family != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._family, fieldNumber: 2)
+      }
+      if _storage._device != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._device, fieldNumber: 3)
+      }
+      if _storage._id != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._id, fieldNumber: 4)
+      }
+      if !_storage._commandID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._commandID, fieldNumber: 5)
+      }
+      switch _storage._body {
+      case .command?: try {
+        guard case .command(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      }()
+      case .attach?: try {
+        guard case .attach(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      }()
+      case .fetch?: try {
+        guard case .fetch(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      }()
+      case .acknowledge?: try {
+        guard case .acknowledge(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      }()
+      case .ping?: try {
+        guard case .ping(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case nil: break
+      }
+      try { if let v = _storage._signature {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBRequest, rhs: PBRequest) -> Bool {
-    if lhs.version != rhs.version {return false}
-    if lhs.family != rhs.family {return false}
-    if lhs.device != rhs.device {return false}
-    if lhs.id != rhs.id {return false}
-    if lhs.commandID != rhs.commandID {return false}
-    if lhs.body != rhs.body {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._version != rhs_storage._version {return false}
+        if _storage._family != rhs_storage._family {return false}
+        if _storage._device != rhs_storage._device {return false}
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._commandID != rhs_storage._commandID {return false}
+        if _storage._body != rhs_storage._body {return false}
+        if _storage._signature != rhs_storage._signature {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,5 +1,6 @@
 import DeviceConnection
 import FamilyModel
+import FamilyTrust
 import Foundation
 import Logging
 @testable import RelayRuntime
@@ -37,8 +38,9 @@ final class AgentRig {
     self.publisher = publisher
     let credential = Credential(
       address: DeviceAddress(family: FamilyID(1), device: DeviceID(3)), personID: PersonID(3),
-      role: .child, name: "Emily", keys: try .generate(), relayKey: keys.publicKey,
-      requests: requests, broadcasts: broadcasts)
+      role: .child, name: "Emily", keys: try .generate(), deviceKeys: DeviceKeys(),
+      organizerKey: DeviceKeys().signingKey, relayKey: keys.publicKey, requests: requests,
+      broadcasts: broadcasts)
     let host = try AgentHost(
       AgentHost.Configuration(
         credentials: [credential], directory: folder, apps: [Self.app: ["/bin/true"]]),

@@ -1,4 +1,6 @@
+import FamilyCore
 import FamilyModel
+import FamilyTrust
 import Foundation
 import Logging
 import RelayRuntime
@@ -73,10 +75,41 @@ final class Rig: Sendable {
     let roster = Roster(
       persons: roles.map { Person(id: PersonID($0), role: $1, displayName: "P\($0)") },
       devices: pairs.map {
-        Device(id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes)
+        Device(
+          id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes,
+          keys: Rig.deviceKeys($0))
       })
     var administrator = try Administrator(administrator)
-    try administrator.send(.setRoster(roster), to: FamilyID(family))
+    let address = DeviceAddress(family: FamilyID(family), device: DeviceID(10))
+    let events = try administrator.history(of: .family, in: address.family)
+    var organizer = GuardianMachine(
+      address, of: PersonID(1), security: Rig.security(10), restoring: events.map { .event($0) },
+      ids: IDSource(seed: .random(in: .min ... .max)))
+    try administrator.send(
+      organizer.prepare(.setRoster(roster), now: .now), to: address.family)
+  }
+
+  /// The same for a device of each family: a test may ask for them at any time.
+  static func deviceKeys(_ device: UInt32) -> DeviceKeys {
+    let secret = [UInt8](repeating: UInt8(device), count: 32)
+    return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
+  }
+
+  static func security(_ device: UInt32) -> Security {
+    Security(KeyVault(deviceKeys(device)), organizerKey: deviceKeys(10).signingKey)
+  }
+
+  /// A visit under the credential of a device of the family.
+  func visit(_ family: UInt64, _ device: UInt32, _ role: Role, _ keys: [UInt32: CurveKeyPair])
+    throws -> DeviceClient
+  {
+    try DeviceClient(
+      Credential(
+        address: DeviceAddress(family: FamilyID(family), device: DeviceID(device)),
+        personID: PersonID(device / 10), role: role, name: "P\(device / 10)", keys: keys[device]!,
+        deviceKeys: Rig.deviceKeys(device), organizerKey: Rig.deviceKeys(10).signingKey,
+        relayKey: self.keys.keys.publicKey, requests: RelayKeys.requests(in: folder),
+        broadcasts: RelayKeys.broadcasts(in: folder)))
   }
 
   func peer(_ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer)

@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import Foundation
 import RelayRuntime
 import Testing
@@ -57,8 +58,8 @@ import ZeroMQ
     let file = folder.appendingPathComponent("family-1-Cleo-1.json")
     let credential = Credential(
       address: DeviceAddress(family: FamilyID(1), device: DeviceID(2)), personID: PersonID(3),
-      role: .child, name: "Cleo", keys: try .generate(),
-      relayKey: try CurveKeyPair.generate().publicKey,
+      role: .child, name: "Cleo", keys: try .generate(), deviceKeys: DeviceKeys(),
+      organizerKey: DeviceKeys().signingKey, relayKey: try CurveKeyPair.generate().publicKey,
       requests: "ipc:///a", broadcasts: "ipc:///b")
     try credential.write(to: file)
     let found = try Credential.read(from: file)

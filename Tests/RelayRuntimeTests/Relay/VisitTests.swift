@@ -7,23 +7,18 @@ import Testing
   func position() async throws {
     let rig = try await Rig()
     let keys = try rig.found(1)
-    let child = try rig.peer(1, 30, keys[30])
-    _ = try child.post("hello")
-    var visit = try DeviceClient(
-      Credential(
-        address: DeviceAddress(family: FamilyID(1), device: DeviceID(10)), personID: PersonID(1),
-        role: .organizer, name: "P1", keys: keys[10]!, relayKey: rig.keys.keys.publicKey,
-        requests: RelayKeys.requests(in: rig.folder),
-        broadcasts: RelayKeys.broadcasts(in: rig.folder)))
+    var child = try rig.visit(1, 30, .child, keys)
+    try child.send(.post(child: PersonID(3), .text("hello")))
+    var visit = try rig.visit(1, 10, .organizer, keys)
     let machine = try visit.machine()
     #expect(machine.link.conversations[PersonID(3)]?.lines.map(\.body) == [.text("hello")])
     try visit.send(.post(child: PersonID(3), .text("hi")))
-    try child.attach()
-    let channel = child.channels[.conversation(PersonID(3))]
-    #expect(channel?.receipt == Receipt())
+    let device = try rig.peer(1, 30, keys[30])
+    try device.attach()
+    #expect(device.channels[.conversation(PersonID(3))]?.receipt == Receipt())
     // The device itself gets everything, from the first event on.
-    let device = try rig.peer(1, 10, keys[10])
-    #expect(try device.texts() == ["hello", "hi"])
+    let lines = try child.machine().link.conversations[PersonID(3)]?.lines
+    #expect(lines?.map(\.body) == [.text("hello"), .text("hi")])
     try await rig.stop()
   }
 }

@@ -1,0 +1,189 @@
+public import FamilyModel
+
+/// A command as it goes to the relay: sealed and signed.
+public struct SignedCommand: Sendable {
+  /// Its id.
+  public var id: CommandID
+  /// What is asked for, with its content sealed.
+  public var command: Command
+  /// By this device.
+  public var signature: Signature?
+}
+
+extension DeviceLink {
+  enum Dress {
+    /// To be sent like this.
+    case ready(SignedCommand)
+    /// First these keys have to be at the relay.
+    case share(Audience, [KeyWrap])
+    /// The family, or a key, is still on its way.
+    case notYet
+  }
+
+  /// Seals the command for those who may read it, and signs it.
+  mutating func dress(_ id: CommandID, _ command: Command) -> Dress {
+    guard var trust else { return .ready(SignedCommand(id: id, command: command)) }
+    guard !isBehind else { return .notYet }
+    var command = command
+    if case .addChild(let name) = command {
+      guard trust.seen > 0 else { return .notYet }
+      command = .setRoster(roster(adding: name))
+    }
+    func header(_ id: QuestionID) -> QuestionHeader? { question(id)?.header }
+    guard let audience = command.outcome(question: header)?.audience else {
+      // Nobody would believe it: the relay is to say what is wrong with it.
+      return .ready(SignedCommand(id: id, command: command))
+    }
+    if let content = command.content {
+      guard trust.seen > 0 else { return .notYet }
+      let readers = roster.readers(of: audience)
+      guard let key = trust.ring.usable(audience, for: readers), let secret = key.secret else {
+        let wraps = trust.ring.make(audience, for: readers, in: trust.family, trust.vault)
+        self.trust = trust
+        return .share(audience, wraps)
+      }
+      guard key.isShared else { return .notYet }
+      var subjects: [UInt8] = []
+      if case .question(let question) = content, let app = command.app {
+        subjects = trust.subjects(of: question, in: app, secret)
+      }
+      let binding = Trust.binding(trust.family, audience, id)
+      let sealed = trust.vault.seal(content, key.name, secret, binding: binding)
+      command = command.replacing(sealed, subjects: subjects)
+    }
+    guard let (_, body) = command.outcome(question: header) else { return .notYet }
+    let signature = trust.sign(
+      id, audience, body, by: address.device, question: body.laterQuestion.flatMap(header))
+    return .ready(SignedCommand(id: id, command: command, signature: signature))
+  }
+
+  /// The command, and before it what is needed to read it, for whoever visits the relay beside the device,
+  /// or brings in the family for it.
+  ///
+  /// - Throws: `stale` where this device does not know the family well enough.
+  mutating func prepare(_ command: Command, id: CommandID?, _ now: Instant) throws(Problem)
+    -> [SignedCommand]
+  {
+    var prepared: [SignedCommand] = []
+    let id = id ?? nextID(now)
+    while true {
+      switch dress(id, command) {
+      case .ready(let ready): return prepared + [ready]
+      case .notYet: throw .stale
+      case .share(let audience, let wraps):
+        guard !wraps.isEmpty,
+          case .ready(let share) = dress(nextID(now), .shareKeys(audience, wraps))
+        else { throw .stale }
+        prepared.append(share)
+        learn(wraps, audience, isShared: true)
+      }
+    }
+  }
+
+  /// Sends what is due. What lacks a key makes one, and waits until the relay has it.
+  mutating func sendDue(_ now: Instant, _ out: inout Output) {
+    for pending in outbox.takeDue(now) {
+      switch dress(pending.id, pending.command) {
+      case .ready(let ready): request(.command(ready.id, ready.command, ready.signature), &out)
+      case .notYet: isWaiting = true
+      case .share(let audience, let wraps):
+        isWaiting = true
+        share(wraps, audience, now, &out)
+      }
+    }
+  }
+
+  /// Gives the keys to devices that came after them, if it is this device's turn.
+  mutating func shareWithNewcomers(_ now: Instant, _ out: inout Output) {
+    guard state == .attached, !isBehind, let trust, let person = roster.person(personID) else {
+      return
+    }
+    var next: Instant?
+    for audience in roster.audiences(of: person) {
+      let readers = roster.readers(of: audience)
+      let lacking = trust.ring.lacking(
+        audience, readers, in: trust.family, trust.vault, most: Limits.keyWraps)
+      guard !lacking.isEmpty else { continue }
+      // The first of those who have the keys gives them at once; the others only if that does not happen.
+      let holders = readers.filter { reader in
+        lacking.contains { $0.entry.readers.contains(reader.agreementKey) }
+      }
+      let rank = holders.firstIndex { $0.id == address.device } ?? holders.count
+      let since = newcomersSince ?? now
+      newcomersSince = since
+      let due = since + Int64(rank) * Timing.shareTurn
+      if due > now {
+        next = min(next ?? due, due)
+        continue
+      }
+      let wraps = lacking.compactMap { entry, reader in
+        trust.vault.wrap(
+          entry.secret ?? [], for: reader.agreementKey,
+          binding: KeyRing.binding(trust.family, audience, entry.name)
+        ).map { KeyWrap(key: entry.name, reader: reader.agreementKey, bytes: $0) }
+      }
+      share(wraps, audience, now, &out)
+      learn(wraps, audience, isShared: false)
+    }
+    if next == nil { newcomersSince = nil }
+    newcomersDue = next
+  }
+
+  private mutating func share(
+    _ wraps: [KeyWrap], _ audience: Audience, _ now: Instant, _ out: inout Output
+  ) {
+    guard !wraps.isEmpty, !outbox.isFull else { return }
+    let (id, command) = (nextID(now), Command.shareKeys(audience, wraps))
+    out.changes.append(outbox.add(id, command))
+    outbox.postpone(id, until: now + Timing.requestFirst)
+    if case .ready(let ready) = dress(id, command) {
+      request(.command(ready.id, ready.command, ready.signature), &out)
+    }
+  }
+
+  /// Keeps what was shared; tells whether a key came that this device did not have.
+  @discardableResult
+  mutating func learn(_ wraps: [KeyWrap], _ audience: Audience, isShared: Bool) -> Bool {
+    guard var trust else { return false }
+    let isNew = trust.ring.learn(
+      wraps, audience, in: trust.family, isShared: isShared, trust.vault)
+    self.trust = trust
+    return isNew
+  }
+
+  /// A command of this device was accepted or refused; keys go with it.
+  mutating func settled(_ command: Command, _ problem: Problem?, _ now: Instant) {
+    guard case .shareKeys(let audience, let wraps) = command else { return }
+    if problem == nil {
+      learn(wraps, audience, isShared: true)
+    } else {
+      trust?.ring.drop(wraps, audience)
+    }
+    goOn(now)
+  }
+
+  /// Looks again at what waits for keys or for the family.
+  mutating func goOn(_ now: Instant) {
+    guard isWaiting, state == .attached else { return }
+    isWaiting = false
+    outbox.restart(now)
+  }
+
+  private func roster(adding name: String) -> Roster {
+    var roster = roster
+    // Numbers are not given anew: what a person who left has said stays theirs.
+    let id = PersonID((everybody.map(\.rawValue).max() ?? 0) + 1)
+    roster.persons.append(Person(id: id, role: .child, displayName: name))
+    return roster
+  }
+}
+
+extension Command {
+  /// The app of a question.
+  fileprivate var app: AppID? {
+    switch self {
+    case .ask(let header, _), .answerInPerson(let header, _, _, _): header.app
+    default: nil
+    }
+  }
+}

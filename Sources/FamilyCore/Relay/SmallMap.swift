@@ -1,0 +1,54 @@
+/// A map of a few entries: a sorted array, which takes a third of the memory of a dictionary and is read
+/// faster as long as it is short. Its order is that of the keys.
+struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendable>: Hashable,
+  Sendable
+{
+  struct Entry: Hashable, Sendable {
+    var key: Key
+    var value: Value
+  }
+
+  private(set) var entries: [Entry] = []
+
+  var keys: [Key] { entries.map(\.key) }
+
+  subscript(key: Key) -> Value? {
+    get {
+      let index = index(of: key)
+      return index < entries.count && entries[index].key == key ? entries[index].value : nil
+    }
+    set {
+      let index = index(of: key)
+      let isThere = index < entries.count && entries[index].key == key
+      switch (newValue, isThere) {
+      case (let value?, true): entries[index].value = value
+      case (let value?, false): entries.insert(Entry(key: key, value: value), at: index)
+      case (nil, true): entries.remove(at: index)
+      case (nil, false): break
+      }
+    }
+  }
+
+  subscript(key: Key, default value: Value) -> Value {
+    get { self[key] ?? value }
+    _modify {
+      let index = index(of: key)
+      if index == entries.count || entries[index].key != key {
+        entries.insert(Entry(key: key, value: value), at: index)
+      }
+      yield &entries[index].value
+    }
+  }
+
+  mutating func removeAll() { entries = [] }
+
+  /// Where the key is, or would be.
+  private func index(of key: Key) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,123 @@
+import FamilyModel
+
+/// Where in commands and events the content is, and what kind of thing it says.
+extension Command {
+  /// What is sealed of it.
+  var content: Content? {
+    switch self {
+    case .setAccount(_, let content), .ask(_, let content), .post(_, let content),
+      .changeContact(_, let content), .answerInPerson(_, let content, _, _),
+      .withdraw(_, let content):
+      content
+    default: nil
+    }
+  }
+
+  /// The same with this content, and, of a question, this digest of the people.
+  func replacing(_ content: Content, subjects: [UInt8]) -> Command {
+    switch self {
+    case .setAccount(let person, _): return .setAccount(person, content)
+    case .ask(var header, _):
+      header.subjects = subjects
+      return .ask(header, content)
+    case .post(let child, _): return .post(child: child, content)
+    case .changeContact(let child, _): return .changeContact(child: child, content)
+    case .answerInPerson(var header, _, let choice, let proof):
+      header.subjects = subjects
+      return .answerInPerson(header, content, choice: choice, proof: proof)
+    case .withdraw(let child, _): return .withdraw(child: child, content)
+    default: return self
+    }
+  }
+
+  /// The audience of the event that it leads to, and what the event says; `nil` where the question or choice
+  /// is not known here.
+  func outcome(question: (QuestionID) -> QuestionHeader?) -> (audience: Audience, Event.Body)? {
+    switch self {
+    case .setRoster(let roster): return (.family, .rosterChanged(roster))
+    case .setPasscode(let passcode): return (.family, .passcodeChanged(passcode))
+    case .setAccount(let person, let content):
+      return (.account(person), .accountChanged(person, content))
+    case .setLimits(let child, let on):
+      return (.conversation(child), .limitsChanged(child: child, on: on))
+    case .ask(let header, let content):
+      return (.conversation(header.child), .asked(header, content))
+    case .post(let child, let content):
+      return (.conversation(child), .posted(child: child, content))
+    case .changeContact(let child, let content):
+      return (.conversation(child), .contactChanged(child: child, content))
+    case .withdraw(let child, let content):
+      return (.conversation(child), .withdrawn(child: child, content))
+    case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
+    case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
+    case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
+    case .answer(let id, let choiceID):
+      guard let header = question(id),
+        let choice = header.choices.first(where: { $0.id == choiceID })
+      else { return nil }
+      let decision = Decision(question: id, choice: choice)
+      return (.conversation(header.child), .decided(decision))
+    case .answerInPerson(let header, let content, let choiceID, let proof):
+      guard let choice = header.choices.first(where: { $0.id == choiceID }) else { return nil }
+      let decision = Decision(question: header.id, choice: choice)
+      return (
+        .conversation(header.child), .answeredInPerson(header, content, decision, proof: proof)
+      )
+    case .addChild: return nil
+    }
+  }
+}
+
+extension Event.Body {
+  /// What is sealed of it.
+  var content: Content? {
+    switch self {
+    case .accountChanged(_, let content), .asked(_, let content), .posted(_, let content),
+      .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
+      .withdrawn(_, let content):
+      content
+    default: nil
+    }
+  }
+
+  /// The same with this content.
+  func replacing(_ content: Content) -> Event.Body {
+    switch self {
+    case .accountChanged(let person, _): .accountChanged(person, content)
+    case .asked(let header, _): .asked(header, content)
+    case .posted(let child, _): .posted(child: child, content)
+    case .contactChanged(let child, _): .contactChanged(child: child, content)
+    case .answeredInPerson(let header, _, let decision, let proof):
+      .answeredInPerson(header, content, decision, proof: proof)
+    case .withdrawn(let child, _): .withdrawn(child: child, content)
+    default: self
+    }
+  }
+
+  /// Whether the content is of the kind that belongs here.
+  func fits(_ content: Content) -> Bool {
+    switch (self, content) {
+    case (.accountChanged, .account), (.asked, .question), (.posted, .text),
+      (.contactChanged, .contact), (.answeredInPerson, .question), (.withdrawn, .withdrawal):
+      true
+    default: false
+    }
+  }
+
+  /// The question that it is about and that came before it.
+  var laterQuestion: QuestionID? {
+    switch self {
+    case .reminded(let id), .cancelled(let id): id
+    case .decided(let decision): decision.question
+    default: nil
+    }
+  }
+
+  /// The question that it brings.
+  var newQuestion: QuestionHeader? {
+    switch self {
+    case .asked(let header, _), .answeredInPerson(let header, _, _, _): header
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package import FamilyModel
+
+/// Who may follow whom: the rules by which one roster leads to the next, and who may decide what. The relay
+/// and every device apply the same ones.
+extension Roster {
+  /// Whether the family has keys to sign with. One without them is for the machines' own tests: no device
+  /// with a vault believes it.
+  package var isSigned: Bool {
+    devices.contains { owner(of: $0.id)?.role == .organizer && !$0.signingKey.isEmpty }
+  }
+
+  /// The key that a roster after this one must be signed with, if this device may sign it.
+  ///
+  /// A guardian's device may. Only the organizer's own may change who the organizer is, and the organizer's
+  /// devices.
+  package func key(forNext next: Roster, by signer: DeviceID) -> [UInt8]? {
+    guard let device = device(signer), let owner = person(device.person), owner.role.isGuardian,
+      !device.signingKey.isEmpty
+    else { return nil }
+    if owner.role == .organizer { return device.signingKey }
+    return next.organizer == organizer ? device.signingKey : nil
+  }
+
+  /// The key that the first roster must be signed with: the organizer's device's in it.
+  package func key(forFirstBy signer: DeviceID) -> [UInt8]? {
+    guard let device = device(signer), person(device.person)?.role == .organizer,
+      !device.signingKey.isEmpty
+    else { return nil }
+    return device.signingKey
+  }
+
+  private var organizer: [Device] {
+    devices.filter { person($0.person)?.role == .organizer }
+  }
+
+  /// Whether the person may say this in the audience; what is signed by others is refused.
+  func mayDecide(_ body: Event.Body, in audience: Audience, _ person: Person) -> Bool {
+    let isGuardian = person.role.isGuardian
+    let child = audience.conversationChild
+    func isIn(_ named: PersonID) -> Bool {
+      named == child && self.person(named)?.role == .child
+    }
+    switch body {
+    case .rosterChanged: return audience == .family && isGuardian
+    case .passcodeChanged: return audience == .family && isGuardian
+    case .accountChanged(let id, _):
+      guard audience == .account(id), let owner = self.person(id) else { return false }
+      return owner.role == .child ? isGuardian : owner.id == person.id
+    case .limitsChanged(let id, _), .contactChanged(let id, _), .withdrawn(let id, _):
+      return isIn(id) && isGuardian
+    case .decided: return child.map(isIn) ?? false && isGuardian
+    case .posted(let id, _): return isIn(id) && (isGuardian || person.id == id)
+    case .asked(let header, _), .answeredInPerson(let header, _, _, _):
+      return isIn(header.child) && person.id == header.child
+    case .reminded, .cancelled: return child == person.id && isIn(person.id)
+    case .keysShared: return isMember(person, of: audience)
+    }
+  }
+
+  /// The devices that may read the audience and can open what is sealed for them, ascending by id.
+  func readers(of audience: Audience) -> [Device] {
+    devices.filter { device in
+      !device.agreementKey.isEmpty
+        && person(device.person).map { isMember($0, of: audience) } ?? false
+    }
+  }
+}

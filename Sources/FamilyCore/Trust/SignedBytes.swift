@@ -1,0 +1,113 @@
+import FamilyModel
+
+/// The bytes under a device's signature: which family and audience, whose command, and everything that it
+/// changes. The relay's own part of an event (its place, its time) is not in them.
+enum SignedBytes {
+  /// - Parameters:
+  ///   - question: The question that a decision, a reminder or a cancellation is about: a decision is
+  ///     signed with the child, the app, and the digest of the people.
+  ///   - bytes: The bytes of a content as it travels: sealed.
+  static func of(
+    _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
+    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, bytes: (Content) -> [UInt8]
+  ) -> [UInt8] {
+    var out = BoundBytes("permission-relay command 1")
+    out.add(family.rawValue)
+    out.add(audience.rawValue)
+    out.add(signer.rawValue)
+    out.add(seen)
+    out.add(command)
+    switch body {
+    case .rosterChanged(let roster):
+      out.add(UInt8(1))
+      out.add(roster)
+    case .limitsChanged(let child, let on):
+      out.add(UInt8(2))
+      out.add(child.rawValue)
+      out.add(UInt8(on ? 1 : 0))
+    case .accountChanged(let person, let content): out.add(3, person, bytes(content))
+    case .asked(let header, let content):
+      out.add(UInt8(4))
+      out.add(header)
+      out.add(bytes(content))
+    case .reminded(let id):
+      out.add(UInt8(5))
+      out.add(id)
+    case .cancelled(let id):
+      out.add(UInt8(6))
+      out.add(id)
+    case .decided(let decision):
+      out.add(UInt8(7))
+      out.add(decision)
+      if let question { out.add(question) }
+    case .posted(let child, let content): out.add(8, child, bytes(content))
+    case .contactChanged(let child, let content): out.add(9, child, bytes(content))
+    case .passcodeChanged(let passcode):
+      out.add(UInt8(10))
+      out.add(passcode.salt)
+      out.add(passcode.logCost)
+      out.add(passcode.publicKey)
+    case .answeredInPerson(let header, let content, let decision, let proof):
+      out.add(UInt8(11))
+      out.add(header)
+      out.add(bytes(content))
+      out.add(decision)
+      out.add(proof)
+    case .withdrawn(let child, let content): out.add(12, child, bytes(content))
+    case .keysShared(let wraps):
+      out.add(UInt8(13))
+      out.add(UInt32(wraps.count))
+      for wrap in wraps {
+        out.add(wrap.key)
+        out.add(wrap.reader)
+        out.add(wrap.bytes)
+      }
+    }
+    return out.bytes
+  }
+}
+
+extension BoundBytes {
+  fileprivate mutating func add(_ kind: UInt8, _ person: PersonID, _ content: [UInt8]) {
+    add(kind)
+    add(person.rawValue)
+    add(content)
+  }
+
+  fileprivate mutating func add(_ roster: Roster) {
+    add(UInt32(roster.persons.count))
+    for person in roster.persons {
+      add(person.id.rawValue)
+      add(person.role.rawValue)
+      add(person.displayName)
+    }
+    add(UInt32(roster.devices.count))
+    for device in roster.devices {
+      add(device.id.rawValue)
+      add(device.person.rawValue)
+      add(device.publicKey)
+      add(device.signingKey)
+      add(device.agreementKey)
+    }
+  }
+
+  fileprivate mutating func add(_ header: QuestionHeader) {
+    add(header.id)
+    add(header.child.rawValue)
+    add(header.app.rawValue)
+    add(header.subjects)
+    add(UInt32(header.choices.count))
+    for choice in header.choices {
+      add(choice.id)
+      add(choice.answer.rawValue)
+    }
+    add(UInt8(header.expiration == nil ? 0 : 1))
+    add(header.expiration?.milliseconds ?? 0)
+  }
+
+  fileprivate mutating func add(_ decision: Decision) {
+    add(decision.question)
+    add(decision.choice.id)
+    add(decision.choice.answer.rawValue)
+  }
+}

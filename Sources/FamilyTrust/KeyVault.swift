@@ -1,0 +1,100 @@
+import Crypto
+public import FamilyCore
+public import FamilyModel
+import Foundation
+import RelayWire
+
+/// A device's vault: Ed25519 for what it decides, HPKE (X25519, HKDF-SHA256, AES-GCM-128) for the keys that
+/// are sealed for it, AES-GCM for contents.
+public struct KeyVault: DeviceVault {
+  private let keys: DeviceKeys
+  public let agreementKey: [UInt8]
+
+  /// What HPKE's key schedule is bound to, beside the binding of each use.
+  private static let purpose = Data("permission-relay content key 1".utf8)
+  private static let suite = HPKE.Ciphersuite(
+    kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .AES_GCM_128)
+  /// Bytes of a key that HPKE encapsulates.
+  private static let encapsulated = 32
+
+  /// The vault of these keys.
+  public init(_ keys: DeviceKeys) {
+    self.keys = keys
+    agreementKey = keys.agreementKey
+  }
+
+  public func sign(_ bytes: [UInt8]) -> [UInt8] {
+    // It does not fail: the key is one.
+    Array(try! keys.signing.signature(for: bytes))
+  }
+
+  public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+    Self.verify(publicKey, signature, bytes)
+  }
+
+  /// Whether the signature is of the bytes, by whoever has this Ed25519 public key.
+  @Sendable public static func verify(
+    _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
+  ) -> Bool {
+    guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey) else {
+      return false
+    }
+    return key.isValidSignature(signature, for: bytes)
+  }
+
+  public func makeKey() -> [UInt8] {
+    SymmetricKey(size: .bits256).withUnsafeBytes { [UInt8]($0) }
+  }
+
+  public func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    guard let reader = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: reader),
+      var sender = try? HPKE.Sender(
+        recipientKey: reader, ciphersuite: Self.suite, info: Self.purpose),
+      let sealed = try? sender.seal(key, authenticating: binding)
+    else { return nil }
+    return [UInt8](sender.encapsulatedKey) + [UInt8](sealed)
+  }
+
+  public func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    guard wrapped.count > Self.encapsulated,
+      var recipient = try? HPKE.Recipient(
+        privateKey: keys.agreement, ciphersuite: Self.suite, info: Self.purpose,
+        encapsulatedKey: Data(wrapped.prefix(Self.encapsulated))),
+      let key = try? recipient.open(
+        Data(wrapped.dropFirst(Self.encapsulated)), authenticating: binding),
+      key.count == 32
+    else { return nil }
+    return [UInt8](key)
+  }
+
+  public func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8])
+    -> Content
+  {
+    // It fails for a key of a wrong length only, which is not made anywhere.
+    let box = try! AES.GCM.seal(
+      content.bytes, using: SymmetricKey(data: key), authenticating: binding)
+    return .sealed(SealedContent(key: name, box: [UInt8](box.combined!)).bytes)
+  }
+
+  public func keyName(of content: Content) -> ContentKeyID? { Self.sealed(content)?.key }
+
+  public func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
+    guard let sealed = Self.sealed(content),
+      let box = try? AES.GCM.SealedBox(combined: sealed.box),
+      let bytes = try? AES.GCM.open(
+        box, using: SymmetricKey(data: key), authenticating: binding)
+    else { return nil }
+    return try? Content.sealed([UInt8](bytes)).opened()
+  }
+
+  public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+  }
+
+  public func bytes(of content: Content) -> [UInt8] { content.bytes }
+
+  private static func sealed(_ content: Content) -> SealedContent? {
+    guard case .sealed(let bytes) = content else { return nil }
+    return SealedContent(bytes)
+  }
+}

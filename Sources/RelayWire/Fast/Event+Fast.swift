@@ -1,0 +1,196 @@
+import FamilyModel
+
+extension Event {
+  /// The events of an approval, as swift-protobuf writes them; `nil`: it has to write it.
+  var fastBytes: [UInt8]? {
+    switch body {
+    case .asked(let header, .sealed(let content)):
+      FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
+        out in
+        start(&out)
+        out.message(13) { out in
+          out.header(1, header)
+          out.bytes(2, content)
+        }
+        out.signature(signature)
+      }
+    case .decided(let decision):
+      FrameWriter.bytes(capacity: 192 + signature.sizeBound + decision.choice.id.utf8.count) {
+        out in
+        start(&out)
+        out.message(16) { out in
+          out.id(1, decision.question)
+          out.choice(2, decision.choice)
+        }
+        out.signature(signature)
+      }
+    default: nil
+    }
+  }
+
+  private func start(_ out: inout FrameWriter) {
+    out.number(1, seq)
+    out.number(2, previous)
+    out.number(3, audience.rawValue)
+    out.id(4, command)
+    out.number(5, UInt64(device.rawValue))
+    out.number(6, UInt64(bitPattern: at.milliseconds))
+  }
+
+  /// The events of an approval, read in place; `nil`: swift-protobuf has to read it.
+  init?(fast bytes: UnsafeRawBufferPointer) {
+    var reader = FrameReader(bytes)
+    var (seq, previous, audience, at): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    var command: CommandID?
+    var device: UInt32 = 0
+    var body: Body?
+    var signature: Signature?
+    while !reader.isAtEnd {
+      switch reader.field(lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << Signature.field) {
+      case 1:
+        guard let value = reader.varint() else { return nil }
+        seq = value
+      case 2:
+        guard let value = reader.varint() else { return nil }
+        previous = value
+      case 3:
+        guard let value = reader.varint() else { return nil }
+        audience = value
+      case 4:
+        guard let value = reader.id() else { return nil }
+        command = value
+      case 5:
+        guard let value = reader.uint32() else { return nil }
+        device = value
+      case 6:
+        guard let value = reader.varint() else { return nil }
+        at = value
+      case 13:
+        guard body == nil, let slice = reader.slice(),
+          let (header, content) = QuestionHeader.asked(fast: slice)
+        else { return nil }
+        body = .asked(header, content)
+      case 16:
+        guard body == nil, let slice = reader.slice(), let decision = Decision(fast: slice)
+        else { return nil }
+        body = .decided(decision)
+      case Signature.field:
+        guard let slice = reader.slice(), let value = Signature(fast: slice) else { return nil }
+        signature = value
+      default: return nil
+      }
+    }
+    guard let command, let body else { return nil }
+    self.init(
+      seq: seq, previous: previous, audience: Audience(rawValue: audience), command: command,
+      device: DeviceID(device), at: Instant(milliseconds: Int64(bitPattern: at)), body: body,
+      signature: signature)
+  }
+}
+
+extension Decision {
+  fileprivate init?(fast bytes: UnsafeRawBufferPointer) {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 1 << 1) == 1, let question = reader.id(),
+      reader.field(lengths: 1 << 2) == 2, let slice = reader.slice(), reader.isAtEnd,
+      let choice = ChoiceHeader(fast: slice)
+    else { return nil }
+    self.init(question: question, choice: choice)
+  }
+}
+
+extension QuestionHeader {
+  /// More bytes than its encoding has.
+  var sizeBound: Int {
+    choices.reduce(64 + app.rawValue.utf8.count + subjects.count) { $0 + 16 + $1.id.utf8.count }
+  }
+
+  /// A header and the content that goes with it.
+  static func asked(fast bytes: UnsafeRawBufferPointer) -> (QuestionHeader, Content)? {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 1 << 1) == 1, let slice = reader.slice(),
+      let header = QuestionHeader(fast: slice)
+    else { return nil }
+    if reader.isAtEnd { return (header, .sealed([])) }
+    guard reader.field(lengths: 1 << 2) == 2, let content = reader.array(), reader.isAtEnd,
+      content.count <= Limits.contentBytes
+    else { return nil }
+    return (header, .sealed(content))
+  }
+
+  private init?(fast bytes: UnsafeRawBufferPointer) {
+    var reader = FrameReader(bytes)
+    var id: QuestionID?
+    var child: UInt32 = 0
+    var app = ""
+    var subjects: [UInt8] = []
+    var choices: [ChoiceHeader] = []
+    var expiration: Instant?
+    while !reader.isAtEnd {
+      switch reader.field(lengths: 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5, repeated: 1 << 5) {
+      case 1:
+        guard let value = reader.id() else { return nil }
+        id = value
+      case 2:
+        guard let value = reader.uint32() else { return nil }
+        child = value
+      case 3:
+        guard let value = reader.string(), value.utf8.count <= Limits.identifierBytes else {
+          return nil
+        }
+        app = value
+      case 4:
+        guard let value = reader.array(), value.count <= Wire.subjectBytes else { return nil }
+        subjects = value
+      case 5:
+        guard let slice = reader.slice(), let choice = ChoiceHeader(fast: slice),
+          choices.count < Limits.choices
+        else { return nil }
+        if choices.isEmpty { choices.reserveCapacity(2) }
+        choices.append(choice)
+      case 6:
+        guard let value = reader.varint() else { return nil }
+        expiration = Instant(milliseconds: Int64(bitPattern: value))
+      default: return nil
+      }
+    }
+    guard let id else { return nil }
+    self.init(
+      id: id, child: PersonID(child), app: AppID(app), subjects: subjects, choices: choices,
+      expiration: expiration)
+  }
+}
+
+extension ChoiceHeader {
+  init?(fast bytes: UnsafeRawBufferPointer) {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 1 << 1) == 1, let id = reader.string(),
+      id.utf8.count <= Limits.identifierBytes, reader.field(lengths: 0) == 3,
+      let number = reader.varint(), let answer = UInt8(exactly: number).flatMap(Answer.init),
+      reader.isAtEnd
+    else { return nil }
+    self.init(id: id, answer: answer)
+  }
+}
+
+extension FrameWriter {
+  mutating func header(_ field: UInt64, _ header: QuestionHeader) {
+    message(field) { out in
+      out.id(1, header.id)
+      out.number(2, UInt64(header.child.rawValue))
+      out.string(3, header.app.rawValue)
+      out.bytes(4, header.subjects)
+      for choice in header.choices { out.choice(5, choice) }
+      if let expiration = header.expiration {
+        out.numberAlways(6, UInt64(bitPattern: expiration.milliseconds))
+      }
+    }
+  }
+
+  mutating func choice(_ field: UInt64, _ choice: ChoiceHeader) {
+    message(field) { out in
+      out.string(1, choice.id)
+      out.number(3, UInt64(choice.answer.rawValue))
+    }
+  }
+}

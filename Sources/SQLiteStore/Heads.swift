@@ -1,0 +1,73 @@
+/// Where each family's newest event is. The log itself is written in the order of arrival and has no index
+/// of families: from its newest event a family's others are reached one by one.
+///
+/// A head is `unknown` → (lookup) `clean` → (commit) `dirty` → (a slice of a cycle) `clean`. Dirty heads are
+/// written behind, a slice with each commit, in the order of families, so that those of one page go
+/// together. After a crash the events behind the last complete cycle tell them again.
+struct Heads {
+  struct Head: Equatable {
+    var row: Int64
+    var seq: UInt64
+    var isDirty = false
+  }
+
+  /// Dirty families that begin a cycle, and events since the last one that do, too.
+  static let cycleFamilies = 16_384
+  static let cycleRows: Int64 = 65_536
+  /// Heads that are written for each event of a commit while a cycle goes on.
+  static let perEvent = 4
+  /// Heads in memory; those that are clean are read again afterwards.
+  static let kept = 1 << 20
+
+  private var heads: [UInt64: Head] = [:]
+  /// What the heads were before the transaction that goes on.
+  private var before: [(family: UInt64, head: Head?)] = []
+  /// Dirty since the cycle began.
+  private var fresh: [UInt64] = []
+  /// What the cycle is to write, ascending, and how far it is.
+  private var queue: [UInt64] = []
+  private var position = 0
+  private var cycleRow: Int64 = 0
+
+  subscript(family: UInt64) -> Head? { heads[family] }
+
+  /// Keeps a head that was read.
+  mutating func know(_ family: UInt64, _ head: Head) {
+    if heads.count >= Self.kept { heads = heads.filter { $0.value.isDirty } }
+    heads[family] = head
+  }
+
+  /// The family has a newer event.
+  mutating func advance(_ family: UInt64, row: Int64, seq: UInt64) {
+    let old = heads.updateValue(Head(row: row, seq: seq, isDirty: true), forKey: family)
+    if old?.isDirty != true { fresh.append(family) }
+    before.append((family, old))
+  }
+
+  /// What was done since the last commit stays.
+  mutating func commit(written families: ArraySlice<UInt64>) {
+    before.removeAll(keepingCapacity: true)
+    for family in families { heads[family]?.isDirty = false }
+    position += families.count
+  }
+
+  /// What was done since the last commit is undone. Families may be written that need not be.
+  mutating func rollBack() {
+    for (family, head) in before.reversed() { heads[family] = head }
+    before = []
+  }
+
+  /// What to write with a commit of so many events, and the row up to which all heads are then written.
+  mutating func slice(events: Int, lastRow: Int64) -> (families: ArraySlice<UInt64>, done: Int64?) {
+    if position == queue.count {
+      let isDue = fresh.count >= Self.cycleFamilies || lastRow - cycleRow >= Self.cycleRows
+      guard isDue, !fresh.isEmpty else { return ([], nil) }
+      queue = fresh.sorted()
+      fresh = []
+      position = 0
+      cycleRow = lastRow
+    }
+    let end = min(queue.count, position + max(1, events) * Self.perEvent)
+    return (queue[position..<end], end == queue.count ? cycleRow : nil)
+  }
+}

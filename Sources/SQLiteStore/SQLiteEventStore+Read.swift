@@ -1,0 +1,142 @@
+public import FamilyModel
+import GRDB
+public import RelayStore
+
+extension SQLiteEventStore {
+  public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        let snapshot = try loadSnapshot(family, db)
+        let newest = try head(family.rawValue, db)
+        let events = try events(of: family, after: snapshot?.seq ?? 0, through: newest, db)
+        return StoredFamily(
+          snapshot: snapshot, events: events, cursors: try loadCursors(family, db))
+      }
+    }
+  }
+
+  public func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+  ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        let newest = try head(family.rawValue, db)
+        var found: [StoredEvent] = []
+        var after = seq
+        while after < newest.seq, found.count <= limit {
+          let end = try mark(family, after: after, db) ?? newest
+          found += try events(of: family, after: after, through: end, db).filter {
+            $0.audience == audience
+          }
+          after = end.seq
+        }
+        return Page.cut(found, limit: limit, bytes: bytes)
+      }
+    }
+  }
+
+  public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
+    try Database.guarded {
+      try queue.inDatabase { db in
+        let query = try Prepared(db, "SELECT prior, seq, command FROM event WHERE id = ?")
+        var row = try head(family.rawValue, db).row
+        while row != 0 {
+          query.bind(1, row)
+          guard try query.next() else { throw StoreError.damaged("row \(row) is missing") }
+          defer { query.reset() }
+          if query.bytes(2) == command.bytes { return query.number(1) }
+          row = query.integer(0)
+        }
+        return nil
+      }
+    }
+  }
+
+  /// The family's events after `after` up to the given one, in order, each reached from the one behind it.
+  private func events(
+    of family: FamilyID, after: UInt64, through newest: Heads.Head, _ db: GRDB.Database
+  ) throws -> [StoredEvent] {
+    guard newest.seq > after else { return [] }
+    let query = try Prepared(
+      db,
+      "SELECT prior, family, seq, audience, command, at, payload, sum FROM event WHERE id = ?")
+    var events: [StoredEvent] = []
+    events.reserveCapacity(Int(newest.seq - after))
+    var row = newest.row
+    for seq in (after + 1...newest.seq).reversed() {
+      query.bind(1, row)
+      guard try query.next(), query.number(1) == family.rawValue, query.number(2) == seq else {
+        query.reset()
+        throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
+      }
+      defer { query.reset() }
+      events.append(try Self.event(query))
+      row = query.integer(0)
+    }
+    events.reverse()
+    return events
+  }
+
+  static func event(_ row: Prepared) throws -> StoredEvent {
+    let (family, seq) = (FamilyID(row.number(1)), row.number(2))
+    guard let command = ID128(bytes: row.bytes(4)) else {
+      throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
+    }
+    let event = StoredEvent(
+      family: family, seq: seq, audience: Audience(rawValue: row.number(3)), command: command,
+      at: Instant(milliseconds: row.integer(5)), payload: row.bytes(6))
+    guard Int64(event.checksum) == row.integer(7) else {
+      throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
+    }
+    return event
+  }
+
+  /// The first mark behind `seq`: a place in the middle of the history from which to read.
+  private func mark(_ family: FamilyID, after seq: UInt64, _ db: GRDB.Database) throws
+    -> Heads.Head?
+  {
+    let query = try Prepared(
+      db, "SELECT row, seq FROM mark WHERE family = ? AND seq > ? ORDER BY seq LIMIT 1")
+    query.bind(1, family.rawValue.signed)
+    query.bind(2, seq.signed)
+    guard try query.next() else { return nil }
+    defer { query.reset() }
+    return Heads.Head(row: query.integer(0), seq: query.number(1))
+  }
+
+  func loadSnapshot(_ family: FamilyID, _ db: GRDB.Database) throws -> StoredSnapshot? {
+    let query = try Prepared(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
+    query.bind(1, family.rawValue.signed)
+    guard try query.next() else { return nil }
+    defer { query.reset() }
+    let snapshot = StoredSnapshot(
+      family: family, seq: query.number(0), payload: query.bytes(1))
+    guard Int64(snapshot.checksum) == query.integer(2) else {
+      throw StoreError.damaged("snapshot of family \(family.rawValue)")
+    }
+    return snapshot
+  }
+
+  func loadCursors(_ family: FamilyID, _ db: GRDB.Database) throws -> [StoredCursor] {
+    let query = try Prepared(
+      db,
+      """
+      SELECT device, audience, delivered, read, sum FROM cursor WHERE family = ?
+      ORDER BY device, audience
+      """)
+    query.bind(1, family.rawValue.signed)
+    var cursors: [StoredCursor] = []
+    while try query.next() {
+      let cursor = StoredCursor(
+        family: family, device: DeviceID(UInt32(truncatingIfNeeded: query.integer(0))),
+        cursor: Cursor(
+          Audience(rawValue: query.number(1)), delivered: query.number(2), read: query.number(3)))
+      guard Int64(cursor.checksum) == query.integer(4) else {
+        query.reset()
+        throw StoreError.damaged("cursor in family \(family.rawValue)")
+      }
+      cursors.append(cursor)
+    }
+    return cursors
+  }
+}

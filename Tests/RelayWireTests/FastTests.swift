@@ -1,0 +1,137 @@
+import FamilyModel
+import Testing
+
+@testable import RelayWire
+
+/// What is read and written in place is what swift-protobuf reads and writes.
+@Suite struct FastTests {
+  private var source = IDSource(seed: 20_261_121)
+
+  @Test("what is written in place is, byte for byte, what swift-protobuf writes")
+  mutating func writes() throws {
+    for _ in 0..<1_000 {
+      let envelope = envelope()
+      if let bytes = envelope.fastBytes { #expect(bytes == envelope.libraryBytes) }
+      let event = event()
+      #expect(try #require(event.fastBytes) == event.libraryBytes)
+      let broadcast = Broadcast.event(event)
+      #expect(broadcast.encode() == broadcast.libraryBytes)
+      let receipt = Broadcast.receipt(
+        event.audience, Receipt(delivered: number(), read: number()))
+      #expect(try #require(receipt.fastBytes) == receipt.libraryBytes)
+      let reply = ReplyEnvelope(
+        device: envelope.device, requestID: number(), reply: .accepted(id(), seq: 1 + number()))
+      #expect(try #require(reply.fastBytes) == reply.libraryBytes)
+    }
+  }
+
+  @Test("what is read in place is what swift-protobuf reads, also of damaged bytes")
+  mutating func reads() throws {
+    var whole = 0
+    var damaged = 0
+    for number in 0..<6_000 {
+      var request = envelope().encode()
+      var event = event().encode()
+      var broadcast = Broadcast.encode(event: event)
+      var reply = ReplyEnvelope(
+        device: DeviceAddress(family: FamilyID(3), device: DeviceID(4)), requestID: 5,
+        reply: .accepted(id(), seq: 9)
+      ).encode()
+      if number % 10 != 0 {
+        damage(&request)
+        damage(&event)
+        damage(&broadcast)
+        damage(&reply)
+      }
+      let fast = request.withUnsafeBytes { Envelope(fast: $0) }
+      if let fast {
+        if number % 10 == 0 { whole += 1 } else { damaged += 1 }
+        #expect(try request.withUnsafeBytes { try Envelope.decode(byLibrary: $0) } == fast)
+      }
+      if let fast = event.withUnsafeBytes({ Event(fast: $0) }) {
+        #expect(try Event.decode(byLibrary: event) == fast)
+      }
+      if let fast = broadcast.withUnsafeBytes({ Broadcast(fast: $0) }) {
+        #expect(try Broadcast.decode(byLibrary: broadcast) == fast)
+      }
+      if let fast = reply.withUnsafeBytes({ ReplyEnvelope(fast: $0) }) {
+        #expect(try reply.withUnsafeBytes { try ReplyEnvelope.decode(byLibrary: $0) } == fast)
+      }
+    }
+    #expect(whole > 500)
+    #expect(damaged > 200)
+  }
+
+  @Test("a field that is not known, or comes twice, is left to swift-protobuf")
+  mutating func unusual() throws {
+    let envelope = Envelope(
+      device: DeviceAddress(family: FamilyID(3), device: DeviceID(4)), requestID: 5,
+      request: .command(id(), .answer(id(), choice: "approve"), nil))
+    for more in [[0x78, 1], [0x10, 9], [0xF8, 0x07, 1], [0x30, 1]] as [[UInt8]] {
+      let bytes = envelope.encode() + more
+      #expect(bytes.withUnsafeBytes { Envelope(fast: $0) } == nil)
+    }
+  }
+
+  private mutating func number() -> UInt64 { source.next() >> (source.next() % 64) }
+  private mutating func id() -> ID128 { ID128(high: source.next(), low: number()) }
+  private mutating func small(_ most: UInt64) -> Int { Int(source.next() % (most + 1)) }
+  private mutating func text() -> String {
+    String((0..<small(20)).map { _ in ["a", "é", "白", "z"][small(3)] }.joined())
+  }
+  private mutating func content() -> Content {
+    .sealed((0..<[0, 1, 127, 128, 300, 17_000][small(5)]).map { UInt8(truncatingIfNeeded: $0) })
+  }
+  private mutating func choice() -> ChoiceHeader {
+    ChoiceHeader(id: text(), answer: small(1) == 0 ? .approval : .denial)
+  }
+  private mutating func header() -> QuestionHeader {
+    QuestionHeader(
+      id: id(), child: PersonID(UInt32(truncatingIfNeeded: number())), app: AppID(text()),
+      subjects: Array(repeating: 7, count: small(64)),
+      choices: (0..<small(4)).map { _ in choice() },
+      expiration: small(1) == 0 ? nil : Instant(milliseconds: Int64(bitPattern: number() >> 1)))
+  }
+
+  private mutating func signature() -> Signature? {
+    guard small(1) == 0 else { return nil }
+    let signer = DeviceID(UInt32(truncatingIfNeeded: number()))
+    return Signature(signer: signer, seen: number(), bytes: Array(repeating: 9, count: 64))
+  }
+
+  private mutating func envelope() -> Envelope {
+    let request: Request =
+      switch small(2) {
+      case 0: .command(id(), .ask(header(), content()), signature())
+      case 1: .command(id(), .answer(id(), choice: text()), signature())
+      default:
+        .acknowledge(
+          (0..<small(4)).map { _ in
+            Cursor(Audience(rawValue: number()), delivered: number(), read: number())
+          })
+      }
+    return Envelope(
+      device: DeviceAddress(
+        family: FamilyID(number()), device: DeviceID(UInt32(truncatingIfNeeded: number()))),
+      requestID: number(), request: request)
+  }
+
+  private mutating func event() -> Event {
+    let body: Event.Body =
+      small(1) == 0
+      ? .asked(header(), content()) : .decided(Decision(question: id(), choice: choice()))
+    return Event(
+      seq: number(), previous: number(), audience: Audience(rawValue: number()), command: id(),
+      device: DeviceID(UInt32(truncatingIfNeeded: number())),
+      at: Instant(milliseconds: Int64(bitPattern: number() >> 1)), body: body,
+      signature: signature())
+  }
+
+  private mutating func damage(_ bytes: inout [UInt8]) {
+    switch small(2) {
+    case 0: bytes.removeLast(small(UInt64(bytes.count)))
+    case 1: bytes[small(UInt64(bytes.count - 1))] = UInt8(truncatingIfNeeded: source.next())
+    default: bytes.insert(UInt8(small(255)), at: small(UInt64(bytes.count)))
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import ProcessCluster
+import Subprocess
+import SystemPackage
+
+/// What the people of the demonstration do, and what must be so afterwards.
+extension Transcript {
+  /// The questions that Landmarks handled, a line for each time.
+  static func journal(in folder: URL) throws -> [String] {
+    let file = folder.appendingPathComponent("landmarks.journal")
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  // MARK: what people do
+
+  func script(_ family: Int, _ member: String, _ rules: [[String: Any]]) throws {
+    try script("parent-agent-\(family)-\(member)", rules)
+  }
+
+  func script(_ agent: String, _ rules: [[String: Any]]) throws {
+    let file = layout.scripts.appendingPathComponent("\(agent).json")
+    try JSONSerialization.data(withJSONObject: ["rules": rules]).write(to: file, options: .atomic)
+  }
+
+  func ask(
+    _ family: Int, _ child: String, _ handle: String, kind: String = "custom", name: String,
+    choices: String? = nil, how: String = "and sends the message"
+  ) async throws -> String {
+    let id = UUID().uuidString
+    say("\(child) taps “Ask to chat with \(name)” (\(handle)) \(how)")
+    var arguments = [
+      "ask", "--handle", handle, "--kind", kind, "--name", name, "--question-id", id,
+    ]
+    if let choices { arguments += ["--choices", choices] }
+    _ = try await landmarks(family, arguments)
+    return id
+  }
+
+  func show(_ family: Int, _ child: String, known: [String]) async throws {
+    let output = try await landmarks(family, ["show"])
+    print(output.split(separator: "\n").map { "      \($0)" }.joined(separator: "\n"))
+    for handle in ["dragonslayer42", "maria"] {
+      let isHidden = !output.contains(handle)
+      try check(
+        isHidden != known.contains(handle),
+        "\(child)'s chat with \(handle) is \(known.contains(handle) ? "open" : "hidden")")
+    }
+  }
+
+  func landmarks(_ family: Int, _ arguments: [String]) async throws -> String {
+    let credential = layout.agent("child-agent-\(family)")
+      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app).json")
+    let result = try await run(
+      .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
+      environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
+      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+    guard result.terminationStatus.isSuccess else {
+      throw ClusterError(
+        "app-agent failed: \(result.standardError)\(result.standardOutput)")
+    }
+    return result.standardOutput
+  }
+
+  func killRelay() async throws {
+    let before = cluster.relay.restarts
+    let pid = cluster.relay.pid ?? 0
+    cluster.relay.signal(SIGKILL)
+    try await until("the cluster starts the relay again") {
+      cluster.relay.restarts > before && cluster.relay.pid != nil
+    }
+    say("kill -9 \(pid); the relay is now process \(cluster.relay.pid ?? 0)")
+  }
+
+  // MARK: what must be so
+
+  func question(_ id: String, of name: String, in family: UInt64) -> Status.Question? {
+    Status.all(layout).first { $0.family == family && $0.name == name }?
+      .questions.first { $0.id == id }
+  }
+
+  func decision(
+    _ family: UInt64, _ id: String, _ choice: String, by: String, inPerson: Bool = false
+  )
+    async throws
+  {
+    let names = Status.all(layout).filter { $0.family == family }.map(\.name)
+    try await until(
+      "everybody in the family sees “\(choice)” \(inPerson ? "on \(by)'s device" : "by \(by)")"
+    ) {
+      names.allSatisfy {
+        let question = question(id, of: $0, in: family)
+        return question?.state == choice && question?.by == by
+      }
+    }
+    let folder = layout.agent("child-agent-\(family)")
+      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app)")
+    try await until("Landmarks was woken in the background, handled the answer, and sleeps again") {
+      let handled = (try? Self.journal(in: folder))?.contains { $0.contains(id) } ?? false
+      return handled
+    }
+  }
+
+  func knows(_ family: UInt64, _ handles: [String]) async throws {
+    try await until("Emily's device knows \(handles.joined(separator: ", "))") {
+      Status.all(layout).first { $0.family == family && $0.role == "child" }?
+        .known[RunningCluster.app]?.sorted() == handles
+    }
+  }
+
+  func until(_ what: String, _ isSo: () throws -> Bool) async throws {
+    try await cluster.wait(what, seconds: 20, isSo)
+    print("   ✓ \(what)")
+  }
+
+  func check(_ isSo: Bool, _ what: String) throws {
+    guard isSo else { throw ClusterError("This is not so: \(what).") }
+    print("   ✓ \(what)")
+  }
+
+  func title(_ text: String) {
+    print(isatty(STDOUT_FILENO) == 1 ? "\n\u{1B}[1m\(text)\u{1B}[0m" : "\n\(text)")
+  }
+  func say(_ text: String) { print("   \(text)") }
+}
