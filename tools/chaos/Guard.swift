@@ -29,7 +29,8 @@ struct Guard: ParsableCommand {
       guard pid != getpid(),
         let data = FileManager.default.contents(atPath: "/proc/\(pid)/environ")
       else { return false }
-      return data.split(separator: 0).contains { $0.elementsEqual("\(Stage.runVariable)=\(run)".utf8) }
+      let mark = "\(Stage.runVariable)=\(run)"
+      return data.split(separator: 0).contains { $0.elementsEqual(mark.utf8) }
     }
   }
 }

@@ -67,7 +67,7 @@ final class PowerLoss: @unchecked Sendable {
       let isNewSize = Double.random(in: 0..<1, using: &random) < chance
       var kept = old
       let size = isNewSize ? now.count : old.count
-      if size < kept.count { kept = kept.prefix(size) } else { kept += Data(count: size - kept.count) }
+      kept = kept.prefix(size) + Data(count: max(0, size - kept.count))
       for sector in Self.differing(old, now) {
         atRisk += sector.count
         if Double.random(in: 0..<1, using: &random) < chance, sector.upperBound <= size {
@@ -105,7 +105,9 @@ final class PowerLoss: @unchecked Sendable {
       at += Self.header + body
       switch operation {
       case 3:
-        for (operation, offset, bytes) in pending[file] { apply(operation, offset, bytes, to: file) }
+        for change in pending[file] {
+          apply(change.operation, change.offset, change.bytes, to: file)
+        }
         pending[file] = []
         if durable[file] == nil { durable[file] = Data() }
       case 4:
@@ -119,7 +121,7 @@ final class PowerLoss: @unchecked Sendable {
   private func apply(_ operation: UInt8, _ offset: Int, _ bytes: Data, to file: Int) {
     var image = durable[file] ?? Data()
     if operation == 2 {
-      image = offset < image.count ? image.prefix(offset) : image + Data(count: offset - image.count)
+      image = image.prefix(offset) + Data(count: max(0, offset - image.count))
     } else {
       let end = offset + bytes.count
       if image.count < end { image += Data(count: end - image.count) }

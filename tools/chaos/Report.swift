@@ -26,7 +26,8 @@ struct Report {
     lines += result.findings.map { "finding: \($0)" }
     lines += result.skipped.sorted { $0.key < $1.key }.map { "skipped: \($0.key): \($0.value)" }
     if let converged = result.converged {
-      lines.append("everything was everywhere \(text(converged - result.healed)) s after the healing")
+      lines.append(
+        "everything was everywhere \(text(converged - result.healed)) s after the healing")
     } else {
       lines.append("not everything was everywhere in time")
     }
@@ -40,7 +41,7 @@ struct Report {
     # Chaos, seed \(result.seed)
 
     \(result.families) families with \(result.devices) devices, as real processes on one machine, for \
-    \(Int(result.seconds)) seconds. \(result.hasFailed ? "**It failed.**" : "Nothing was lost, nothing was done twice.")
+    \(Int(result.seconds)) seconds. \(result.hasFailed ? "**It failed.**" : "Nothing was lost.")
 
     ![operations and faults over time](timeline.svg)
 
