@@ -5,6 +5,7 @@ import ProcessCluster
 import RelayRuntime
 import SQLiteStore
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// Carries out the plan, and takes the time until everybody who was hit is well again.
@@ -18,6 +19,8 @@ final class Nemesis: Sendable {
   let begin: Double
   /// Seconds to wait for a recovery.
   let patience: Double
+  /// Why the last probe did not come through yet.
+  private let last = Mutex("")
   /// Files of a dead process are changed by one at a time.
   private let surgery = Turn()
 
@@ -247,7 +250,9 @@ final class Nemesis: Sendable {
     }
     if times.contains(nil) {
       if !Task.isCancelled {
-        log.find("\(injected.fault.kind.rawValue) of \(injected.hit): no recovery in time")
+        log.find(
+          "\(injected.fault.kind.rawValue) of \(injected.hit) at \(Int(injected.from - begin)) s: "
+            + "no recovery in time: \(last.withLock { $0 })")
       }
       return nil
     }
@@ -264,15 +269,24 @@ final class Nemesis: Sendable {
     guardian.requests = stage.requests
     let (credential, recorder) = (guardian, recorder)
     while recorder.now < end, !Task.isCancelled {
-      let said = try? await blocking {
-        var client = try DeviceClient(credential)
-        let said = try client.send(.post(child: child.personID, .text("well again?")))
-        recorder.note(.acknowledged(credential.address, said.id, seq: said.seq))
-        return said.id
+      let said: CommandID
+      do {
+        said = try await blocking {
+          var client = try DeviceClient(credential)
+          let said = try client.send(.post(child: child.personID, .text("well again?")))
+          recorder.note(.acknowledged(credential.address, said.id, seq: said.seq))
+          return said.id
+        }
+      } catch {
+        last.withLock { $0 = "\(error)" }
+        try? await Task.sleep(for: .milliseconds(50))
+        continue
       }
-      guard let said else { continue }
       while recorder.now < end, !Task.isCancelled {
-        if await observer.devices(with: said).isSuperset(of: wanted) { return recorder.now }
+        let reached = await observer.devices(with: said)
+        if reached.isSuperset(of: wanted) { return recorder.now }
+        let lacking = wanted.subtracting(reached).sorted().map(\.device.rawValue)
+        last.withLock { $0 = "devices \(lacking) of family \(family.rawValue) lack it" }
         try? await Task.sleep(for: .milliseconds(10))
       }
     }

@@ -56,6 +56,8 @@ actor Observer {
 
   /// The device lost its state; its apps' positions begin again.
   func forget(_ devices: [DeviceAddress]) {
+    // What its last life wrote comes before.
+    look()
     for device in devices {
       let app = AppAddress(device, AppID(RunningCluster.app))
       entries[app] = nil

@@ -56,6 +56,9 @@ public struct AppMachine: Sendable {
   /// Everything up to here is consumed; of what comes after it, these positions are.
   private var consumed: UInt64 = 0
   private var consumedAhead: Set<UInt64> = []
+  /// The last entry that this process was given. Entries that an earlier process applied and did not hand
+  /// to the app's code come again, one after the other: those behind this one are not consumed.
+  private var given: UInt64 = 0
   private var isConnected = false
   private var subscribed: Set<Topic.Kind> = []
   private var asking: [(question: Question, manner: AskManner)] = []
@@ -75,6 +78,7 @@ public struct AppMachine: Sendable {
         self.consumed = consumed
       }
     }
+    given = consumed
   }
 
   /// Takes one input and says what is to be done.
@@ -106,6 +110,7 @@ public struct AppMachine: Sendable {
       // Whoever has the app's positions from another device starts from that device's.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
+      given = max(given, consumed)
       return [.persist(forgetAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
     case .entry(let entry): return apply(entry)
@@ -127,6 +132,7 @@ public struct AppMachine: Sendable {
     known = Set(handles)
     applied = position
     consumed = position
+    given = position
     waiting = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
@@ -148,6 +154,7 @@ public struct AppMachine: Sendable {
       effects.append(.persist(learn(entry.body) + [position]))
       if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
     }
+    given = max(given, entry.position)
     if case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
@@ -204,7 +211,7 @@ public struct AppMachine: Sendable {
 
   /// Entries without a response need nobody: they go with the last response before them.
   private mutating func consumeDone() -> [Effect] {
-    let done = waiting.first.map { $0.position - 1 } ?? applied
+    let done = waiting.first.map { $0.position - 1 } ?? given
     guard done > consumed else { return [] }
     consumed = done
     return [.persist(forgetAhead() + [position]), .send(.acknowledge(consumed))]
