@@ -11,10 +11,10 @@ let settings: [SwiftSetting] = [
 /// A target of the layers: what is not named here cannot be imported.
 func layer(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], path: String? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings)
 }
 
@@ -70,6 +70,7 @@ let package = Package(
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
+    layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
     layer("RelayStore", ["FamilyModel"]),
@@ -79,7 +80,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "Wording", "ContentCheck", crypto, cryptoExtras, logging,
+        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        logging,
         lifecycle,
         subprocess, system,
         argumentParser,
@@ -101,13 +103,16 @@ let package = Package(
         "FamilyTrust", "RelayStore",
       ]),
     layer("History", ["FamilyModel", "FamilyCore"]),
+    layer(
+      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program("app-agent", ["PermissionKit"]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
       "relayctl",
       [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayWire", "TextTable",
+        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
+        "TextTable",
         "Wording", "ZeroMQ", yams,
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
@@ -130,9 +135,16 @@ let package = Package(
       "bench",
       ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
       path: "tools/bench"),
+    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
+    layer(
+      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+      path: "tools/fuzzing/targets"),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
+    tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
@@ -152,6 +164,7 @@ let package = Package(
     tests("ClusterTests", [subprocess, system]),
     tests("ChaosTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
@@ -159,3 +172,11 @@ let package = Package(
     tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
   ]
 )
+
+// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

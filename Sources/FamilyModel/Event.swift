@@ -124,6 +124,11 @@ public struct Event: Hashable, Sendable {
     case answeredInPerson(QuestionHeader, Content, Decision, proof: [UInt8])
     /// A guardian took something back (R9); the content is a withdrawal.
     case withdrawn(child: PersonID, Content)
+    /// A guardian lets one device join (F3).
+    case invited(Invitation)
+    /// A device has the code of an invitation, and wants to join; it is in no family until a guardian's
+    /// device signs so.
+    case joinRequested(JoinRequest)
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
   }

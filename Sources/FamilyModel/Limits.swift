@@ -31,6 +31,10 @@ public enum Limits {
   /// Events that a device keeps aside until it knows who signed them, or has their key; what comes after
   /// them is refused.
   public static let aside = 4096
+  /// Invitations of a family that are open at the same time.
+  public static let invitations = 16
+  /// Milliseconds that an invitation may be open.
+  public static let invitationTime: Int64 = 24 * 60 * 60 * 1000
   /// Questions of one child that are open at the same time.
   public static let openQuestions = 256
   /// Events in one page of history.

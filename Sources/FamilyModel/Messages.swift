@@ -26,6 +26,8 @@ public enum Command: Hashable, Sendable {
   case withdraw(child: PersonID, Content)
   /// Makes an account for a child, with a child's defaults on (a guardian, F4).
   case addChild(displayName: String)
+  /// Lets one device of a member join (a guardian; one of the organizer's, the organizer).
+  case invite(Invitation)
   /// Gives content keys to devices that may read the audience (who reads it, and the administrator for an
   /// account).
   case shareKeys(Audience, [KeyWrap])
@@ -60,6 +62,8 @@ public enum Request: Hashable, Sendable {
   case acknowledge([Cursor])
   /// Are you there?
   case ping
+  /// I have a code: let me join. It is repeated until the answer names my device.
+  case join(JoinRequest)
 }
 
 /// The relay's answer to one request.
@@ -74,6 +78,8 @@ public enum Reply: Hashable, Sendable {
   case page(Audience, [Event], more: Bool)
   /// I am here.
   case pong
+  /// The request to join is kept; once a guardian has signed it, this is the device. Zero: not yet.
+  case joined(DeviceID)
   /// The request was not a command and was refused.
   case failed(Problem)
 }

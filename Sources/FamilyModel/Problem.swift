@@ -85,8 +85,12 @@ public struct Problem: Error, Hashable, Sendable {
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
   public static let storeFailed = Problem(501)
+  /// The device, or its family, asks for more than a family may: wait so many milliseconds.
+  public static func tooFast(retryAfter: UInt32) -> Problem {
+    Problem(code: 502, retryAfter: retryAfter)
+  }
   /// What the store holds is not what was written; nobody is served from it.
-  public static let storeDamaged = Problem(502)
+  public static let storeDamaged = Problem(503)
 }
 
 extension Problem: CustomStringConvertible {
@@ -110,6 +114,7 @@ extension Problem: CustomStringConvertible {
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode",
     409: "the family has changed meanwhile", 500: "overloaded",
-    501: "store failed", 502: "the store is damaged",
+    501: "store failed", 502: "more requests than one family may send",
+    503: "the store is damaged",
   ]
 }

@@ -17,7 +17,7 @@ public enum Fact: Hashable, Sendable {
   case received(DeviceAddress, Audience, seq: UInt64)
   /// The device applied the event, and that is durable there.
   case applied(DeviceAddress, Audience, seq: UInt64, CommandID)
-  /// The device shows the decision.
+  /// The device shows the decision. What a device that starts shows again is told by `restored`.
   case decided(DeviceAddress, QuestionID, choice: String)
   /// The device started from its disk, which holds these events of the audience, up to the cursor.
   case restored(DeviceAddress, Audience, [UInt64], cursor: UInt64)
@@ -49,7 +49,8 @@ public enum Fact: Hashable, Sendable {
   case converged
   /// After the healing something was still under way when the time was over.
   case stuck(String)
-  /// The relay's store at the end of the run has this event.
+  /// The relay's store at the end of the run has this event; its content is opened where that is possible.
+  /// In the order of the log.
   case stored(FamilyID, Event)
   /// The relay's store has been read to its end.
   case storeRead

@@ -131,7 +131,7 @@ extension Event {
     case .withdrawn(let child, let content):
       event.body = .withdrawn(child: child, content.openedIfPossible)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared:
+      .keysShared, .invited, .joinRequested:
       break
     }
     return event

@@ -121,6 +121,8 @@ extension Event {
     case .posted(let child, let content): message.posted = wire(child, content)
     case .contactChanged(let child, let content): message.contactChanged = wire(child, content)
     case .passcodeChanged(let passcode): message.passcodeChanged = passcode.wire
+    case .invited(let invitation): message.invited = invitation.wire
+    case .joinRequested(let join): message.joinRequested = join.wire
     case .answeredInPerson(let header, let content, let decision, let proof):
       message.answeredInPerson = wire(header, content, decision.choice, proof)
     case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
@@ -167,6 +169,8 @@ extension Event {
       return .contactChanged(
         child: PersonID(contact.person), try Content(carried: contact.content))
     case .passcodeChanged(let passcode): return .passcodeChanged(try Passcode(passcode))
+    case .invited(let invitation): return .invited(try Invitation(invitation))
+    case .joinRequested(let join): return .joinRequested(try JoinRequest(join))
     case .answeredInPerson(let answered):
       let header = try QuestionHeader(answered.header)
       return .answeredInPerson(

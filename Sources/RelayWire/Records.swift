@@ -125,7 +125,8 @@ extension Command {
     case .answerInPerson(let header, let content, let choice, let proof):
       .answerInPerson(header, content.openedIfPossible, choice: choice, proof: proof)
     case .withdraw(let child, let content): .withdraw(child: child, content.openedIfPossible)
-    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys:
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
+      .invite:
       self
     }
   }

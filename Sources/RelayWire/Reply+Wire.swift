@@ -48,6 +48,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
         $0.more = more
       }
     case .pong: message.pong = PBEmpty()
+    case .joined(let device): message.joined = device.rawValue
     case .failed(let problem): message.failed = problem.wire
     }
     return Wire.encode(message)
@@ -86,6 +87,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
           try Event.decode([UInt8](bytes))
         }, more: page.more)
     case .pong: return .pong
+    case .joined(let device): return .joined(DeviceID(device))
     case .failed(let problem): return .failed(try Problem(problem))
     case nil: throw .malformed
     }

@@ -42,6 +42,7 @@ public struct Envelope: Hashable, Sendable {
       }
     case .acknowledge(let cursors): message.acknowledge = wire(cursors)
     case .ping: message.ping = PBEmpty()
+    case .join(let join): message.join = join.wire
     }
     return Wire.encode(message)
   }
@@ -74,6 +75,7 @@ public struct Envelope: Hashable, Sendable {
       return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
     case .acknowledge(let list): return .acknowledge(try cursors(list))
     case .ping: return .ping
+    case .join(let join): return .join(try JoinRequest(join))
     case nil: throw .unknownRequest
     }
   }
@@ -131,6 +133,7 @@ extension Command {
       case .withdraw(let child, let content):
         message.withdraw = RelayWire.wire(child, content)
       case .addChild(let name): message.addChild = name
+      case .invite(let invitation): message.invite = invitation.wire
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
       }
@@ -166,6 +169,7 @@ extension Command {
     case .addChild(let name):
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
+    case .invite(let invitation): self = .invite(try Invitation(invitation))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest

@@ -4,8 +4,8 @@ public import RelayStore
 
 /// A device's local state in an SQLite file.
 ///
-/// A commit survives a kill of the process. It may not survive a power cut (`synchronous=NORMAL`), which is
-/// harmless: what the relay acknowledged is fetched again by cursor, and nothing else was promised.
+/// A commit survives a kill of the process and a power cut (`synchronous=FULL`): an app was told that its
+/// question goes out (A3), and the app's positions must not run ahead of the device's.
 public final class SQLiteAgentStore: AgentStore {
   private static let schema = """
     CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)
@@ -16,7 +16,7 @@ public final class SQLiteAgentStore: AgentStore {
   /// Opens the state at `path`, or makes it with mode 0600.
   public init(path: String) throws(StoreError) {
     queue = try Database.open(
-      path, application: 0x5052_4131, version: 1, synchronous: "NORMAL", cacheKilobytes: 2_000,
+      path, application: 0x5052_4131, version: 1, synchronous: "FULL", cacheKilobytes: 2_000,
       schema: Self.schema)
   }
 

@@ -44,13 +44,13 @@ public struct Monitor: ~Copyable {
 
   private var event: MonitorEvent? {
     guard message.count == 2 else { return nil }
-    let kind: MonitorEvent.Kind? = message.withBytes(0) { bytes in
-      guard bytes.count == 6 else { return nil }
-      return MonitorEvent.Kind(
-        event: bytes.loadUnaligned(as: UInt16.self),
-        value: bytes.loadUnaligned(fromByteOffset: 2, as: Int32.self))
-    }
     let endpoint = message.withBytes(1) { String(decoding: $0, as: UTF8.self) }
-    return kind.map { MonitorEvent($0, endpoint: endpoint) }
+    return message.withBytes(0) { bytes in
+      guard bytes.count == 6 else { return nil }
+      let value = bytes.loadUnaligned(fromByteOffset: 2, as: Int32.self)
+      let kind = MonitorEvent.Kind(event: bytes.loadUnaligned(as: UInt16.self), value: value)
+      let hasDescriptor = kind == .accepted || kind == .disconnected || kind == .closed
+      return MonitorEvent(kind, endpoint: endpoint, descriptor: hasDescriptor ? value : nil)
+    }
   }
 }

@@ -6,11 +6,14 @@ public struct MonitorEvent: Sendable, Hashable {
   public let kind: Kind
   /// The endpoint of the connection or of the bind. May be a person's address: not for logs.
   public let endpoint: String
+  /// The connection's file descriptor, where it was accepted, or is gone.
+  public let descriptor: Int32?
 
   /// An event, for tests of what follows from it.
-  public init(_ kind: Kind, endpoint: String = "") {
+  public init(_ kind: Kind, endpoint: String = "", descriptor: Int32? = nil) {
     self.kind = kind
     self.endpoint = endpoint
+    self.descriptor = descriptor
   }
 
   /// The kinds of events. Error numbers are those of `errno`.

@@ -54,6 +54,13 @@ public struct Multipart: ~Copyable {
     count == 0 ? nil : (frames + (count - 1)).userID
   }
 
+  /// The file descriptor of the connection over which this came, for ``ConnectionGuard``.
+  public var descriptor: Int32? {
+    guard count > 0 else { return nil }
+    let descriptor = zmq_msg_get(frames + (count - 1), ZMQ_SRCFD)
+    return descriptor >= 0 ? descriptor : nil
+  }
+
   /// Calls `body` with the bytes of ``userID``; none, where there is none.
   public func withUserID<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
     guard count > 0, let text = zmq_msg_gets(frames + (count - 1), "User-Id") else {

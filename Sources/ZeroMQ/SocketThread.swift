@@ -61,6 +61,8 @@ public final class SocketThread: SerialExecutor {
   }
 
   deinit {
+    // Whoever stopped it from within could not wait for it: nobody does any more.
+    join.withLock { if let thread = $0 { pthread_detach(thread) } }
     Glibc.close(wakeup)
   }
 

@@ -16,6 +16,8 @@ public struct SubscriptionEvent: Sendable, Hashable {
   public let topic: [UInt8]
   /// Who sent it, as the ``ZAPHandler`` named it; `nil` without CURVE, or when a peer has gone.
   public let userID: String?
+  /// The connection over which it came, for ``ConnectionGuard``.
+  public let descriptor: Int32?
   /// Whether an approval would reach the peer that asked.
   public let isApprovable: Bool
 }
@@ -64,13 +66,14 @@ public struct SubscriptionGate: ~Copyable {
 
   private mutating func event(isSinglePart: Bool) -> SubscriptionEvent {
     let bytes = message.bytes(0)
-    let userID = message.userID
+    let (userID, descriptor) = (message.userID, message.descriptor)
     guard isSinglePart, let first = bytes.first, first <= 1 else {
       isOutOfStep = true
-      return SubscriptionEvent(kind: .foreign, topic: bytes, userID: userID, isApprovable: false)
+      return SubscriptionEvent(
+        kind: .foreign, topic: bytes, userID: userID, descriptor: descriptor, isApprovable: false)
     }
     return SubscriptionEvent(
       kind: first == 1 ? .subscribe : .unsubscribe, topic: Array(bytes.dropFirst()),
-      userID: userID, isApprovable: first == 1 && !isOutOfStep)
+      userID: userID, descriptor: descriptor, isApprovable: first == 1 && !isOutOfStep)
   }
 }

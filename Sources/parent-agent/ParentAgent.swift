@@ -7,12 +7,18 @@ import RelayRuntime
 struct ParentAgent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "parent-agent",
-    abstract: "A guardian's device: shows what the children ask, and answers.")
+    abstract: "A guardian's device: shows what the children ask, and answers.",
+    subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
-  @OptionGroup var options: AgentOptions
+  struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Be the device; also without this word.")
 
-  func run() async throws {
-    let credentials = try options.load("a guardian") { $0.isGuardian }
-    try await options.run(credentials, apps: [:], label: "parent-agent")
+    @OptionGroup var options: AgentOptions
+
+    func run() async throws {
+      let credentials = try options.load("a guardian") { $0.isGuardian }
+      try await options.run(credentials, apps: [:], label: "parent-agent")
+    }
   }
 }

@@ -31,6 +31,7 @@ struct Relay: AsyncParsableCommand {
   }
 
   func run() async throws {
+    PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info

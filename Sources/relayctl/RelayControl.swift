@@ -15,12 +15,13 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
         name: "Guardian (--as), to look",
-        subcommands: [Pending.self, History.self, Known.self, Settings.self]),
+        subcommands: [Pending.self, History.self, Known.self, Settings.self, Household.self]),
       CommandGroup(
         name: "Guardian (--as), to act",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
-          SetPasscode.self, AddChild.self, SetBirthdate.self,
+          SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
+          RemoveDevice.self, RemoveMember.self,
         ]),
     ])
 

@@ -170,7 +170,7 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect {
       try damaged.check()
     } throws: {
-      ($0 as? StoreError)?.description.hasPrefix("problem 502") ?? false
+      ($0 as? StoreError)?.description.hasPrefix("problem 503") ?? false
     }
   }
 
@@ -304,5 +304,16 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect(found.map(\.key) == [[1, 1], [1, 2]])
     #expect(found.map(\.value) == [[10], [21]])
     store.close()
+  }
+
+  @Test("A3: a device's commit calls fdatasync before it returns, once")
+  func synchronises() throws {
+    let folder = try Folder()
+    let store = try SQLiteAgentStore(path: folder.path("agent"))
+    for number: UInt8 in 1...50 {
+      let before = counted_fdatasync()
+      try store.apply([Change(key: [number], value: [1])])
+      #expect(counted_fdatasync() - before == 1)
+    }
   }
 }

@@ -76,10 +76,12 @@ struct CurveTests {
     try sub.subscribe("topic".bytes)
     try sub.connect(endpoints.broadcasts)
     try await eventually { await !relay.subscriptions.isEmpty }
+    let descriptor = try #require(await relay.subscriptions.first?.descriptor)
     #expect(
       await relay.subscriptions == [
         SubscriptionEvent(
-          kind: .subscribe, topic: "topic".bytes, userID: keys.publicKey.z85, isApprovable: true)
+          kind: .subscribe, topic: "topic".bytes, userID: keys.publicKey.z85,
+          descriptor: descriptor, isApprovable: true)
       ])
   }
 

@@ -25,6 +25,7 @@ package struct Layout: Sendable {
   }
 
   package func prepare() throws {
+    umask(0o077)
     for folder in [
       root, root.appendingPathComponent("logs"), scripts,
       root.appendingPathComponent("agents"),

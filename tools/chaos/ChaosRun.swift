@@ -91,6 +91,13 @@ struct ChaosRun: Sendable {
     watching.cancel()
     await watching.value
     try ending.read()
+    // A run in which nobody came through tests nothing.
+    for kind in Set(log.operations.map(\.kind)).sorted() {
+      let some = log.operations.filter { $0.kind == kind }
+      if some.count >= 5, !some.contains(where: { $0.outcome == .ok }) {
+        log.find("\(kind): none of \(some.count) came through")
+      }
+    }
     let history = recorder.all
     return RunResult(
       seed: seed, seconds: seconds, families: families, devices: devices.count,

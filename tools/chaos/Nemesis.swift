@@ -185,7 +185,7 @@ final class Nemesis: Sendable {
         return []
       }
       let words = try await refusal(of: "relay")
-      if !words.contains("problem 502") {
+      if !words.contains("problem 503") {
         log.find("the relay started with a damaged file, or without saying so: \(words)")
       }
       try Damage.restore(copy, in: folder, "relay.sqlite")
@@ -201,7 +201,7 @@ final class Nemesis: Sendable {
       try SQLiteAgentStore(path: folder.appendingPathComponent("agent.sqlite").path).close()
       guard try Damage.flip(nil, in: folder, "agent.sqlite", fault.seed) else { return [] }
       let words = try await refusal(of: name)
-      if !words.contains("problem 502") {
+      if !words.contains("problem 503") {
         log.find("\(name) started with a damaged file, or without saying so: \(words)")
       }
       try Damage.remove(folder, "agent.sqlite")

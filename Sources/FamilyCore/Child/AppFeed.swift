@@ -3,7 +3,9 @@ import FamilyModel
 /// What one app on the device still has to learn, and whether the app runs.
 ///
 /// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
-/// entries wait and the app is registered, it is launched, again and again with growing delays (R6).
+/// entries wait and the app is registered, it is launched, again and again with growing delays (R6). An
+/// attached app that does not acknowledge is given its first entry again, with growing delays: an app that
+/// has died unnoticed turns out to be unreachable, and to one that lives the repetition means nothing.
 struct AppFeed: Sendable {
   enum Life: Hashable, Sendable {
     case asleep
@@ -18,6 +20,9 @@ struct AppFeed: Sendable {
   private(set) var life = Life.asleep
   private var attempts = 0
   private var notBefore = Instant(milliseconds: .min)
+  /// When the first entry is given again, while an attached app owes an acknowledgement.
+  private var repeatAt: Instant?
+  private var repetitions = 0
 
   init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
     self.app = app
@@ -26,13 +31,22 @@ struct AppFeed: Sendable {
   }
 
   var deadline: Instant? {
-    switch life {
-    case .launched(let until): until
-    case .asleep: wantsLaunch ? notBefore : nil
-    }
+    let end: Instant? =
+      switch life {
+      case .launched(let until): until
+      case .asleep: wantsLaunch ? notBefore : nil
+      }
+    return [end, repeatAt].compactMap { $0 }.min()
   }
 
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
+
+  /// Whether a response to the question waits for the app's acknowledgement.
+  func holdsResponse(to id: QuestionID) -> Bool {
+    entries.contains {
+      if case .response(let question, _) = $0.body { question.id == id } else { false }
+    }
+  }
 
   mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {
     isAttached = true
@@ -62,6 +76,8 @@ struct AppFeed: Sendable {
     guard position > standing.acknowledged else { return [] }
     standing.acknowledged = position
     attempts = 0
+    repeatAt = nil
+    repetitions = 0
     let done = entries.prefix { $0.position <= position }
     entries.removeFirst(done.count)
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, standing))]
@@ -88,8 +104,25 @@ struct AppFeed: Sendable {
     return now + Timing.backoff(attempts, Timing.relaunchFirst, Timing.relaunchMost)
   }
 
-  /// What there is to do about the app's process.
+  /// What there is to do about the app: about its process first.
   mutating func manage(_ now: Instant) -> DeviceEffect? {
+    manageLife(now) ?? repeatFirst(now)
+  }
+
+  private mutating func repeatFirst(_ now: Instant) -> DeviceEffect? {
+    guard isAttached, let first = entries.first else {
+      repeatAt = nil
+      repetitions = 0
+      return nil
+    }
+    let isDue = repeatAt.map { $0 <= now } ?? false
+    guard isDue || repeatAt == nil else { return nil }
+    repeatAt = now + Timing.backoff(repetitions, Timing.requestFirst, Timing.requestMost)
+    repetitions += 1
+    return isDue ? .app(app, .entry(first)) : nil
+  }
+
+  private mutating func manageLife(_ now: Instant) -> DeviceEffect? {
     switch life {
     case .launched(let until):
       guard until <= now else { return nil }

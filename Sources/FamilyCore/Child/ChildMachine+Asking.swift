@@ -162,6 +162,8 @@ extension ChildMachine {
     _ effects: inout [DeviceEffect]
   ) {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
+    // The app asks again after a lost reply: the response is on its way already.
+    guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
     tell(app, .response(question, question.defaultChoice), &out, &effects)
   }
 

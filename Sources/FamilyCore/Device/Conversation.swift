@@ -157,7 +157,8 @@ public struct Conversation: Sendable {
       add(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
       if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
-    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .keysShared:
+    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .keysShared, .invited,
+      .joinRequested:
       break
     }
     known.apply(event) { questions[$0] }

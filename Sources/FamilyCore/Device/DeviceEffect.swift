@@ -75,6 +75,8 @@ public enum Notice: Hashable, Sendable {
   case withdrawn(Withdrawal, by: PersonID)
   /// The relay handed over something that is not believed; it changed nothing (X3).
   case disbelieved(Problem)
+  /// A device has the code of an invitation and asks to join (F3).
+  case wantsToJoin(JoinRequest)
   /// The relay does not let this device in.
   case shutOut(Problem)
 }

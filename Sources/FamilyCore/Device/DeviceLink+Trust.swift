@@ -27,10 +27,12 @@ extension DeviceLink {
     var command = command
     if case .addChild(let name) = command {
       guard trust.seen > 0 else { return .notYet }
-      command = .setRoster(roster(adding: name))
+      command = .setRoster(roster(adding: name, as: .child))
     }
     func header(_ id: QuestionID) -> QuestionHeader? { question(id)?.header }
     guard let audience = command.outcome(question: header)?.audience else {
+      // Its question is on its way to the relay, and signed is what is said of it when it comes back.
+      if let id = command.earlierQuestion, isOnItsWay(id) { return .notYet }
       // Nobody would believe it: the relay is to say what is wrong with it.
       return .ready(SignedCommand(id: id, command: command))
     }
@@ -55,6 +57,12 @@ extension DeviceLink {
     let signature = trust.sign(
       id, audience, body, by: address.device, question: body.laterQuestion.flatMap(header))
     return .ready(SignedCommand(id: id, command: command, signature: signature))
+  }
+
+  private func isOnItsWay(_ id: QuestionID) -> Bool {
+    outbox.pending.contains { pending in
+      if case .ask(let header, _) = pending.command { header.id == id } else { false }
+    }
   }
 
   /// The command, and before it what is needed to read it, for whoever visits the relay beside the device,
@@ -95,7 +103,7 @@ extension DeviceLink {
 
   /// Gives the keys to devices that came after them, if it is this device's turn.
   mutating func shareWithNewcomers(_ now: Instant, _ out: inout Output) {
-    guard state == .attached, !isBehind, let trust, let person = roster.person(personID) else {
+    guard mayShare, let trust, let person = roster.person(personID) else {
       return
     }
     var next: Instant?
@@ -168,17 +176,17 @@ extension DeviceLink {
     isWaiting = false
     outbox.restart(now)
   }
-
-  private func roster(adding name: String) -> Roster {
-    var roster = roster
-    // Numbers are not given anew: what a person who left has said stays theirs.
-    let id = PersonID((everybody.map(\.rawValue).max() ?? 0) + 1)
-    roster.persons.append(Person(id: id, role: .child, displayName: name))
-    return roster
-  }
 }
 
 extension Command {
+  /// The question that was asked before, which the command is about.
+  fileprivate var earlierQuestion: QuestionID? {
+    switch self {
+    case .remind(let id), .cancel(let id), .answer(let id, _): id
+    default: nil
+    }
+  }
+
   /// The app of a question.
   fileprivate var app: AppID? {
     switch self {

@@ -46,13 +46,15 @@ public struct DeviceLink: Sendable {
   /// The conversations that this device takes part in.
   public private(set) var conversations: [PersonID: Conversation] = [:]
 
+  /// Devices that have asked to join, in the order in which they asked.
+  public private(set) var joins: [JoinRequest] = []
   /// The family's passcode, once a guardian has set one (A4).
   public private(set) var passcode: Passcode?
 
   var outbox = Outbox()
   /// What this device believes; `nil`: everything, as in the machines' own tests.
   var trust: Trust?
-  /// What was believed of the records, with its contents opened.
+  /// What was believed of the records that the device was restored from, with its contents open, in order.
   public private(set) var restored: [Event] = []
   private var ids: IDSource
   /// The last time, in milliseconds, that a believed command was made at: this device's next one is later.
@@ -68,7 +70,7 @@ public struct DeviceLink: Sendable {
   var newcomersSince: Instant?
   var newcomersDue: Instant?
   /// Also of devices that have left: what they said stays theirs.
-  private var owners: [DeviceID: PersonID] = [:]
+  private(set) var owners: [DeviceID: PersonID] = [:]
   private var cursors: [Audience: Cursor] = [:]
   private(set) var state = State.detached
   private var attempts = 0
@@ -159,6 +161,12 @@ public struct DeviceLink: Sendable {
   /// Whether the relay has told of events of the family that are not here yet.
   var isBehind: Bool { delivered(.family) < familyHead }
 
+  /// Whether it can give keys to others now. What is due before waits, without a timer.
+  var mayShare: Bool { state == .attached && !isBehind }
+
+  /// Events that are durable here and not believed yet: a key or a roster is on its way.
+  package var asideCount: Int { trust?.aside.count ?? 0 }
+
   /// The owner of this device, once the family is known.
   public var person: Person? { roster.person(personID) }
 
@@ -177,7 +185,8 @@ public struct DeviceLink: Sendable {
   }
 
   var deadline: Instant? {
-    ([due, outbox.deadline, newcomersDue] + fetching.values.map(\.due)).compactMap { $0 }.min()
+    ([due, outbox.deadline, mayShare ? newcomersDue : nil] + fetching.values.map(\.due))
+      .compactMap { $0 }.min()
   }
 
   // MARK: inputs
@@ -239,6 +248,7 @@ public struct DeviceLink: Sendable {
       } else {
         settle(id, problem, now, &out)
       }
+    case .joined: break
     case .pong:
       awaitsPong = false
       if state == .attached { due = now + Timing.ping }
@@ -321,6 +331,7 @@ public struct DeviceLink: Sendable {
       accountStamps[person] = event.stamp
       accounts[person] = account
     case .passcodeChanged(let new): passcode = new
+    case .joinRequested(let join): joins.append(join)
     default:
       guard let child = event.audience.conversationChild else { return }
       conversations[child, default: Conversation()].apply(event)

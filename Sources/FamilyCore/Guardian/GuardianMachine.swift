@@ -30,6 +30,10 @@ public struct GuardianMachine: Sendable {
     case setPasscode(Passcode)
     /// The guardian makes an account for a child (F4).
     case addChild(displayName: String)
+    /// The guardian changes who is in the family, or with which devices: see ``DeviceLink/roster(removing:)``.
+    case setRoster(Roster)
+    /// The guardian lets a device join (F3).
+    case invite(Invitation)
     /// The guardian sets or corrects a child's account (F5).
     case setAccount(PersonID, Account)
     /// The clock was set back: deadlines of the clock before it would come too late.
@@ -116,6 +120,8 @@ public struct GuardianMachine: Sendable {
       send(.withdraw(child: child, .withdrawal(what)), now, &out, &effects)
     case .setPasscode(let passcode): send(.setPasscode(passcode), now, &out, &effects)
     case .addChild(let name): send(.addChild(displayName: name), now, &out, &effects)
+    case .setRoster(let roster): send(.setRoster(roster), now, &out, &effects)
+    case .invite(let invitation): send(.invite(invitation), now, &out, &effects)
     case .setAccount(let person, let account):
       send(.setAccount(person, .account(account)), now, &out, &effects)
     }
@@ -143,6 +149,7 @@ public struct GuardianMachine: Sendable {
         effects.append(.bubble(bubble))
       }
     case .reminded(let id): effects.append(.notify(.reminded(id)))
+    case .joinRequested(let join): effects.append(.notify(.wantsToJoin(join)))
     case .decided(let decision):
       effects.append(.notify(.decided(decision.question, decision.choice, by: author)))
     case .answeredInPerson(_, _, let decision, _):

@@ -110,6 +110,14 @@ extension FamilyState {
       roster.persons.append(Person(id: id, role: .child, displayName: name))
       try roster.validate()
       return (.rosterChanged(roster), .family)
+    case .invite(let invitation):
+      guard let invited = roster.person(invitation.person) else { throw .unknown }
+      try require(isGuardian && (invited.role != .organizer || person?.role == .organizer))
+      guard invitation.key.count == 32, !invitations.holds(invitation.key) else { throw .conflict }
+      guard invitation.expires > now else { throw .expirationInThePast }
+      guard invitation.expires <= now + Limits.invitationTime else { throw .tooLarge }
+      guard invitations.count(now) < Limits.invitations else { throw .tooMany }
+      return (.invited(invitation), .family)
     case .shareKeys(let audience, let wraps):
       let isReader = person.map { isMember($0, of: audience) } ?? false
       try require(isReader || isAdministrator && audience.accountPerson != nil)

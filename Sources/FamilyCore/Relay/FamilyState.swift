@@ -42,6 +42,8 @@ public struct FamilyState: Hashable, Sendable {
   /// The last event of a conversation that the child wrote: what receipts are about (M4).
   var lastOfChild = SmallMap<PersonID, UInt64>()
 
+  var invitations = Invitations()
+
   /// A family that does not exist yet.
   ///
   /// - Parameter resultsKept: How many results of commands stay in memory, at least.
@@ -82,6 +84,8 @@ public struct FamilyState: Hashable, Sendable {
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
+    case .invited(let invitation): invitations.add(invitation, event.at)
+    case .joinRequested(let join): invitations.use(join)
     case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
     }
   }

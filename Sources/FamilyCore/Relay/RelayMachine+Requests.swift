@@ -29,6 +29,7 @@ extension RelayMachine.Family {
     _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
     _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
+    if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
     let owner: Person?
     do throws(Problem) {
       owner = try identify(sender)
@@ -37,6 +38,12 @@ extension RelayMachine.Family {
       return nil
     }
     used = now
+    // The administrator sets up many families at once, and has the relay's own key file.
+    if owner != nil, let wait = allowances.take(request, sender.address.device, now) {
+      let problem = Problem.tooFast(retryAfter: wait)
+      effects.append(RelayMachine.refusal(of: request, sender.address, sender.id, problem))
+      return nil
+    }
     var look: Instant?
     if let owner { look = hear(sender.address.device, owner, request, now) }
     return handle(request, sender, owner, now, verify, &effects) ?? look
@@ -87,6 +94,8 @@ extension RelayMachine.Family {
     let (address, id) = (sender.address, sender.id)
     switch request {
     case .ping: effects.append(.reply(address, id: id, pong(address, owner)))
+    // Looked at before anybody asks who it is.
+    case .join: break
     case .command(let commandID, let command, let signature):
       return handle(command, commandID, signature, sender, now, verify, &effects)
     case .attach(let cursors):
@@ -129,24 +138,39 @@ extension RelayMachine.Family {
       let (body, audience) = try state.decide(
         command, by: address.device, in: address.family, signed: signature.map { (commandID, $0) },
         now: now, verify: verify)
+      // What nobody would believe must not happen for the relay alone.
+      if signature == nil, let device = state.roster.device(address.device),
+        !device.signingKey.isEmpty
+      {
+        throw .notSigned
+      }
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
         command: commandID, device: address.device, at: now, body: body,
         signature: signature)
-      // Who leaves or stays with a new roster listens to the channel as it was.
-      let generation = state.generation(audience)
-      state.apply(event)
-      effects.append(.append(address.family, event))
-      effects.append(.reply(address, id: id, .accepted(commandID, seq: event.seq)))
-      effects.append(
-        .broadcast(address.family, generation: generation, audience, .event(event)))
-      let look = readers.published(state, isWatched: isWatched, now)
-      defer { isWatched = true }
-      return isWatched ? nil : look
+      return publish(
+        event, in: address.family, .reply(address, id: id, .accepted(commandID, seq: event.seq)),
+        now, &effects)
     } catch {
       effects.append(.reply(address, id: id, .refused(commandID, error)))
       return nil
     }
+  }
+
+  /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.
+  mutating func publish(
+    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect, _ now: Instant,
+    _ effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    // Who leaves or stays with a new roster listens to the channel as it was.
+    let generation = state.generation(event.audience)
+    state.apply(event)
+    effects.append(.append(family, event))
+    effects.append(reply)
+    effects.append(.broadcast(family, generation: generation, event.audience, .event(event)))
+    let look = readers.published(state, isWatched: isWatched, now)
+    defer { isWatched = true }
+    return isWatched ? nil : look
   }
 
   /// The event that the command led to when it came before; `nil`: it is new.

@@ -41,6 +41,7 @@ public struct RelayMachine: Sendable {
   struct Family: Sendable {
     var state: FamilyState
     var readers = Readers()
+    var allowances = Allowances()
     var used: Instant
     /// Whether a timer is set for it.
     var isWatched = false
@@ -90,6 +91,11 @@ public struct RelayMachine: Sendable {
     for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.readers.restore(device, cursor) }
     families[id] = family
+  }
+
+  /// Whether the family is held, and the key is the device's.
+  public func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
+    families[address.family]?.state.roster.device(address.device)?.publicKey == key
   }
 
   /// Lets the family go.

@@ -9,7 +9,9 @@ extension Command {
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
       .withdraw(_, let content):
       content
-    default: nil
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
+      nil
     }
   }
 
@@ -26,7 +28,9 @@ extension Command {
       header.subjects = subjects
       return .answerInPerson(header, content, choice: choice, proof: proof)
     case .withdraw(let child, _): return .withdraw(child: child, content)
-    default: return self
+    case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
+      .shareKeys:
+      return self
     }
   }
 
@@ -48,6 +52,7 @@ extension Command {
       return (.conversation(child), .contactChanged(child: child, content))
     case .withdraw(let child, let content):
       return (.conversation(child), .withdrawn(child: child, content))
+    case .invite(let invitation): return (.family, .invited(invitation))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
@@ -76,7 +81,9 @@ extension Event.Body {
       .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
       .withdrawn(_, let content):
       content
-    default: nil
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      nil
     }
   }
 
@@ -90,17 +97,23 @@ extension Event.Body {
     case .answeredInPerson(let header, _, let decision, let proof):
       .answeredInPerson(header, content, decision, proof: proof)
     case .withdrawn(let child, _): .withdrawn(child: child, content)
-    default: self
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      self
     }
   }
 
   /// Whether the content is of the kind that belongs here.
   func fits(_ content: Content) -> Bool {
-    switch (self, content) {
-    case (.accountChanged, .account), (.asked, .question), (.posted, .text),
-      (.contactChanged, .contact), (.answeredInPerson, .question), (.withdrawn, .withdrawal):
-      true
-    default: false
+    switch self {
+    case .accountChanged: if case .account = content { true } else { false }
+    case .asked, .answeredInPerson: if case .question = content { true } else { false }
+    case .posted: if case .text = content { true } else { false }
+    case .contactChanged: if case .contact = content { true } else { false }
+    case .withdrawn: if case .withdrawal = content { true } else { false }
+    case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
+      .invited, .joinRequested, .keysShared:
+      false
     }
   }
 

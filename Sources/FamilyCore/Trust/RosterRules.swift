@@ -42,6 +42,10 @@ extension Roster {
     }
     switch body {
     case .rosterChanged: return audience == .family && isGuardian
+    case .invited(let invitation):
+      guard audience == .family, let invited = self.person(invitation.person) else { return false }
+      return isGuardian && (invited.role != .organizer || person.role == .organizer)
+    case .joinRequested: return false
     case .passcodeChanged: return audience == .family && isGuardian
     case .accountChanged(let id, _):
       guard audience == .account(id), let owner = self.person(id) else { return false }

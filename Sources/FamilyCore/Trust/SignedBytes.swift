@@ -54,6 +54,15 @@ enum SignedBytes {
       out.add(decision)
       out.add(proof)
     case .withdrawn(let child, let content): out.add(12, child, bytes(content))
+    case .invited(let invitation):
+      out.add(UInt8(14))
+      out.add(invitation.key)
+      out.add(invitation.person.rawValue)
+      out.add(invitation.expires.milliseconds)
+    // Signed by nobody in the family: it has its own proof.
+    case .joinRequested(let join):
+      out.add(UInt8(15))
+      out.add(join.signedBytes(family: family))
     case .keysShared(let wraps):
       out.add(UInt8(13))
       out.add(UInt32(wraps.count))

@@ -25,6 +25,8 @@ struct Trust: Sendable {
   private(set) var seen: UInt64 = 0
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   private var passcodes: [(seq: UInt64, command: CommandID, passcode: Passcode)] = []
+  /// Those that a guardian signed, by their keys.
+  private(set) var invitations: [[UInt8]: Invitation] = [:]
   /// Each command counts once, under whatever place in the log it comes again.
   private var taken: Set<CommandID> = []
   /// In the order in which they came.
@@ -72,6 +74,7 @@ struct Trust: Sendable {
 
   private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Finding
   {
+    if case .joinRequested(let join) = event.body { return check(join, event) }
     guard let signature = event.signature,
       event.device == signature.signer || event.device.rawValue == 0
     else { return .bad(.notSigned) }
@@ -79,7 +82,7 @@ struct Trust: Sendable {
     guard signature.seen < event.seq, event.command.high >> 63 == 0,
       !taken.contains(event.command)
     else { return .bad(.replayed) }
-    if signature.seen > seen { return event.audience == .family ? .bad(.notSigned) : .aside }
+    if signature.seen > seen { return .aside }
     var header: QuestionHeader?
     if let id = event.body.laterQuestion {
       guard let state = question(id) else {
@@ -99,6 +102,15 @@ struct Trust: Sendable {
       seen: signature.seen, question: header, bytes: vault.bytes)
     guard vault.verify(key, signature.bytes, bytes) else { return .bad(.notSigned) }
     return open(event)
+  }
+
+  /// Whoever has the code of an invitation made it, with these keys. It adds nobody to the family.
+  private func check(_ join: JoinRequest, _ event: Event) -> Finding {
+    guard event.audience == .family, !taken.contains(event.command) else { return .bad(.replayed) }
+    guard invitations[join.invitation] != nil,
+      vault.verify(join.invitation, join.proof, join.signedBytes(family: family))
+    else { return .bad(.notSigned) }
+    return .good(event)
   }
 
   /// The key of the signer, if it may say this.
@@ -154,7 +166,10 @@ struct Trust: Sendable {
   private mutating func believe(_ event: Event) {
     taken.insert(event.command)
     guard event.audience == .family else { return }
-    seen = event.seq
+    seen = max(seen, event.seq)
+    if case .invited(let invitation) = event.body {
+      invitations[invitation.key] = invitation
+    }
     if case .rosterChanged(let roster) = event.body { rosters.append((event.seq, roster)) }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.seq, event.command, passcode))

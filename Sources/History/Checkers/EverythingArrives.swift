@@ -1,88 +1,146 @@
 import FamilyCore
 import FamilyModel
 
-/// After the healing everything arrives (liveness): each promised command is settled, every decision is on
-/// every device of its conversation and handled by the app that asked, and nothing is under way any more.
+/// After the healing everything arrives (liveness): each promised command is settled, every event is on
+/// every device of its audience, every decision is handled by the app that asked, and nothing is under way
+/// any more.
 ///
-/// A history that does not say that it healed gets no verdict.
+/// It is owed to the devices that are in the family at the end. A history that does not say that it healed
+/// gets no verdict. Of a device whose events the history does not tell, only the decisions are looked for.
 public struct EverythingArrives: Checker {
   public let name = "everything arrives after the healing"
   /// A checker.
   public init() {}
 
-  private struct Promise: Hashable {
-    var device: DeviceAddress
-    var command: CommandID
-  }
-
   public func check(_ history: History) -> Verdict {
     let log = StoredLog(history)
     guard log.isRead else { return .unknown("the store was not read at the end") }
-    var hasHealed = false
-    var open: [Promise: Int] = [:]
-    var shown: [DeviceAddress: Set<QuestionID>] = [:]
-    var handled: [AppAddress: Set<QuestionID>] = [:]
-    var registered: Set<AppAddress> = []
+    var tally = Tally()
     for (index, fact) in history.facts {
-      switch fact {
-      case .healed: hasHealed = true
-      case .stuck(let what): return .violated("still under way: \(what)", at: index)
-      case .issued(let device, let command):
-        open[Promise(device: device, command: command)] = index
-      case .acknowledged(let device, let command, _), .refused(let device, let command, _):
-        open[Promise(device: device, command: command)] = nil
-      case .forgot(let device): open = open.filter { $0.key.device != device }
-      case .decided(let device, let question, _): shown[device, default: []].insert(question)
-      case .registered(let app): registered.insert(app)
-      case .handled(let app, let question, _): handled[app, default: []].insert(question)
-      default: break
-      }
+      if case .stuck(let what) = fact { return .violated("still under way: \(what)", at: index) }
+      tally.take(fact, index)
     }
-    guard hasHealed else { return .unknown("the history does not say that it healed") }
-    for (promise, index) in open.sorted(by: { $0.value < $1.value }) {
-      let events = log.events(promise.device.family)
-      if !events.contains(where: { $0.command == promise.command }) {
-        return .violated(
-          "device \(promise.device.device.rawValue) lost a command of its outbox", at: index)
+    guard tally.hasHealed else { return .unknown("the history does not say that it healed") }
+    for family in tally.families.union(log.families.keys).sorted() {
+      if let missing = FamilyEnd(family, log).missing(tally) {
+        return .violated(missing.what, at: missing.index)
       }
-    }
-    for family in log.families.keys.sorted() {
-      let missing = Self.missing(log.events(family), family, shown, handled, registered)
-      if let missing { return .violated(missing, at: nil) }
     }
     return .ok
   }
+}
 
-  private static func missing(
-    _ events: [Event], _ family: FamilyID, _ shown: [DeviceAddress: Set<QuestionID>],
-    _ handled: [AppAddress: Set<QuestionID>], _ registered: Set<AppAddress>
-  ) -> String? {
-    var roster = Roster()
-    var headers: [QuestionID: QuestionHeader] = [:]
-    var decided: [QuestionID] = []
-    for event in events {
+/// What the devices and apps came to have and to owe.
+private struct Tally {
+  struct Promise: Hashable {
+    var device: DeviceAddress
+    var command: CommandID
+  }
+  struct Sent: Hashable {
+    var app: AppAddress
+    var question: QuestionID
+  }
+  var hasHealed = false
+  var open: [Promise: Int] = [:]
+  var sent: [Sent: Int] = [:]
+  /// Devices of which a command was refused: it may have been a question.
+  var refused: Set<DeviceAddress> = []
+  var held: [DeviceAddress: [Audience: UInt64]] = [:]
+  var shown: [DeviceAddress: Set<QuestionID>] = [:]
+  var handled: [AppAddress: Set<QuestionID>] = [:]
+  var registered: Set<AppAddress> = []
+  var families: Set<FamilyID> { Set(open.keys.map(\.device.family)) }
+
+  mutating func take(_ fact: Fact, _ index: Int) {
+    switch fact {
+    case .healed: hasHealed = true
+    case .issued(let device, let command): open[Promise(device: device, command: command)] = index
+    case .acknowledged(let device, let command, _):
+      open[Promise(device: device, command: command)] = nil
+    case .refused(let device, let command, _):
+      open[Promise(device: device, command: command)] = nil
+      refused.insert(device)
+    case .forgot(let device):
+      open = open.filter { $0.key.device != device }
+      sent = sent.filter { $0.key.app.device != device }
+      if held[device] != nil { held[device] = [:] }
+      shown[device] = nil
+    case .restored(let device, let audience, _, let cursor):
+      held[device, default: [:]][audience] = cursor
+    case .applied(let device, let audience, let seq, _):
+      held[device, default: [:]][audience] = seq
+    case .decided(let device, let question, _): shown[device, default: []].insert(question)
+    case .registered(let app): registered.insert(app)
+    case .appForgot(let app): registered.remove(app)
+    case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
+    case .handled(let app, let question, _): handled[app, default: []].insert(question)
+    case .received, .settled, .knows, .fault, .converged, .stuck, .stored, .storeRead: break
+    }
+  }
+}
+
+/// A family as its log has it at the end.
+private struct FamilyEnd {
+  let family: FamilyID
+  let heads: [Audience: UInt64]
+  let commands: Set<CommandID>
+  var roster = Roster()
+  var headers: [QuestionID: QuestionHeader] = [:]
+  var decided: [(question: QuestionID, seq: UInt64)] = []
+
+  init(_ family: FamilyID, _ log: StoredLog) {
+    self.family = family
+    heads = log.chains(family).mapValues { $0.last ?? 0 }
+    commands = Set(log.events(family).map(\.command))
+    for event in log.events(family) {
       if case .rosterChanged(let new) = event.body { roster = new }
       if case .asked(let header, _) = event.body { headers[header.id] = header }
       if case .answeredInPerson(let header, _, _, _) = event.body { headers[header.id] = header }
-      if let decision = OneDecision.decision(event) { decided.append(decision.question) }
+      if let decision = OneDecision.decision(event) {
+        decided.append((decision.question, event.seq))
+      }
     }
-    for question in decided {
-      guard let header = headers[question] else { continue }
-      for device in roster.devices {
-        guard let person = roster.person(device.person),
-          roster.isMember(person, of: .conversation(header.child))
-        else { continue }
-        let address = DeviceAddress(family: family, device: device.id)
-        if !(shown[address]?.contains(question) ?? false) {
-          return "device \(device.id.rawValue) of family \(family.rawValue) lacks a decision"
+  }
+
+  /// What somebody lacks, and the entry that promised it.
+  func missing(_ tally: Tally) -> (what: String, index: Int?)? {
+    for device in roster.devices {
+      guard let person = roster.person(device.person) else { continue }
+      let address = DeviceAddress(family: family, device: device.id)
+      let name = "device \(device.id.rawValue) of family \(family.rawValue)"
+      let lost = tally.open.filter {
+        $0.key.device == address && !commands.contains($0.key.command)
+      }
+      if let index = lost.values.min() { return ("\(name) lost a command of its outbox", index) }
+      if !tally.refused.contains(address) {
+        let lost = tally.sent.filter {
+          $0.key.app.device == address && headers[$0.key.question] == nil
         }
-        let app = AppAddress(address, header.app)
-        if person.id == header.child, registered.contains(app),
-          !(handled[app]?.contains(question) ?? false)
-        {
-          return
-            "the app on device \(device.id.rawValue) of family \(family.rawValue) lacks a response"
+        if let index = lost.values.min() { return ("\(name) lost a question", index) }
+      }
+      if let held = tally.held[address] {
+        for audience in roster.audiences(of: person)
+        where (held[audience] ?? 0) < heads[audience] ?? 0 {
+          return ("\(name) lacks event \(heads[audience] ?? 0)", nil)
         }
+      }
+      if let what = lacking(address, person, tally) { return ("\(name) \(what)", nil) }
+    }
+    return nil
+  }
+
+  private func lacking(_ device: DeviceAddress, _ person: Person, _ tally: Tally) -> String? {
+    for (question, seq) in decided {
+      guard let header = headers[question],
+        roster.isMember(person, of: .conversation(header.child))
+      else { continue }
+      let holds = (tally.held[device]?[.conversation(header.child)] ?? 0) >= seq
+      if !holds, !(tally.shown[device]?.contains(question) ?? false) { return "lacks a decision" }
+      let app = AppAddress(device, header.app)
+      if person.id == header.child, tally.registered.contains(app),
+        !(tally.handled[app]?.contains(question) ?? false)
+      {
+        return "has an app that lacks a response"
       }
     }
     return nil

@@ -11,15 +11,20 @@ public struct KnownHandlesRight: Checker {
     let log = StoredLog(history)
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var models: [FamilyID: KnownModel] = [:]
-    for family in log.families.keys.sorted() { models[family] = KnownModel(log.events(family)) }
+    for family in log.families.keys.sorted() {
+      let model = KnownModel(log.events(family))
+      guard !model.isSealed else { return .unknown("the store's contents are sealed") }
+      models[family] = model
+    }
     var last: [AppAddress: (index: Int, handles: Set<Handle>)] = [:]
     var hasConverged = false
     for (index, fact) in history.facts {
       if case .converged = fact { hasConverged = true }
       guard case .knows(let app, let handles) = fact else { continue }
       last[app] = (index, Set(handles))
-      guard let model = models[app.device.family] else { continue }
-      if handles.contains(where: { !model.wasEverKnown($0, in: app) }) {
+      if handles.contains(where: {
+        !(models[app.device.family]?.wasEverKnown($0, in: app) ?? false)
+      }) {
         return .violated("a handle is known that nobody approved", at: index)
       }
     }
@@ -51,6 +56,8 @@ struct KnownModel {
   private var ever: [Place: Set<Handle>] = [:]
   private var roster = Roster()
   private var owners: [DeviceID: PersonID] = [:]
+  /// Whether there was a content that cannot be opened here.
+  private(set) var isSealed = false
 
   init(_ events: [Event]) {
     var questions: [QuestionID: (QuestionHeader, Question)] = [:]
@@ -85,6 +92,9 @@ struct KnownModel {
         where place.app == nil || app == nil || place.app == app {
           approved[place]?.remove(handle.canonical)
         }
+      case .asked(_, .sealed), .answeredInPerson(_, .sealed, _, _), .contactChanged(_, .sealed),
+        .withdrawn(_, .sealed):
+        isSealed = true
       default: break
       }
     }

@@ -11,6 +11,7 @@ public struct RightfulEvents: Checker {
     var rosters: [FamilyID: Roster] = [:]
     var questions: [FamilyID: [QuestionID: QuestionHeader]] = [:]
     var closed: [FamilyID: Set<QuestionID>] = [:]
+    var limitsOff: [FamilyID: Set<PersonID>] = [:]
     for (index, fact) in history.facts {
       guard case .stored(let family, let event) = fact else { continue }
       let author = rosters[family]?.owner(of: event.device)
@@ -22,16 +23,21 @@ public struct RightfulEvents: Checker {
         return !(closed[family]?.contains(id) ?? false)
           && header.expiration.map { event.at <= $0 } ?? true
       }
+      let mayAsk: (QuestionHeader) -> Bool = { header in
+        isChild(header.child) && !(limitsOff[family]?.contains(header.child) ?? false)
+          && questions[family]?[header.id] == nil
+          && header.expiration.map { event.at < $0 } ?? true
+      }
       let isRight: Bool
       switch event.body {
       case .rosterChanged(let roster):
         isRight = isAdministrator || isGuardian
         rosters[family] = roster
       case .asked(let header, _):
-        isRight = isChild(header.child)
+        isRight = mayAsk(header)
         questions[family, default: [:]][header.id] = header
       case .answeredInPerson(let header, _, _, _):
-        isRight = isChild(header.child)
+        isRight = mayAsk(header)
         questions[family, default: [:]][header.id] = header
         closed[family, default: []].insert(header.id)
       case .reminded(let id):
@@ -44,9 +50,19 @@ public struct RightfulEvents: Checker {
         closed[family, default: []].insert(decision.question)
       case .posted(let child, _): isRight = isGuardian || isChild(child)
       case .contactChanged, .withdrawn, .passcodeChanged: isRight = isGuardian
-      case .limitsChanged: isRight = isGuardian || isAdministrator
+      case .limitsChanged(let child, let on):
+        isRight = isGuardian || isAdministrator
+        if on {
+          limitsOff[family]?.remove(child)
+        } else {
+          limitsOff[family, default: []].insert(child)
+        }
       case .accountChanged(let person, _):
-        isRight = isGuardian || isAdministrator || author?.id == person && author?.role != .child
+        let isChilds = rosters[family]?.person(person)?.role == .child
+        isRight = isAdministrator || (isChilds ? isGuardian : author?.id == person)
+      case .invited: isRight = isGuardian
+      // A device that is in no family yet; whether it had a code is its proof's to say.
+      case .joinRequested: isRight = isAdministrator
       case .keysShared:
         isRight =
           isAdministrator

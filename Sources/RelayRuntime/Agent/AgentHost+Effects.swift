@@ -125,8 +125,11 @@ extension AgentHost {
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
+    case .wantsToJoin: trace("wants-to-join", device: address)
     case .disbelieved(let problem):
       counters.disbelieved += 1
+      devices[address]?.disbelieved += 1
+      statusIsStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("the relay handed over an event that is not believed: \(problem)")
     case .shutOut(let problem):

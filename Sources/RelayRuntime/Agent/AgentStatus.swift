@@ -24,6 +24,8 @@ public struct AgentStatus: Codable, Sendable {
     public var unacknowledged: Int
     /// The questions, in order.
     public var questions: [Question]
+    /// Events since the start that were not believed; anything above zero is a relay that is not honest.
+    public var disbelieved: Int
     /// The handles known in each app.
     public var known: [String: [String]]
   }
@@ -86,7 +88,8 @@ extension AgentHost {
           name: device.credential.name, role: "\(device.credential.role)",
           relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
-          unacknowledged: device.child?.unacknowledged ?? 0, questions: questions, known: known)
+          unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
+          disbelieved: device.disbelieved, known: known)
       })
   }
 

@@ -13,6 +13,8 @@ final class HostedDevice {
   var channels: [[UInt8]: [UInt8]] = [:]
   /// How the connection to the relay is.
   var connection = ConnectionHealth.State.connecting
+  /// Events that were not believed.
+  var disbelieved = 0
   /// The relay's last words on why this device may not come in.
   var shutOut: Problem?
 

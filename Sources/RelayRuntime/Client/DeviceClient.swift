@@ -40,6 +40,16 @@ public struct DeviceClient: ~Copyable {
       .map { Cursor($0, delivered: $1) }.sorted { $0.audience < $1.audience }
   }
 
+  /// The family alone, up to now: who is in it, and who wants to join.
+  ///
+  /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.
+  public mutating func family() throws -> GuardianMachine {
+    let machine = credential.machine(
+      restoring: try client.history(of: .family, from: credential.address))
+    last = machine
+    return machine
+  }
+
   /// A guardian's machine as it is on a device that has read everything, up to now.
   ///
   /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.

@@ -16,6 +16,8 @@ struct RequestClient: ~Copyable {
   static let retry = 1_000
   /// How often a request is sent before nobody is believed to listen.
   static let attempts = 10
+  /// Milliseconds that a request waits at most because the relay says so.
+  static let longestWait: UInt32 = 10_000
 
   private let context: Context
   private let socket: Socket
@@ -67,6 +69,16 @@ struct RequestClient: ~Copyable {
     }
   }
 
+  /// Asks to join; the device that it is now, or device zero.
+  mutating func join(_ join: JoinRequest, in family: FamilyID) throws -> DeviceID {
+    let nobody = DeviceAddress(family: family, device: DeviceID(0))
+    switch try request(.join(join), from: nobody) {
+    case .joined(let device): return device
+    case .refused(_, let problem), .failed(let problem): throw problem
+    default: throw Problem.malformed
+    }
+  }
+
   /// Everything that was ever said in the audience, page by page, with its contents as they are.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
@@ -89,9 +101,9 @@ struct RequestClient: ~Copyable {
     for _ in 0..<Self.attempts {
       _ = try socket.send([[], envelope.encode()])
       guard let reply = try reply() else { continue }
-      guard reply.isOverload else { return reply }
+      guard let wait = reply.overload else { return reply }
       overload = reply
-      usleep(UInt32(Self.retry) * 1_000)
+      usleep(max(UInt32(Self.retry), min(wait, Self.longestWait)) * 1_000)
     }
     if let overload { return overload }
     throw RelayUnreachable(
@@ -114,11 +126,13 @@ struct RequestClient: ~Copyable {
 }
 
 extension Reply {
-  /// The relay has more to do than it can, and the same request may be taken a little later.
-  fileprivate var isOverload: Bool {
+  /// Milliseconds that the relay asks for, when it has more to do than it can, or has had too much of this
+  /// device, and may take the same request later.
+  fileprivate var overload: UInt32? {
     switch self {
-    case .refused(_, let problem), .failed(let problem): problem.code == Problem.overloaded.code
-    default: false
+    case .refused(_, let problem), .failed(let problem):
+      problem.code == Problem.overloaded.code || problem.retryAfter > 0 ? problem.retryAfter : nil
+    default: nil
     }
   }
 }

@@ -103,6 +103,7 @@ public struct AgentOptions: ParsableArguments {
   /// Runs the host until a signal ends it, or the person at the terminal does.
   public func run(_ credentials: [Credential], apps: [AppID: [String]], label: String) async throws
   {
+    PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -18,6 +18,8 @@ public struct RelayCounters: Sendable, Hashable {
   public var unsent = 0
   /// Audiences of which events were published again.
   public var republished = 0
+  /// Connections that were cut off because they took too much.
+  public var cut = 0
   /// Questions refused because there was more to do than could be done.
   public var overloads = 0
   /// Commands of which the store was asked what became of them.

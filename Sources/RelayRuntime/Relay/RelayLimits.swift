@@ -1,3 +1,5 @@
+import ZeroMQ
+
 /// Every bound of the relay's shell, and what happens there.
 enum RelayLimits {
   /// Most requests of one commit; the others wait for the next.
@@ -23,4 +25,28 @@ enum RelayLimits {
   static let channels = 50_000
   /// The longest sleep, in milliseconds.
   static let sleep: Int64 = 3_600_000
+  /// Bytes of one frame on the broadcast socket, with the handshake's. A subscription has 17; who sends more
+  /// is cut off.
+  static let subscriptionBytes: Int64 = 1_024
+  /// File descriptors that are not for connections: the store, logs, the process's own.
+  static let ownDescriptors = 128
+  /// Nanoseconds between two looks at what the connections take.
+  static let look: UInt64 = 250_000_000
+
+  /// A device's outbox with pictures at once; before it has attached, two frames of the largest size.
+  static func requests(connections: Int) -> ConnectionLimits {
+    ConnectionLimits(
+      connections: connections, proven: .init(burst: 32 << 20, perSecond: 2 << 20),
+      unproven: .init(burst: 4 << 20, perSecond: 64 << 10), patience: patience)
+  }
+
+  /// Subscriptions to all channels of a large family, again and again; each costs some 20 times its bytes.
+  static func broadcasts(connections: Int) -> ConnectionLimits {
+    ConnectionLimits(
+      connections: connections, proven: .init(burst: 2 << 20, perSecond: 64 << 10),
+      unproven: .init(burst: 64 << 10, perSecond: 4 << 10), patience: patience)
+  }
+
+  /// Nanoseconds that a peer that proves nothing may stay when there are many.
+  private static let patience: UInt64 = 30_000_000_000
 }

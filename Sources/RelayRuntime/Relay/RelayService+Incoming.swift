@@ -42,16 +42,23 @@ extension RelayService {
       guard let key = key ?? configuration.plainKey else { throw .notEnrolled }
       if refuseIfFull(envelope, route) { return }
       let family = envelope.device.family
-      load(family)
-      recall(envelope)
       let isAdministrator =
         envelope.device.device.rawValue == 0
         && (key == keys.administrator.bytes || configuration.plainKey != nil)
+      let isRead = load(family, for: key, isTrusted: isAdministrator)
+      // A stranger must not make the relay commit and read at will.
+      if isAdministrator || machine.isMember(envelope.device, key: key) { recall(envelope) }
       let input = RelayMachine.Input.request(
         envelope.device, key: key, administrator: isAdministrator,
         id: envelope.requestID, envelope.request)
       machine.step(input, now: .now, &effects)
+      let isRefused = effects.first?.isRefusal ?? false
       takeEffects(route: route)
+      if isRead { strangers.read(for: key, isRefused: isRefused, now: .now) }
+      // Devices attach before they do anything else: commands need no look at the connection.
+      if !isRefused, !envelope.request.isCommand || isAdministrator {
+        requestGuard?.prove(message.descriptor)
+      }
       forgetUnknown(family)
     } catch {
       refuse(error)
@@ -107,6 +114,7 @@ extension RelayService {
           counters.subscriptions += 1
           let isApproved = isApproved(event)
           if !isApproved { counters.refusedSubscriptions += 1 }
+          if isApproved { broadcastGuard?.prove(event.descriptor) }
           return isApproved
         }
       }
@@ -118,12 +126,13 @@ extension RelayService {
     guard event.isApprovable, let meaning = channels.meaning(of: event.topic),
       let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? configuration.plainKey
     else { return false }
-    load(meaning.family)
+    let isRead = load(meaning.family, for: key, isTrusted: false)
     let input = RelayMachine.Input.subscribed(
       meaning.family, meaning.audience, generation: meaning.generation, key: key)
     machine.step(input, now: .now, &effects)
     let isApproved = effects.contains(.approve)
     takeEffects(route: [])
+    if isRead { strangers.read(for: key, isRefused: !isApproved, now: .now) }
     forgetUnknown(meaning.family)
     return isApproved
   }
@@ -137,8 +146,11 @@ extension RelayService {
       metadata: ["key": "\(userID ?? "none")", "count": "\(counters.foreign)"])
   }
 
-  private func load(_ family: FamilyID) {
-    guard !machine.holds(family) else { return }
+  /// Reads the family, unless it is there or the key has to wait; tells whether it did.
+  private func load(_ family: FamilyID, for key: [UInt8], isTrusted: Bool) -> Bool {
+    guard !machine.holds(family), isTrusted || strangers.mayRead(key, now: .now) else {
+      return false
+    }
     guarded {
       let stored = try store.load(family)
       machine.load(
@@ -148,10 +160,25 @@ extension RelayService {
         }, now: .now)
       counters.loads += 1
     }
+    return true
   }
 
   /// Who guesses families must not push out those that are in use.
   private func forgetUnknown(_ family: FamilyID) {
     if !machine.exists(family) { machine.evict(family) }
   }
+}
+
+extension RelayMachine.Effect {
+  /// The answer to a key that is nobody's.
+  fileprivate var isRefusal: Bool {
+    switch self {
+    case .reply(_, _, .refused(_, .notEnrolled)), .reply(_, _, .failed(.notEnrolled)): true
+    default: false
+    }
+  }
+}
+
+extension Request {
+  fileprivate var isCommand: Bool { if case .command = self { true } else { false } }
 }

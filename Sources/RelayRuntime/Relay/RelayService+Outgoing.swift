@@ -175,10 +175,24 @@ extension RelayService {
     } else if let due = outgoing.cursorsDue, due <= now {
       flush()
     }
-    guard failure == nil,
-      let next = [machine.deadline, outgoing.cursorsDue].compactMap({ $0 }).min()
-    else { return nil }
-    let milliseconds = max(1, min(next.milliseconds - now.milliseconds, RelayLimits.sleep))
-    return Monotonic.now() + UInt64(milliseconds) * 1_000_000
+    guard failure == nil else { return nil }
+    let next = [machine.deadline, outgoing.cursorsDue].compactMap { $0 }.min().map {
+      Monotonic.now()
+        + UInt64(max(1, min($0.milliseconds - now.milliseconds, RelayLimits.sleep))) * 1_000_000
+    }
+    return [next, lookAtConnections()].compactMap { $0 }.min()
+  }
+
+  /// Cuts off who takes too much; tells when to look again.
+  private func lookAtConnections() -> UInt64? {
+    let now = Monotonic.now()
+    if now >= looked + RelayLimits.look {
+      looked = now
+      requestGuard?.look()
+      broadcastGuard?.look()
+      counters.cut = (requestGuard?.cut ?? 0) + (broadcastGuard?.cut ?? 0)
+    }
+    let isAnyone = (requestGuard?.count ?? 0) + (broadcastGuard?.count ?? 0) > 0
+    return isAnyone ? looked + RelayLimits.look : nil
   }
 }

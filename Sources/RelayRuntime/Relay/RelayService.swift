@@ -20,6 +20,8 @@ public actor RelayService: Service {
     public var broadcasts: String
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
+    /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.
+    public var maxConnections: Int?
     /// For measurements of what encryption costs only: no CURVE, nothing sealed, and every sender has
     /// this key, or is the administrator if it says so.
     package var plainKey: [UInt8]?
@@ -46,6 +48,7 @@ public actor RelayService: Service {
 
   var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
   var effects: [RelayMachine.Effect] = []
+  var strangers = Strangers()
   var admission = Admission()
   var senders = Senders()
   var nonces = Nonces()
@@ -53,6 +56,10 @@ public actor RelayService: Service {
   private var zap: ZAPHandler?
   var router: Socket?
   var publisher: Socket?
+  var requestGuard: ConnectionGuard?
+  var broadcastGuard: ConnectionGuard?
+  /// When the connections were looked at, in nanoseconds of `Monotonic`.
+  var looked: UInt64 = 0
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
   var outgoing = Outgoing()
@@ -117,11 +124,27 @@ public actor RelayService: Service {
     let router = try Socket(.router, in: context, options: options)
     options.xpubManual = true
     options.xpubVerboser = true
+    options.maximumMessageSize = RelayLimits.subscriptionBytes
     let publisher = try Socket(.xpub, in: context, options: options)
+    let connections =
+      configuration.maxConnections
+      ?? max(16, (ConnectionGuard.descriptors() - RelayLimits.ownDescriptors) / 2)
+    let requestGuard = try ConnectionGuard(
+      router, in: context, limits: RelayLimits.requests(connections: connections))
+    thread.watch(requestGuard.monitor.socket) { [weak self] in
+      self?.assumeIsolated { $0.countConnections() }
+    }
+    let broadcastGuard = try ConnectionGuard(
+      publisher, in: context, limits: RelayLimits.broadcasts(connections: connections))
+    thread.watch(broadcastGuard.monitor.socket) { [weak self] in
+      self?.assumeIsolated { $0.countConnections() }
+    }
     try publisher.bind(configuration.broadcasts)
     try router.bind(configuration.requests)
     thread.watch(publisher) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
     thread.watch(router) { [weak self] in self?.assumeIsolated { $0.drainRequests() } }
+    self.requestGuard = consume requestGuard
+    self.broadcastGuard = consume broadcastGuard
     self.router = consume router
     self.publisher = consume publisher
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
@@ -132,6 +155,13 @@ public actor RelayService: Service {
   /// Every key may connect: what it may do is decided at each request, from the family's roster.
   private func admit() {
     guarded { _ = try zap?.drain { _ in .acceptKey } }
+  }
+
+  private func countConnections() {
+    guarded {
+      try requestGuard?.drain()
+      try broadcastGuard?.drain()
+    }
   }
 
   /// Runs the body unless the relay has failed, and fails the relay with it.

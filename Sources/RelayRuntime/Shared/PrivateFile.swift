@@ -15,6 +15,9 @@ public enum PrivateFile {
     return encoder
   }
 
+  /// Whatever this process and its children make from now on is for their owner alone, sockets and logs too.
+  public static func keepToOwner() { umask(0o077) }
+
   /// Writes the bytes with mode 0600; the file is never there in part.
   public static func write(_ data: Data, to file: URL) throws {
     let temporary = file.appendingPathExtension("new-\(getpid())")

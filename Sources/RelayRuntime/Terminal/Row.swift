@@ -11,6 +11,8 @@ enum Style: String, Sendable {
   case own = "34"
   case good = "32"
   case bad = "31"
+  /// Black on white, whatever the terminal's colours are.
+  case paper = "30;107"
 }
 
 /// One row of the screen: pieces of text, each with its style. Nothing in them is a control.

@@ -18,6 +18,11 @@ enum TerminalCommand: Hashable, Sendable {
   case withdrawConsent(AppID)
   case passcode
   case addChild(String)
+  case members
+  case invite(String)
+  case addMember(Role, String)
+  case removeMember(String)
+  case removeDevice(UInt32)
   case birthdate(child: String, Account.Day)
 
   /// Reads a line; `nil` where it is no command, or not one of this kind of person.
@@ -66,8 +71,24 @@ enum TerminalCommand: Hashable, Sendable {
       return words.count == 3 && words[1] == "consent" ? .withdrawConsent(AppID(words[2])) : nil
     case "passcode": return words.count == 1 ? .passcode : nil
     case "add":
-      guard words.count > 2, words[1] == "child" else { return nil }
-      return .addChild(rest.dropFirst(words[1].count).trimmingSpaces)
+      guard words.count > 2 else { return nil }
+      let name = rest.dropFirst(words[1].count).trimmingSpaces
+      switch words[1] {
+      case "child": return .addChild(name)
+      case "guardian": return .addMember(.guardian, name)
+      case "adult": return .addMember(.adult, name)
+      default: return nil
+      }
+    case "family": return words.count == 1 ? .members : nil
+    case "invite": return rest.isEmpty ? .members : .invite(rest)
+    case "remove":
+      guard words.count > 2 else { return nil }
+      let name = rest.dropFirst(words[1].count).trimmingSpaces
+      switch words[1] {
+      case "member": return .removeMember(name)
+      case "device": return UInt32(name).map { .removeDevice($0) }
+      default: return nil
+      }
     case "birthdate":
       guard words.count > 2, let day = Account.Day(written: words[words.count - 1]) else {
         return nil
@@ -114,7 +135,11 @@ enum TerminalCommand: Hashable, Sendable {
       ("withdraw consent APP", "the child may not go on with the app"),
       ("limits on|off [CHILD]", "communication limits"),
       ("birthdate CHILD 2014-05-17", "set or correct it"),
-      ("add child NAME", "make an account for a child"),
+      ("family", "who is in it, and with which devices"),
+      ("add child|guardian|adult NAME", "make an account"),
+      ("invite NAME", "a code for a new device of NAME"),
+      ("remove device N", "one that is lost, or not used any more"),
+      ("remove member NAME", "with all devices"),
       ("passcode", "set the Screen Time passcode"),
     ] + both
   }

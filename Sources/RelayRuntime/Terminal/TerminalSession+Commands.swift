@@ -48,13 +48,18 @@ extension TerminalSession {
     case .withdrawConsent(let app):
       if let child { await act(.withdraw(child: child.id, .consent(app))) }
     case .passcode: open(PasscodeDialog())
+    case .members: listMembers()
+    case .invite(let name): await invite(name)
+    case .addMember(let role, let name): await addMember(role, name)
+    case .removeMember(let name): await remove(member: name)
+    case .removeDevice(let number): await remove(device: number)
     case .addChild(let name): await act(.addChild(displayName: name))
     case .birthdate(let name, let day):
       if let child = self.child(name) { await set(day, of: child) }
     }
   }
 
-  private func act(_ input: GuardianMachine.Input) async { await host.act(input, on: address) }
+  func act(_ input: GuardianMachine.Input) async { await host.act(input, on: address) }
 
   private func post(_ text: String) async {
     var text = text

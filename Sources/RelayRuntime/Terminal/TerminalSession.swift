@@ -28,6 +28,10 @@ actor TerminalSession: Service {
   private(set) var view: DeviceView?
   /// Whom a guardian's commands are about.
   var picked: PersonID?
+  /// Milliseconds that a code of this session lets a device join.
+  static let invitationTime: Int64 = 15 * 60_000
+  /// For whom the codes are that this session has shown and nobody has used.
+  var invited: [[UInt8]: PersonID] = [:]
   private var facts: Facts?
   private var isConnected: Bool?
   private var connectedAt = Instant(milliseconds: .max)
@@ -78,7 +82,7 @@ actor TerminalSession: Service {
     case .changed, .tick: await look()
     case .notice(let notice):
       await look()
-      tell(notice)
+      await tell(notice)
     case .prompt(let prompt, let reply): open(prompt.dialog(received: .now), reply)
     case .picture(let picture, let verdict): found(verdict, in: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
@@ -251,7 +255,7 @@ actor TerminalSession: Service {
 
   // MARK: notices
 
-  private func tell(_ notice: Notice) {
+  private func tell(_ notice: Notice) async {
     guard let timeline else { return }
     switch notice {
     case .decided(let id, let choice, let guardian) where !isGuardian:
@@ -266,6 +270,7 @@ actor TerminalSession: Service {
     case .shutOut: say(painter.text(wording(.notInFamily), .bad))
     // These have a line in the conversation.
     case .decided, .message, .reminded, .withdrawn, .disbelieved: break
+    case .wantsToJoin(let join): await self.join(join)
     }
   }
 

@@ -640,6 +640,42 @@ nonisolated struct PBSealed: Sendable {
   init() {}
 }
 
+nonisolated struct PBInvitation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var key: Data = Data()
+
+  var person: UInt32 = 0
+
+  var expires: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBJoinRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var invitation: Data = Data()
+
+  var publicKey: Data = Data()
+
+  var signingKey: Data = Data()
+
+  var agreementKey: Data = Data()
+
+  var proof: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct PBEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -784,6 +820,22 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .keysShared(newValue)}
   }
 
+  var invited: PBInvitation {
+    get {
+      if case .invited(let v)? = _storage._body {return v}
+      return PBInvitation()
+    }
+    set {_uniqueStorage()._body = .invited(newValue)}
+  }
+
+  var joinRequested: PBJoinRequest {
+    get {
+      if case .joinRequested(let v)? = _storage._body {return v}
+      return PBJoinRequest()
+    }
+    set {_uniqueStorage()._body = .joinRequested(newValue)}
+  }
+
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
     set {_uniqueStorage()._signature = newValue}
@@ -809,6 +861,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case answeredInPerson(PBInPerson)
     case withdrawn(PBForPerson)
     case keysShared(PBKeyWraps)
+    case invited(PBInvitation)
+    case joinRequested(PBJoinRequest)
 
   }
 
@@ -2028,9 +2082,99 @@ nonisolated extension PBSealed: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
   }
 }
 
+nonisolated extension PBInvitation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Invitation"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}person\0\u{1}expires\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.expires) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 1)
+    }
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 2)
+    }
+    if self.expires != 0 {
+      try visitor.visitSingularInt64Field(value: self.expires, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBInvitation, rhs: PBInvitation) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.person != rhs.person {return false}
+    if lhs.expires != rhs.expires {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".JoinRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}invitation\0\u{3}public_key\0\u{3}signing_key\0\u{3}agreement_key\0\u{1}proof\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.invitation) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.signingKey) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.agreementKey) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.invitation.isEmpty {
+      try visitor.visitSingularBytesField(value: self.invitation, fieldNumber: 1)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 2)
+    }
+    if !self.signingKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.signingKey, fieldNumber: 3)
+    }
+    if !self.agreementKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.agreementKey, fieldNumber: 4)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBJoinRequest, rhs: PBJoinRequest) -> Bool {
+    if lhs.invitation != rhs.invitation {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.signingKey != rhs.signingKey {return false}
+    if lhs.agreementKey != rhs.agreementKey {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}'keys_shared\0\u{1}signature\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}'keys_shared\0\u{1}signature\0\u{2}\u{13}invited\0\u{3}join_requested\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -2243,6 +2387,32 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
           }
         }()
         case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
+        case 80: try {
+          var v: PBInvitation?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .invited(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .invited(v)
+          }
+        }()
+        case 81: try {
+          var v: PBJoinRequest?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .joinRequested(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .joinRequested(v)
+          }
+        }()
         default: break
         }
       }
@@ -2326,11 +2496,22 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         guard case .keysShared(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
       }()
-      case nil: break
+      default: break
       }
       try { if let v = _storage._signature {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
       } }()
+      switch _storage._body {
+      case .invited?: try {
+        guard case .invited(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+      }()
+      case .joinRequested?: try {
+        guard case .joinRequested(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 81)
+      }()
+      default: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }

@@ -160,6 +160,14 @@ nonisolated struct PBCommand: Sendable {
     set {body = .shareKeys(newValue)}
   }
 
+  var invite: PBInvitation {
+    get {
+      if case .invite(let v)? = body {return v}
+      return PBInvitation()
+    }
+    set {body = .invite(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -177,6 +185,7 @@ nonisolated struct PBCommand: Sendable {
     case withdraw(PBForPerson)
     case addChild(String)
     case shareKeys(PBKeyWraps)
+    case invite(PBInvitation)
 
   }
 
@@ -311,6 +320,14 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .ping(newValue)}
   }
 
+  var join: PBJoinRequest {
+    get {
+      if case .join(let v)? = _storage._body {return v}
+      return PBJoinRequest()
+    }
+    set {_uniqueStorage()._body = .join(newValue)}
+  }
+
   /// of the command
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
@@ -329,6 +346,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     case fetch(PBFetch)
     case acknowledge(PBCursors)
     case ping(PBEmpty)
+    case join(PBJoinRequest)
 
   }
 
@@ -524,6 +542,14 @@ nonisolated struct PBReply: Sendable {
     set {body = .failed(newValue)}
   }
 
+  var joined: UInt32 {
+    get {
+      if case .joined(let v)? = body {return v}
+      return 0
+    }
+    set {body = .joined(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -533,6 +559,7 @@ nonisolated struct PBReply: Sendable {
     case page(PBPage)
     case pong(PBEmpty)
     case failed(PBProblem)
+    case joined(UInt32)
 
   }
 
@@ -662,7 +689,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}/share_keys\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}/share_keys\0\u{2}\u{14}invite\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -837,6 +864,19 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .shareKeys(v)
         }
       }()
+      case 80: try {
+        var v: PBInvitation?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .invite(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .invite(v)
+        }
+      }()
       default: break
       }
     }
@@ -903,6 +943,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .shareKeys?: try {
       guard case .shareKeys(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    case .invite?: try {
+      guard case .invite(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
     }()
     case nil: break
     }
@@ -1042,7 +1086,7 @@ nonisolated extension PBEmpty: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
 nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Request"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{2}3signature\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{2}3signature\0\u{2}\u{13}join\0")
 
   fileprivate class _StorageClass {
     var _version: UInt32 = 0
@@ -1158,6 +1202,19 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           }
         }()
         case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
+        case 80: try {
+          var v: PBJoinRequest?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .join(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .join(v)
+          }
+        }()
         default: break
         }
       }
@@ -1206,10 +1263,13 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         guard case .ping(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
       }()
-      case nil: break
+      default: break
       }
       try { if let v = _storage._signature {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
+      } }()
+      try { if case .join(let v)? = _storage._body {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
       } }()
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1511,7 +1571,7 @@ nonisolated extension PBPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
 
 nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Reply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1601,6 +1661,14 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
           self.body = .failed(v)
         }
       }()
+      case 80: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .joined(v)
+        }
+      }()
       default: break
       }
     }
@@ -1647,6 +1715,10 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     case .failed?: try {
       guard case .failed(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .joined?: try {
+      guard case .joined(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 80)
     }()
     case nil: break
     }

@@ -170,7 +170,7 @@ final class Attacker {
     options.maximumMessageSize = 8 << 20
     options.sendHighWaterMark = 100_000
     let socket = try Socket(.xsub, in: try Context(), options: options)
-    try socket.connect(RelayKeys.broadcasts(in: rig.folder))
+    try socket.connect(rig.broadcasts)
     self.socket = socket
   }
 

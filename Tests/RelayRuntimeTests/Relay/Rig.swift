@@ -12,6 +12,8 @@ import ZeroMQ
 /// A relay in this process, in a folder of its own, with real sockets and a real store.
 final class Rig: Sendable {
   let folder: URL
+  let requests: String
+  let broadcasts: String
   let keys: RelayKeys
   let administrator: AdministratorCredential
   let service: RelayService
@@ -26,16 +28,18 @@ final class Rig: Sendable {
   }
 
   init(
-    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000,
-    wrap: (SQLiteEventStore) -> any EventStore = { $0 }
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, overTCP: Bool = false,
+    maxConnections: Int? = nil, wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
-    keys = try RelayKeys.create(in: folder)
+    requests = try overTCP ? Rig.freeEndpoint() : RelayKeys.requests(in: folder)
+    broadcasts = try overTCP ? Rig.freeEndpoint() : RelayKeys.broadcasts(in: folder)
+    keys = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
     administrator = try AdministratorCredential.read(
       from: AdministratorCredential.file(in: folder))
-    var configuration = RelayService.Configuration(
-      requests: RelayKeys.requests(in: folder), broadcasts: RelayKeys.broadcasts(in: folder))
+    var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
+    configuration.maxConnections = maxConnections
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
@@ -47,6 +51,13 @@ final class Rig: Sendable {
     self.service = service
     task = Task { try await service.run() }
     for await _ in ready {}
+  }
+
+  /// An endpoint on this machine that nobody uses.
+  private static func freeEndpoint() throws -> String {
+    let socket = try Socket(.dealer, in: try Context())
+    try socket.bind("tcp://127.0.0.1:*")
+    return try socket.lastEndpoint()
   }
 
   /// Ends the relay; throws what it failed with.
@@ -138,11 +149,13 @@ final class Peer {
     let context = try Context()
     var options = SocketOptions()
     options.maximumMessageSize = 8 << 20
+    options.sendHighWaterMark = 100_000
+    options.receiveHighWaterMark = 100_000
     options.security = .client(keys, server: rig.keys.keys.publicKey)
     let requests = try Socket(kind, in: context, options: options)
     let broadcasts = try Socket(.sub, in: context, options: options)
-    try requests.connect(RelayKeys.requests(in: rig.folder))
-    try broadcasts.connect(RelayKeys.broadcasts(in: rig.folder))
+    try requests.connect(rig.requests)
+    try broadcasts.connect(rig.broadcasts)
     self.requests = requests
     self.broadcasts = broadcasts
   }
@@ -162,6 +175,12 @@ final class Peer {
     lastID += 1
     let body = Envelope(device: address, requestID: lastID, request: request).encode()
     try sendRaw(isPlain ? [body] : [[], body])
+  }
+
+  /// A request in the name of a family that may not be there.
+  func guess(_ family: UInt64) -> [UInt8] {
+    let device = DeviceAddress(family: FamilyID(family), device: DeviceID(1))
+    return Envelope(device: device, requestID: family, request: .ping).encode()
   }
 
   func ask(_ request: Request, within milliseconds: Int = 5_000) throws -> Reply? {

@@ -1,0 +1,27 @@
+extension QRCode {
+  /// Modules of light around the code, without which readers do not find it.
+  private static let border = 4
+
+  /// Characters in a row.
+  public var columns: Int { modules.count + 2 * Self.border }
+
+  /// The code for a terminal, two rows of modules in each, to be shown in black on white.
+  public var rows: [String] {
+    let size = columns
+    func isDark(_ row: Int, _ column: Int) -> Bool {
+      let (row, column) = (row - Self.border, column - Self.border)
+      return modules.indices.contains(row) && modules.indices.contains(column)
+        && modules[row][column]
+    }
+    return stride(from: 0, to: size, by: 2).map { row in
+      (0..<size).map { column in
+        switch (isDark(row, column), isDark(row + 1, column)) {
+        case (true, true): "█"
+        case (true, false): "▀"
+        case (false, true): "▄"
+        case (false, false): " "
+        }
+      }.joined()
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import FamilyCore
+import FamilyModel
+import RelayStore
+import RelayWire
+import Synchronization
+
+/// Cryptography that hides nothing and costs little, of the sizes that the wire wants. What it must not let
+/// through it does not let through: another key, other bytes, another binding.
+struct FakeVault: DeviceVault {
+  let signingKey: [UInt8]
+  let agreementKey: [UInt8]
+  /// Where the run's content keys come from.
+  let keys: KeyMaker
+
+  final class KeyMaker: Sendable {
+    private let dice: Mutex<Dice>
+    init(seed: UInt64) { dice = Mutex(Dice(seed: seed)) }
+    func next() -> UInt64 { dice.withLock { $0.next() } }
+  }
+
+  init(_ address: DeviceAddress, _ keys: KeyMaker) {
+    let id = ID128(high: address.family.rawValue, low: UInt64(address.device.rawValue)).bytes
+    signingKey = id + [UInt8](repeating: 1, count: 16)
+    agreementKey = id + [UInt8](repeating: 2, count: 16)
+    self.keys = keys
+  }
+
+  func sign(_ bytes: [UInt8]) -> [UInt8] { Self.mix(64, [signingKey, bytes]) }
+
+  func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+    Self.verify(publicKey, signature, bytes)
+  }
+
+  @Sendable static func verify(_ key: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+    signature == mix(64, [key, bytes])
+  }
+
+  func makeKey() -> [UInt8] { Self.stretch(keys.next(), 32) }
+
+  func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    reader + Self.mix(8, [reader, key, binding]) + key
+  }
+
+  func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    let key = Array(wrapped.dropFirst(40))
+    guard wrapped.prefix(32).elementsEqual(agreementKey),
+      wrapped[32..<40].elementsEqual(Self.mix(8, [agreementKey, key, binding]))
+    else { return nil }
+    return key
+  }
+
+  func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8]) -> Content {
+    let plain = content.bytes
+    let box = Self.mix(8, [key, binding, plain]) + plain
+    return .sealed(SealedContent(key: name, box: box).bytes)
+  }
+
+  func keyName(of content: Content) -> ContentKeyID? {
+    guard case .sealed(let bytes) = content else { return nil }
+    return SealedContent(bytes)?.key
+  }
+
+  func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
+    guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else { return nil }
+    let plain = Array(sealed.box.dropFirst(8))
+    guard sealed.box.prefix(8).elementsEqual(Self.mix(8, [key, binding, plain])) else { return nil }
+    return try? Content.sealed(plain).opened()
+  }
+
+  func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] { Self.mix(32, [key, bytes]) }
+
+  func bytes(of content: Content) -> [UInt8] { content.bytes }
+
+  /// What an observer sees who needs no key, in the events of a run that is over.
+  static func reveal(_ event: Event) -> Event {
+    func reveal(_ content: Content) -> Content {
+      guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else {
+        return content
+      }
+      return (try? Content.sealed(Array(sealed.box.dropFirst(8))).opened()) ?? content
+    }
+    var event = event
+    switch event.body {
+    case .asked(let header, let content): event.body = .asked(header, reveal(content))
+    case .answeredInPerson(let header, let content, let decision, let proof):
+      event.body = .answeredInPerson(header, reveal(content), decision, proof: proof)
+    case .contactChanged(let child, let content):
+      event.body = .contactChanged(child: child, reveal(content))
+    case .withdrawn(let child, let content): event.body = .withdrawn(child: child, reveal(content))
+    default: break
+    }
+    return event
+  }
+
+  private static func mix(_ count: Int, _ parts: [[UInt8]]) -> [UInt8] {
+    var sum = Checksum()
+    for part in parts { sum.add(part) }
+    return stretch(UInt64(sum.value), count)
+  }
+
+  private static func stretch(_ seed: UInt64, _ count: Int) -> [UInt8] {
+    var source = IDSource(seed: seed)
+    return (0..<count / 8).flatMap { _ in
+      withUnsafeBytes(of: source.next().bigEndian) { Array($0) }
+    }
+  }
+}
+
+/// Screen Time passcodes: the "key" is what is typed.
+enum FakePasscode {
+  static func make(_ typed: String) -> Passcode {
+    Passcode(salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: key(typed))
+  }
+
+  static func sign(_ typed: String, _ passcode: Passcode, _ message: [UInt8]) -> [UInt8]? {
+    guard key(typed) == passcode.publicKey else { return nil }
+    return FakeVault.signature(passcode.publicKey, message)
+  }
+
+  private static func key(_ typed: String) -> [UInt8] {
+    Array((Array(typed.utf8) + Array(repeating: 0, count: 32)).prefix(32))
+  }
+}
+
+extension FakeVault {
+  static func signature(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] { mix(64, [key, message]) }
+}

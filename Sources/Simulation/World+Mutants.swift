@@ -1,0 +1,98 @@
+import FamilyCore
+import FamilyModel
+import RelayStore
+import RelayWire
+
+/// What the mutants of the relay and of devices do otherwise. Without one, nothing.
+extension World {
+  /// The relay's step.
+  func mutated(_ input: RelayMachine.Input, _ envelope: Envelope) -> [RelayMachine.Effect] {
+    let now = clock(relay.clock)
+    guard case .command(let id, let command, _) = envelope.request else {
+      return relay.machine.step(input, now: now)
+    }
+    switch mutant {
+    case .dedupe: return withoutDedupe(input, id, now)
+    case .firstAnswer: return withoutFirstAnswer(input, command, envelope.device.family, now)
+    default: return relay.machine.step(input, now: now)
+    }
+  }
+
+  /// The machine sees another id each time; what it says carries the client's.
+  private func withoutDedupe(_ input: RelayMachine.Input, _ id: CommandID, _ now: Instant)
+    -> [RelayMachine.Effect]
+  {
+    guard case .request(let device, let key, let isAdministrator, let request, let body) = input,
+      case .command(_, let command, let signature) = body
+    else { return [] }
+    // A roster's signature is of the id, too.
+    if case .setRoster = command { return relay.machine.step(input, now: now) }
+    let other = ID128(high: id.high, low: dice.next())
+    if relay.machine.needsResult(of: other, in: device.family) {
+      relay.machine.know(other, seq: nil, in: device.family)
+    }
+    let effects = relay.machine.step(
+      .request(
+        device, key: key, administrator: isAdministrator, id: request,
+        .command(other, command, signature)),
+      now: now)
+    return effects.map { effect in
+      switch effect {
+      case .append(let family, var event):
+        event.command = id
+        return .append(family, event)
+      case .broadcast(let family, let generation, let audience, .event(var event)):
+        event.command = id
+        return .broadcast(family, generation: generation, audience, .event(event))
+      case .reply(let device, let request, .accepted(_, let seq)):
+        return .reply(device, id: request, .accepted(id, seq: seq))
+      case .reply(let device, let request, .refused(_, let problem)):
+        return .reply(device, id: request, .refused(id, problem))
+      default: return effect
+      }
+    }
+  }
+
+  /// The machine is told a history in which nobody has answered the question.
+  private func withoutFirstAnswer(
+    _ input: RelayMachine.Input, _ command: Command, _ family: FamilyID, _ now: Instant
+  ) -> [RelayMachine.Effect] {
+    let effects = relay.machine.step(input, now: now)
+    guard case .answer(let question, _) = command,
+      case .reply(_, _, .refused(_, .alreadyAnswered))? = effects.first,
+      let stored = try? relay.disk.load(family), relay.outgoing.batch.events.isEmpty
+    else { return effects }
+    let events = stored.events.map { stored in
+      var event = try! Event.decode(stored.payload)
+      if case .decided(let decision) = event.body, decision.question == question {
+        event.body = .posted(child: event.audience.conversationChild!, .sealed([]))
+      }
+      return event
+    }
+    relay.machine.evict(family)
+    relay.machine.load(
+      family, events: events, cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: now)
+    return relay.machine.step(input, now: now)
+  }
+
+  /// The transactions in which a device writes its changes: one.
+  func transactions(_ changes: [RecordChange]) -> [[RecordChange]] {
+    switch mutant {
+    case .cursorTransaction:
+      let cursors = changes.filter { if case .put(.cursor) = $0 { true } else { false } }
+      let others = changes.filter { if case .put(.cursor) = $0 { false } else { true } }
+      return [cursors, others].filter { !$0.isEmpty }
+    case .outbox: return [changes.filter { !$0.isOutbox }]
+    default: return [changes]
+    }
+  }
+}
+
+extension RecordChange {
+  var isOutbox: Bool {
+    switch self {
+    case .put(.outbox), .delete(.outbox): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import FamilyCore
+import FamilyModel
+import History
+import RelayStore
+import RelayWire
+
+extension World {
+  /// What somebody does, or what breaks.
+  func act(_ act: Act) {
+    if act.isFault { return breakSomething(act) }
+    switch act {
+    case .online(let index):
+      devices[index].isOnline = true
+      connect(index)
+    case .offline(let index):
+      devices[index].isOnline = false
+      disconnect(index)
+    case .open(let index, let app): open(index, app)
+    case .ask(let index, let app, let inquiry): ask(inquiry, index, app)
+    case .post(let index):
+      child(index, .post("a"))
+      if let first = devices[index].guardian?.link.roster.children.first {
+        guardian(index, .post(child: first.id, "b"))
+      }
+    case .cancel(let index):
+      let open = devices[index].child?.conversation?.inOrder.last { $0.phase == .open }
+      if let open { child(index, .cancel(open.header.id)) }
+    case .withdraw(let index, let handle, let everywhere):
+      forChild(index) {
+        .withdraw(child: $0, .handle(handle, in: everywhere ? nil : Scenario.apps[0]))
+      }
+    case .withdrawConsent(let index, let app):
+      forChild(index) { .withdraw(child: $0, .consent(Scenario.apps[app])) }
+    case .contact(let index, let handle, let known):
+      forChild(index) { .changeContact(child: $0, handle, known: known) }
+    case .limits(let index, let on): forChild(index) { .setLimits(child: $0, on: on) }
+    case .passcode(let index, let typed): guardian(index, .setPasscode(FakePasscode.make(typed)))
+    case .account(let index, let year):
+      let day = Account.Day(year: year, month: 5, day: 17)
+      forChild(index) {
+        .setAccount($0, Account(birthdate: day, region: "FR", declaration: .guardianDeclared))
+      }
+    case .addChild(let index): guardian(index, .addChild(displayName: "New"))
+    case .administrate(let family, let change): administrate(family, change)
+    case .pry(let index, let family, let audience, let generation):
+      pry(index, FamilyID(UInt64(family) + 1), audience, generation)
+    case .crash, .slow, .link, .cut, .full, .flip, .clock, .evict: break
+    }
+  }
+
+  private func forChild(_ index: Int, _ input: (PersonID) -> GuardianMachine.Input) {
+    guard let children = devices[index].guardian?.link.roster.children, !children.isEmpty else {
+      return
+    }
+    guardian(index, input(dice.pick(children).id))
+  }
+
+  // MARK: the child
+
+  func open(_ index: Int, _ app: Int) {
+    guard devices[index].apps.indices.contains(app) else { return }
+    devices[index].apps[app].openUntil = now + dice.within(500...15_000)
+    startApp(index, app, byDevice: false)
+  }
+
+  private func ask(_ inquiry: Act.Inquiry, _ index: Int, _ app: Int) {
+    open(index, app)
+    guard devices[index].apps.indices.contains(app) else { return }
+    let process = devices[index].apps[app]
+    // An app that does not know how its last question ended asks it again.
+    if let (question, manner) = process.asking, dice.chance(60) {
+      return step(.ask(question, manner), index, app)
+    }
+    var choices = [Choice.approve, .decline]
+    if inquiry.hasThreeChoices {
+      choices.insert(Choice(id: "hour", title: "One hour", answer: .approval), at: 1)
+    }
+    let topic: Topic =
+      inquiry.handles.isEmpty
+      ? .significantUpdate(description: "New")
+      : .communication(people: inquiry.handles.map { Subject(handle: $0) }, actions: .message)
+    let question = Question(
+      id: inquiry.id, topic: topic, choices: choices,
+      expiration: inquiry.expiresAfter.map { clock(devices[index].clock) + $0 })
+    let manner = AskManner(rawValue: inquiry.manner) ?? .choose
+    process.asking = (question, manner)
+    step(.ask(question, manner), index, app)
+  }
+
+  func answer(_ prompt: Prompt, _ number: UInt64, _ device: DeviceProcess, _ index: Int) {
+    let answer: PromptAnswer =
+      switch prompt {
+      case .permission: dice.chance(90) ? .askByMessage : dice.chance(50) ? .inPerson : .cancel
+      case .compose: dice.chance(95) ? .send(names: []) : .cancel
+      case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
+      case .passcode(_, _, let wait, let wrong):
+        hasHealed || wait > 0 || (wrong && dice.chance(50))
+          ? .cancel : .passcode(dice.chance(70) ? "2580" : "1111", choice: nil)
+      case .acknowledge: .acknowledge
+      }
+    agenda.plan(
+      .promptAnswer(index, life: device.life, number, answer), at: now + dice.within(200...3_000))
+  }
+
+  // MARK: guardians
+
+  func look(at bubble: Bubble, _ device: DeviceProcess, _ index: Int) {
+    guard !hasHealed, dice.chance(75) else { return }
+    if dice.chance(30) {
+      agenda.plan(
+        .guardianSees(index, life: device.life, bubble.child.id, seq: bubble.seq),
+        at: now + dice.within(100...2_000))
+    }
+    let wait = dice.chance(80) ? dice.within(300...4_000) : dice.within(4_000...50_000)
+    agenda.plan(
+      .guardianAnswers(
+        index, life: device.life, bubble.question.id,
+        choice: dice.pick(bubble.question.choices).id), at: now + wait)
+  }
+
+  // MARK: who may not
+
+  /// A device that knows the name of a channel that is not its own tries to listen, and to fetch.
+  private func pry(
+    _ index: Int, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
+  ) {
+    let device = devices[index]
+    guard device.isConnected else { return }
+    let topic = ChannelName.bytes(family, audience, generation)
+    if !device.topics.contains(topic), !device.pried.contains(topic) {
+      device.pried.append(topic)
+      subscribe(index, topic)
+    }
+    let address = DeviceAddress(family: family, device: device.plan.id)
+    send(
+      Envelope(device: address, requestID: .max, request: .fetch(audience, after: 0)), from: index)
+  }
+}

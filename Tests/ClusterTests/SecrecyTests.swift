@@ -1,0 +1,134 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// What a run of real processes, with kills, leaves for others to read.
+@Suite(.serialized) struct SecrecyTests {
+  /// Names, handles, birthdates and texts of the demo; what is found in families.json comes to them.
+  private static let said = [
+    "dragonslayer42", "maria", "tomas", "Tomás", "Grandpa", "15550100", "lighthouse", "bridge",
+  ]
+
+  @Test(
+    "X3: no handle, name, birthdate or text in any log or output; no secret in arguments or environments",
+    .timeLimit(.minutes(3)))
+  func demo() async throws {
+    let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    async let run = Subprocess.run(
+      .path(FilePath(program("cluster"))), arguments: ["demo", "--directory", folder],
+      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+    let watch = Task {
+      var seen: Set<String> = []
+      while !Task.isCancelled {
+        seen.formUnion(Self.processes(of: folder))
+        try? await Task.sleep(for: .milliseconds(50))
+      }
+      return seen
+    }
+    let result = try await run
+    watch.cancel()
+    let seen = await watch.value
+    #expect(result.terminationStatus.isSuccess)
+    #expect(result.standardError == "")
+
+    let root = URL(fileURLWithPath: folder)
+    let personal = Self.said + (try Self.names(in: root.appendingPathComponent("families.json")))
+    #expect(personal.contains("Emily") && personal.contains("2014-05-17"))
+    let logs = try Self.files(below: root).filter { $0.pathExtension == "log" }
+    #expect(logs.count >= 8)
+    for log in logs {
+      let text = try String(contentsOf: log, encoding: .utf8)
+      for word in personal { #expect(!text.holds(word), "\(word) in \(log.lastPathComponent)") }
+    }
+
+    let secrets = try Self.files(below: root).filter { $0.pathExtension == "json" }
+      .flatMap { Self.secrets(in: $0) }
+    #expect(secrets.count >= 8)
+    // The relay, agents, and apps; their environments are the longer ones.
+    #expect(seen.count >= 8 && seen.contains { $0.contains("PATH=") })
+    for text in seen {
+      for secret in secrets { #expect(!text.contains(secret)) }
+      for word in Self.said { #expect(!text.holds(word), "\(word) in arguments or environment") }
+    }
+  }
+
+  @Test("the check finds a word in a log, and not a part of one") func canFail() {
+    #expect("a question of Emily, maria.".holds("Emily") && "name=maria".holds("maria"))
+    #expect(!"Emilys".holds("Emily") && !"".holds("Emily"))
+  }
+
+  @Test("F3: files with secrets are for their owner alone", .timeLimit(.minutes(3)))
+  func modes() async throws {
+    let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let result = try await Subprocess.run(
+      .path(FilePath(program("cluster"))), arguments: ["demo", "--directory", folder],
+      output: .discarded, error: .discarded)
+    #expect(result.terminationStatus.isSuccess)
+    let files = try Self.files(below: URL(fileURLWithPath: folder))
+    #expect(files.count > 30)
+    for file in files where file.pathExtension != "ipc" {
+      var status = stat()
+      #expect(stat(file.path, &status) == 0)
+      #expect(status.st_mode & 0o077 == 0, "\(file.path)")
+    }
+  }
+
+  private func program(_ name: String) -> String {
+    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent(name).path
+  }
+
+  /// The arguments and the environment of each process that names the folder.
+  private static func processes(of folder: String) -> [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.filter { Int($0) != nil }.flatMap { process -> [String] in
+      let texts = ["cmdline", "environ"].map { name in
+        let data = FileManager.default.contents(atPath: "/proc/\(process)/\(name)") ?? Data()
+        return String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\0", with: "\n")
+      }
+      return texts[0].contains(folder) ? texts : []
+    }
+  }
+
+  private static func files(below folder: URL) throws -> [URL] {
+    let found = FileManager.default.enumerator(
+      at: folder, includingPropertiesForKeys: [.isDirectoryKey])
+    return try (found?.allObjects as? [URL] ?? []).filter {
+      try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == false
+    }
+  }
+
+  private static func names(in families: URL) throws -> [String] {
+    let text = try String(contentsOf: families, encoding: .utf8)
+    return text.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: "\"").map(String.init)
+      return parts.count >= 4 && ["name", "birthdate"].contains(parts[1]) ? parts[3] : nil
+    }
+  }
+
+  /// The values of a file whose names speak of secrets.
+  private static func secrets(in file: URL) -> [String] {
+    let object = (try? Data(contentsOf: file)).flatMap {
+      try? JSONSerialization.jsonObject(with: $0) as? [String: Any]
+    }
+    return (object ?? [:]).filter { $0.key.lowercased().contains("secret") }
+      .compactMap { $0.value as? String }
+  }
+}
+
+extension String {
+  /// Whether the word stands in the text, and is not a part of a longer one.
+  fileprivate func holds(_ word: String) -> Bool {
+    var rest = self[...]
+    while let found = rest.range(of: word) {
+      let before = rest[..<found.lowerBound].last
+      let after = rest[found.upperBound...].first
+      if !(before?.isLetter ?? false), !(after?.isLetter ?? false) { return true }
+      rest = rest[found.upperBound...]
+    }
+    return false
+  }
+}

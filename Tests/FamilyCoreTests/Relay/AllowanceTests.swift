@@ -1,0 +1,95 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct AllowanceTests {
+  private let size = Allowance.Size(burst: 10, perSecond: 2)
+
+  @Test("X2: a bucket gives its burst at once, then its rate, and never more than the burst")
+  func bucket() {
+    var bucket = Allowance()
+    var now = Instant(milliseconds: 5_000)
+    func take() -> Bool {
+      guard bucket.wait(1, of: size, now) == 0 else { return false }
+      bucket.take(1, of: size, now)
+      return true
+    }
+    #expect((0..<20).count { _ in take() } == 10)
+    #expect(bucket.wait(1, of: size, now) == 500)
+    now = now + 499
+    #expect(!take())
+    now = now + 1
+    #expect(take() && !take())
+    now = now + 3_600_000
+    #expect((0..<20).count { _ in take() } == 10)
+    // A clock that goes back gives nothing, and takes nothing for ever.
+    now = now + -3_600_000
+    #expect(!take())
+    now = now + 3_600_500
+    #expect(take())
+  }
+
+  @Test(
+    "X2: a device that asks without end waits; the others of its family, and a relay's administrator, do not"
+  )
+  func device() throws {
+    var home = Home()
+    func ping(_ device: UInt32) -> Problem? {
+      if case .failed(let problem) = home.reply(device, .ping) { problem } else { nil }
+    }
+    let answers = (0..<10_000).map { _ in ping(30) }
+    #expect(answers.count { $0 == nil } == Int(Allowances.device.burst))
+    let problem = try #require(answers.last ?? nil)
+    #expect(problem.code == 502 && problem.retryAfter > 0)
+    let command = Command.post(child: PersonID(3), .sealed([]))
+    #expect(home.command(30, command) == .failure(.tooFast(retryAfter: problem.retryAfter * 2)))
+    #expect(ping(31) == nil)
+    for _ in 0..<10_000 { #expect(ping(0) == nil) }
+    home.now = home.now + 1_000
+    #expect(ping(30) == nil)
+  }
+
+  @Test("X2: all devices of a family together do not get more than a family does") func family() {
+    var allowances = Allowances()
+    let taken = (0..<100).reduce(0) { sum, device in
+      sum
+        + (0..<2_000).count { _ in
+          allowances.take(.ping, DeviceID(device), Home.start) == nil
+        }
+    }
+    #expect(taken == Int(Allowances.family.burst))
+  }
+
+  @Test("X2: a whole outbox, and the history of all that a guardian sees, go at once") func normal()
+  {
+    var home = Home()
+    for _ in 0..<Limits.outbox {
+      let post = Command.post(child: PersonID(3), .sealed(Array(repeating: 0, count: 4_000)))
+      guard case .success = home.command(30, post) else {
+        Issue.record("an outbox has to wait")
+        return
+      }
+    }
+    for audience in 0..<UInt32(2 * Limits.persons) {
+      let fetch = Request.fetch(.conversation(PersonID(audience)), after: 0)
+      #expect(home.reply(10, fetch) != .failed(.tooFast(retryAfter: 1)))
+    }
+    #expect(home.reply(10, .ping) != nil)
+  }
+
+  @Test("X2: strangers' reads of the store run out, those of keys that were let in do not")
+  func strangers() {
+    var strangers = Strangers()
+    strangers.read(for: [1], isRefused: false, now: Home.start)
+    let reads = (0..<10_000).count { _ in
+      guard strangers.mayRead([2], now: Home.start) else { return false }
+      strangers.read(for: [2], isRefused: true, now: Home.start)
+      return true
+    }
+    #expect(reads == Int(Strangers.reads.burst))
+    #expect(strangers.mayRead([1], now: Home.start))
+    #expect(!strangers.mayRead([3], now: Home.start))
+    #expect(strangers.mayRead([3], now: Home.start + 1_000))
+  }
+}

@@ -1,0 +1,50 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct InvitationTests {
+  private func invite(_ number: UInt8, _ person: UInt32, _ home: Home, lasting: Int64 = 60_000)
+    -> Command
+  {
+    .invite(
+      Invitation(
+        key: Array(repeating: number, count: 32), person: PersonID(person),
+        expires: home.now + lasting))
+  }
+
+  @Test("F3: guardians invite; only the organizer invites a device of the organizer's") func who() {
+    var home = Home()
+    #expect(home.command(30, invite(1, 3, home)) == .failure(.notPermitted))
+    #expect(home.command(50, invite(1, 5, home)) == .failure(.notPermitted))
+    #expect(home.command(0, invite(1, 3, home)) == .failure(.notPermitted))
+    #expect(home.command(20, invite(1, 1, home)) == .failure(.notPermitted))
+    #expect(home.command(20, invite(1, 9, home)) == .failure(.unknown))
+    guard case .success = home.command(20, invite(1, 3, home)),
+      case .success = home.command(10, invite(2, 1, home))
+    else {
+      Issue.record("a guardian could not invite")
+      return
+    }
+    #expect(home.command(10, invite(2, 1, home)) == .failure(.conflict))
+  }
+
+  @Test("F3: invitations are few, and short") func bounds() {
+    var home = Home()
+    #expect(home.command(10, invite(1, 3, home, lasting: 0)) == .failure(.expirationInThePast))
+    let tooLong = invite(1, 3, home, lasting: Limits.invitationTime + 1)
+    #expect(home.command(10, tooLong) == .failure(.tooLarge))
+    for number in 1...UInt8(Limits.invitations) {
+      guard case .success = home.command(10, invite(number, 3, home)) else {
+        Issue.record("invitation \(number) was refused")
+        return
+      }
+    }
+    #expect(home.command(10, invite(99, 3, home)) == .failure(.tooMany))
+    home.now = home.now + 60_001
+    guard case .success = home.command(10, invite(99, 3, home)) else {
+      Issue.record("expired invitations count")
+      return
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import FamilyModel
+import FamilyTrust
+import Testing
+
+@testable import FamilyCore
+
+private let approve = ChoiceHeader(id: "approve", answer: .approval)
+private let decline = ChoiceHeader(id: "decline", answer: .denial)
+
+/// What the operator of the relay makes up.
+@Suite struct ForgeryTests {
+  @Test("X3: with an honest relay a handle is known after its approval, on both devices")
+  func honest() {
+    var home = Household()
+    let question = home.ask("ada")
+    #expect(home.known() == [])
+    home.answer(question, "approve")
+    #expect(home.known() == ["ada"] && home.known(4) == ["ada"])
+    #expect(home.problems == [:])
+    #expect(home.answers[3]?.map(\.id) == ["approve"])
+  }
+
+  @Test("X3: a relay's approval is none, signed by nobody, by itself, or by the child's own device")
+  func approval() {
+    var home = Household()
+    let question = home.ask("ada")
+    let decision = Event.Body.decided(Decision(question: question, choice: approve))
+    let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
+    let header = home.header(question)
+    let stranger = DeviceKeys()
+    let forgeries: [Signature?] = [
+      nil, home.sign(decision, id, with: stranger, about: header),
+      home.sign(decision, id, as: 3, about: header),
+      home.sign(decision, id, as: 9, with: stranger, about: header),
+    ]
+    for signature in forgeries {
+      var home = home
+      home.hand(
+        home.forged(decision, by: signature?.signer.rawValue ?? 1, id: id, signature: signature),
+        to: 3)
+      #expect(home.known() == [] && home.answers[3] == nil)
+      #expect(home.problems[3] == [.notSigned])
+    }
+    // Rosa's real signature, the same way, is believed: what is tested is the signature alone.
+    let real = home.sign(decision, id, about: header)
+    home.hand(home.forged(decision, id: id, signature: real), to: 3)
+    #expect(home.known() == ["ada"])
+  }
+
+  @Test("X3: without the verification, the same forgery makes an app know the handle")
+  func mutant() {
+    var home = Household(verifies: false)
+    let question = home.ask("ada")
+    home.hand(
+      home.forged(.decided(Decision(question: question, choice: approve))), to: 3)
+    #expect(home.known() == ["ada"])
+  }
+
+  @Test("X3: a decline cannot be edited into an approval, nor moved to another question")
+  func edited() {
+    var home = Household()
+    let (ada, ben) = (home.ask("ada"), home.ask("ben"))
+    home.tamper = { event, _ in
+      guard case .decided(var decision) = event.body else { return [event] }
+      var event = event
+      decision = Decision(question: decision.question == ada ? ada : ben, choice: approve)
+      event.body = .decided(decision)
+      return [event]
+    }
+    home.answer(ada, "decline")
+    #expect(home.known() == [] && home.problems[3] == [.notSigned])
+    home.tamper = { event, _ in
+      guard case .decided(let decision) = event.body else { return [event] }
+      var event = event
+      event.body = .decided(Decision(question: ada, choice: decision.choice))
+      return [event]
+    }
+    home.answer(ben, "approve", by: 2)
+    #expect(home.known() == [] && home.known(4) == [])
+    #expect(home.problems[3] == [.notSigned, .notSigned])
+  }
+
+  @Test("X3: a question's readable part cannot be changed: what its choices mean, app, or people")
+  func header() {
+    for edit in 0..<4 {
+      var home = Household(connected: [1, 2, 3])
+      home.tamper = { event, _ in
+        guard case .asked(var header, let content) = event.body else { return [event] }
+        switch edit {
+        case 0: header.choices = [ChoiceHeader(id: "decline", answer: .approval), approve]
+        case 1: header.app = AppID("example.other")
+        case 2: header.subjects[0] ^= 1
+        default: header.id = QuestionID(high: 1, low: 1)
+        }
+        var event = event
+        event.body = .asked(header, content)
+        return [event]
+      }
+      let question = home.ask("ada")
+      #expect(home.guardians[1]!.open(now: home.now).isEmpty)
+      #expect(home.problems[1] == [.notSigned])
+      home.answer(question, "decline")
+      #expect(home.known() == [])
+    }
+  }
+
+  @Test(
+    "X3: what is sealed cannot be exchanged or changed, not even under the child's own signature")
+  func content() throws {
+    var home = Household()
+    let (ada, ben) = (home.ask("ada"), home.ask("ben"))
+    home.answer(ben, "decline")
+    func asked(_ id: QuestionID) -> Event {
+      home.event { if case .asked(let header, _) = $0 { header.id == id } else { false } }
+    }
+    guard case .asked(let header, .sealed(let bytes)) = asked(ada).body,
+      case .asked(_, let other) = asked(ben).body
+    else { throw Problem.malformed }
+    var flipped = bytes
+    flipped[flipped.count - 1] ^= 1
+    var moved = header
+    moved.id = QuestionID(high: 3, low: 3)
+    for content in [other, .sealed(flipped), .sealed(bytes), .sealed([]), .text("plain")] {
+      let body = Event.Body.asked(moved, content)
+      let id = CommandID(high: UInt64(home.now.milliseconds + 9) << 16, low: 4)
+      var home = home
+      home.hand(
+        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3)), to: 1)
+      #expect(home.guardians[1]!.question(moved.id) == nil)
+      #expect(home.problems[1] == [.cannotOpen])
+    }
+  }
+
+  @Test("X3: limits, passcode, contacts, withdrawals and accounts are the guardians' alone")
+  func others() {
+    let home = Household()
+    let passcode = Passcode(
+      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: DeviceKeys().signingKey)
+    let bodies: [(Event.Body, Audience)] = [
+      (.limitsChanged(child: Household.emily, on: false), .conversation(Household.emily)),
+      (.passcodeChanged(passcode), .family),
+      (
+        .contactChanged(child: Household.emily, .contact(Handle("eve", .custom), known: true)),
+        .conversation(Household.emily)
+      ),
+      (
+        .withdrawn(child: Household.emily, .withdrawal(.consent(Household.app))),
+        .conversation(Household.emily)
+      ),
+      (
+        .accountChanged(
+          Household.emily,
+          .account(Account(birthdate: nil, region: "US", declaration: .guardianDeclared))),
+        .account(Household.emily)
+      ),
+    ]
+    for (body, audience) in bodies {
+      let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
+      for signature in [nil, home.sign(body, id, audience, as: 3)] {
+        var home = home
+        home.hand(
+          home.forged(
+            body, in: audience, by: signature == nil ? 1 : 3, id: id, signature: signature), to: 3)
+        #expect(home.problems[3] == [.notSigned])
+        let link = home.children[3]!.link
+        #expect(link.conversations[Household.emily]?.limitsOn ?? true)
+        #expect(link.passcode == nil && link.accounts.isEmpty && home.known() == [])
+      }
+    }
+  }
+
+  @Test("X3: an answer in person needs the passcode, also where the child's device is not honest")
+  func inPerson() {
+    var home = Household()
+    let secret = DeviceKeys()
+    let passcode = Passcode(
+      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: secret.signingKey)
+    home.guardian(1, .setPasscode(passcode))
+    let question = home.ask("ada")
+    var header = home.header(question)
+    header.id = QuestionID(high: 8, low: 8)
+    let id = CommandID(high: UInt64(home.now.milliseconds + 7) << 16, low: 6)
+    let message = InPerson.signedBytes(
+      family: Household.family, header: header, choice: "approve")
+    for proof in [Array(repeating: 0, count: 64), KeyVault(DeviceKeys()).sign(message)] {
+      let body = Event.Body.answeredInPerson(
+        header, .sealed([]), Decision(question: header.id, choice: approve), proof: proof)
+      var home = home
+      home.hand(
+        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3, seen: 2)), to: 4)
+      #expect(home.problems[4] == [.noProof])
+      #expect(home.known(4) == [])
+    }
+  }
+}

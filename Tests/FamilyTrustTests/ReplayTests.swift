@@ -1,0 +1,195 @@
+import FamilyModel
+import FamilyTrust
+import Testing
+
+@testable import FamilyCore
+
+/// What the operator of the relay keeps, and brings up again, late, or in another order.
+@Suite struct ReplayTests {
+  private let ada = Handle("ada", .custom)
+
+  private func isContact(_ body: Event.Body) -> Bool {
+    if case .contactChanged = body { true } else { false }
+  }
+
+  @Test("X3: an approval that was withdrawn does not come back when its event is handed out again")
+  func replayedApproval() {
+    var home = Household()
+    let question = home.ask("ada")
+    home.answer(question, "approve")
+    let decided = home.event { if case .decided = $0 { true } else { false } }
+    home.guardian(2, .withdraw(child: Household.emily, .handle(ada, in: nil)))
+    #expect(home.known() == [] && home.known(4) == [])
+    home.hand(home.again(decided), to: 3)
+    #expect(home.known() == [] && home.problems[3] == [.replayed])
+  }
+
+  @Test("X3: a contact that was taken off does not come back: not again, not in another order")
+  func reorderedContact() {
+    var home = Household(connected: [1, 2, 3])
+    home.guardian(1, .changeContact(child: Household.emily, ada, known: true))
+    #expect(home.known() == ["ada"])
+    let added = home.event(isContact)
+    home.guardian(2, .changeContact(child: Household.emily, ada, known: false))
+    let removed = home.event(isContact)
+    home.hand(home.again(added), to: 3)
+    #expect(home.known() == [] && home.problems[3] == [.replayed])
+    // Emily's other device was off line, and gets the two the other way round.
+    home.tamper = { event, device in
+      guard device == 4, event == added || event == removed else { return [event] }
+      var other = event == added ? removed : added
+      (other.seq, other.previous) = (event.seq, event.previous)
+      return [other]
+    }
+    home.connect(4)
+    #expect(home.known(4) == [] && home.problems[4] == nil)
+    #expect(
+      home.disks[4]!.values.contains {
+        if case .event(let e) = $0 { e.command == added.command } else { false }
+      })
+  }
+
+  @Test("X3: an old state of the limits, of an account or of the passcode cannot be brought back")
+  func others() {
+    var home = Household(connected: [1, 2, 3])
+    func account(_ year: Int32) -> Account {
+      Account(
+        birthdate: .init(year: year, month: 5, day: 17), region: "US",
+        declaration: .guardianDeclared)
+    }
+    func passcode(_ secret: UInt8) -> Passcode {
+      let keys = DeviceKeys(
+        signingSecret: Array(repeating: secret, count: 32),
+        agreementSecret: Array(repeating: secret, count: 32))!
+      return Passcode(
+        salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: keys.signingKey)
+    }
+    for (index, on) in [false, true].enumerated() {
+      home.guardian(1, .setLimits(child: Household.emily, on: on))
+      home.guardian(1, .setAccount(Household.emily, account(2014 + Int32(index))))
+      home.guardian(1, .setPasscode(passcode(UInt8(index + 1))))
+    }
+    // The relay keeps the first of each pair from the other device, and hands it over after the second.
+    let log = home.log
+    func isAlike(_ a: Event.Body, _ b: Event.Body) -> Bool {
+      switch (a, b) {
+      case (.limitsChanged, .limitsChanged), (.accountChanged, .accountChanged),
+        (.passcodeChanged, .passcodeChanged):
+        true
+      default: false
+      }
+    }
+    home.tamper = { event, device in
+      let pair = log.filter { isAlike($0.body, event.body) }
+      guard device == 4, pair.count == 2 else { return [event] }
+      if event == pair[0] { return [] }
+      var (second, first) = (event, pair[0])
+      second.previous = first.previous
+      (first.seq, first.previous) = (second.seq + 100, second.seq)
+      return [second, first]
+    }
+    home.connect(4)
+    for device: UInt32 in [3, 4] {
+      let link = home.children[device]!.link
+      #expect(link.conversations[Household.emily]?.limitsOn == true)
+      #expect(link.accounts[Household.emily] == account(2015))
+      #expect(link.passcode == passcode(2))
+    }
+  }
+
+  @Test("X3: a second answer, or one after a cancellation, changes nothing on a device")
+  func second() {
+    var home = Household()
+    let question = home.ask("ada")
+    let header = home.header(question)
+    home.answer(question, "decline")
+    let choice = ChoiceHeader(id: "approve", answer: .approval)
+    let body = Event.Body.decided(Decision(question: question, choice: choice))
+    let id = CommandID(high: UInt64(home.now.milliseconds + 9) << 16, low: 1)
+    home.hand(
+      home.forged(body, by: 2, id: id, signature: home.sign(body, id, as: 2, about: header)), to: 3)
+    #expect(home.known() == [] && home.problems[3] == [.replayed])
+  }
+
+  @Test(
+    "X3: whatever is dropped, doubled, moved, put in another's place or flipped, nothing is known that was not approved",
+    arguments: 0..<60)
+  func random(_ seed: Int) {
+    var home = Household()
+    var source = IDSource(seed: UInt64(seed))
+    var held: [Event] = []
+    var allowed: Set<String> = []
+    for round in 0..<8 {
+      home.tamper = { event, _ in
+        switch source.next() % 8 {
+        case 0: return []
+        case 1: return [event, event]
+        case 2:
+          held.append(event)
+          return []
+        case 3:
+          var event = event
+          event.seq += source.next() % 3
+          return [event]
+        case 4:
+          guard var old = held.randomElement(using: &source) else { return [event] }
+          (old.seq, old.previous) = (event.seq, event.previous)
+          return [old]
+        case 5:
+          var event = event
+          if let bytes = event.signature?.bytes, !bytes.isEmpty {
+            event.signature!.bytes[Int(source.next() % 64)] ^= 1
+          }
+          return [event]
+        default: return [event]
+        }
+      }
+      let question = home.ask("h\(round)")
+      let guardian = UInt32(source.next() % 2 + 1)
+      if home.guardians[guardian]!.question(question) != nil {
+        let approves = source.next() % 2 == 0
+        home.answer(question, approves ? "approve" : "decline", by: guardian)
+        if approves { allowed.insert("h\(round)") }
+      }
+      home.wait(Int64(source.next() % 3_000))
+      for device: UInt32 in [3, 4] {
+        #expect(Set(home.known(device)).isSubset(of: allowed), "seed \(seed)")
+      }
+    }
+  }
+
+  @Test(
+    "K3: whatever an honest network loses, doubles and delays, in the end everything is known that was approved",
+    arguments: 0..<20)
+  func lossy(_ seed: Int) {
+    var home = Household()
+    var source = IDSource(seed: UInt64(seed))
+    var held: [Event] = []
+    var approved: Set<String> = []
+    for round in 0..<6 {
+      home.tamper = { event, _ in
+        switch source.next() % 4 {
+        case 0: return []
+        case 1: return [event, event]
+        case 2:
+          held.append(event)
+          return held.count > 3 ? [held.removeFirst(), event] : [event]
+        default: return [event]
+        }
+      }
+      let question = home.ask("h\(round)")
+      home.wait(20_000)
+      if home.guardians[1]!.question(question) != nil {
+        home.answer(question, "approve")
+        approved.insert("h\(round)")
+      }
+    }
+    home.tamper = { event, _ in [event] }
+    home.wait(120_000)
+    #expect(approved.count > 2)
+    #expect(Set(home.known()) == approved && Set(home.known(4)) == approved)
+    #expect(home.problems == [:])
+  }
+}
+
+extension IDSource: RandomNumberGenerator {}

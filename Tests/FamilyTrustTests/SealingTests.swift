@@ -1,0 +1,147 @@
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import Testing
+
+@testable import FamilyCore
+
+/// Who reads what.
+@Suite struct SealingTests {
+  @Test("X3: of a whole approval the relay sees no handle, no text, no contact and no birthdate")
+  func frames() {
+    var home = Household()
+    home.guardian(
+      1,
+      .setAccount(
+        Household.emily,
+        Account(
+          birthdate: .init(year: 2014, month: 5, day: 17), region: "NZ",
+          declaration: .guardianDeclared)))
+    home.guardian(
+      1, .changeContact(child: Household.emily, Handle("grandpa", .custom), known: true))
+    let question = home.ask("dragonslayer42")
+    home.guardian(2, .post(child: Household.emily, "who is that?"))
+    home.answer(question, "approve")
+    home.guardian(
+      2, .withdraw(child: Household.emily, .handle(Handle("grandpa", .custom), in: nil)))
+    #expect(home.known() == ["dragonslayer42"] && home.problems == [:])
+    let secrets = ["grandpa", "dragonslayer42", "who is that?", "NZ"].map { Array($0.utf8) }
+    let seen = home.frames + home.log.map { $0.encode() }
+    #expect(seen.count > 20)
+    for secret in secrets {
+      #expect(!seen.contains { $0.contains(secret) }, "\(String(decoding: secret, as: UTF8.self))")
+    }
+    // What is not sealed is found by the same search.
+    #expect(seen.contains { $0.contains(Array("example.landmarks".utf8)) })
+  }
+
+  @Test("X3: a device that was removed gets no key for what comes after; the others get a new one")
+  func removed() {
+    var home = Household()
+    let first = home.ask("ada")
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
+    let second = home.ask("ben")
+    func sealed(_ id: QuestionID) -> ContentKeyID? {
+      let event = home.event {
+        if case .asked(let header, _) = $0 { header.id == id } else { false }
+      }
+      return event.body.content.flatMap { KeyVault(home.keys[3]!).keyName(of: $0) }
+    }
+    #expect(sealed(first) != sealed(second))
+    let gone = home.keys[4]!.agreementKey
+    let wraps = home.log.flatMap { event -> [KeyWrap] in
+      if case .keysShared(let wraps) = event.body { wraps } else { [] }
+    }
+    #expect(wraps.contains { $0.key == sealed(first) && $0.reader == gone })
+    #expect(!wraps.contains { $0.key == sealed(second) && $0.reader == gone })
+    home.answer(second, "approve", by: 2)
+    #expect(home.known() == ["ben"] && home.problems == [:])
+  }
+
+  @Test("X3: a new device of a guardian reads the history, given the keys by another device")
+  func newDevice() {
+    var home = Household()
+    let asked = home.ask("ada")
+    home.guardian(1, .post(child: Household.emily, "hello"))
+    home.answer(asked, "approve")
+    let open = home.ask("ben")
+    let keys = home.keys
+    #expect(home.change { $0.devices.append(Household.device(5, 2, keys)) } == nil)
+    home.restore(5)
+    home.connect(5)
+    home.wait(10_000)
+    let conversation = home.guardians[5]!.link.conversations[Household.emily]
+    #expect(conversation?.lines.contains { $0.body == .text("hello") } == true)
+    #expect(conversation?.known.all(in: Household.app).map(\.value) == ["ada"])
+    #expect(home.guardians[5]!.open(now: home.now).map(\.question.id) == [open])
+    home.answer(open, "approve", by: 5)
+    #expect(home.known() == ["ada", "ben"] && home.problems == [:])
+    // And so does it after a restart, from its own records.
+    home.restore(5)
+    #expect(
+      home.guardians[5]!.link.conversations[Household.emily]?.lines.count == conversation!.lines
+        .count + 1)
+  }
+
+  @Test("X3: a new child device gets what an app knows, though the keys come after the history")
+  func newChildDevice() {
+    var home = Household()
+    home.answer(home.ask("ada"), "approve")
+    let keys = home.keys
+    for id: UInt32 in [1, 2, 3, 4] { home.disconnect(id) }
+    #expect(home.change { $0.devices.append(Household.device(5, 3, keys)) } == nil)
+    home.restore(5)
+    home.connect(5)
+    home.wait(5_000)
+    #expect(home.known(5) == [])
+    home.connect(3)
+    home.wait(20_000)
+    #expect(home.known(5) == ["ada"] && home.problems == [:])
+  }
+
+  @Test("X3: keys that the relay makes up, or gives to itself, are used by nobody")
+  func foreignKeys() {
+    var home = Household()
+    let mallory = DeviceKeys()
+    let audience = Audience.conversation(Household.emily)
+    let secret = [UInt8](repeating: 7, count: 32)
+    let vault = KeyVault(home.keys[3]!)
+    let name = KeyRing.name(of: secret, vault)
+    let binding = KeyRing.binding(Household.family, audience, name)
+    func wraps(_ readers: [[UInt8]]) -> [KeyWrap] {
+      readers.map {
+        KeyWrap(key: name, reader: $0, bytes: vault.wrap(secret, for: $0, binding: binding)!)
+      }
+    }
+    let members = [UInt32(1), 2, 3, 4].map { home.keys[$0]!.agreementKey }
+    let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 3)
+    // Made up: signed by nobody of the family.
+    let body = Event.Body.keysShared(wraps(members))
+    home.hand(
+      home.forged(body, id: id, signature: home.sign(body, id, with: mallory)), to: 3)
+    #expect(home.problems[3] == [.notSigned])
+    // A member's, with one reader more: not used for anything.
+    let shared = Command.shareKeys(audience, wraps(members + [mallory.agreementKey]))
+    let next = CommandID(high: id.high, low: 4)
+    let signature = home.sign(.keysShared(wraps(members)), next)
+    #expect(home.request(1, 1, .command(next, shared, signature)) == nil)
+    let question = home.ask("ada", on: 4)
+    home.answer(question, "approve")
+    #expect(home.known(4) == ["ada"])
+    for event in home.log {
+      if let content = event.body.content { #expect(vault.keyName(of: content) != name) }
+    }
+  }
+
+  @Test("A6: asking again about the same people is refused also by the relay, which cannot say who")
+  func digest() {
+    var home = Household()
+    home.disconnect(4)
+    let first = home.ask("ada", "ben")
+    let header = home.header(first)
+    #expect(header.subjects.count == 32)
+    let other = home.ask("ben", "ada", on: 3)
+    #expect(home.relay.state(of: Household.family)!.questions[other] == nil)
+    #expect(home.frames.allSatisfy { !$0.contains(Array("ben".utf8)) })
+  }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+/// What the fuzzers keep and what they once found, without a fuzzer.
+@Suite struct FuzzTests {
+  private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("tools/fuzzing/corpus")
+
+  @Test("X2: no bytes bring a decoder or a machine down", arguments: FuzzTarget.allCases)
+  func corpus(_ target: FuzzTarget) throws {
+    let file = Self.corpus.appendingPathComponent("\(target.rawValue).txt")
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count > 50)
+    for line in lines {
+      let bytes = try #require(Data(base64Encoded: String(line)))
+      bytes.withUnsafeBytes { target.run($0) }
+    }
+  }
+
+  @Test("X2: nor do the fuzzers' seeds, whole or cut short", arguments: FuzzTarget.allCases)
+  func seeds(_ target: FuzzTarget) {
+    #expect(!target.seeds.isEmpty)
+    for seed in target.seeds {
+      for length in stride(from: seed.count, through: 0, by: -max(1, seed.count / 40)) {
+        seed.prefix(length).withUnsafeBytes { target.run($0) }
+      }
+    }
+  }
+}

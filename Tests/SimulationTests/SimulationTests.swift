@@ -1,0 +1,81 @@
+import History
+import Simulation
+import Subprocess
+import SystemPackage
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct SimulationTests {
+  @Test("X2: no seed violates anything", arguments: 0..<8)
+  func seeds(_ part: UInt64) {
+    for seed in (part * 10 + 1)...(part * 10 + 10) {
+      let result = Simulation.run(seed: seed)
+      #expect(
+        result.violations.isEmpty,
+        "\(result.violations); replay: swift run simulate --seed \(seed)")
+    }
+  }
+
+  @Test("the runs are not empty: every kind of fact, questions, decisions, faults of every kind")
+  func variety() {
+    var facts: Set<String> = []
+    var faults: Set<Substring> = []
+    for seed: UInt64 in 1...60 {
+      for entry in Simulation.run(seed: seed).history.entries {
+        facts.insert(entry.fact.kind)
+        if case .fault(let what) = entry.fact { faults.insert(what.prefix { $0 != "(" }) }
+      }
+    }
+    let expected: Set<String> = [
+      "issued", "acknowledged", "refused", "received", "applied", "decided", "restored", "forgot",
+      "registered", "sent", "knows", "handled", "settled", "appForgot", "fault", "healed",
+      "converged", "stored", "storeRead",
+    ]
+    #expect(facts == expected)
+    #expect(
+      faults.isSuperset(of: ["crash", "slow", "link", "cut", "full", "flip", "clock", "evict"]))
+  }
+
+  @Test("the same seed is the same run, in two processes")
+  func deterministic() async throws {
+    var outputs: [String] = []
+    for _ in 0..<2 {
+      let result = try await Subprocess.run(
+        .path(FilePath(Self.program)), arguments: ["--seed", "21", "--history"],
+        output: .string(limit: 16 << 20), error: .discarded)
+      #expect(result.terminationStatus == .exited(0))
+      outputs.append(result.standardOutput)
+    }
+    #expect(outputs[0].contains("trace "))
+    #expect(outputs[0] == outputs[1])
+  }
+
+  @Test("another seed is another run, and fewer steps are another run")
+  func differs() {
+    let run = Simulation.run(seed: 21)
+    #expect(run.trace == Simulation.run(seed: 21).trace)
+    #expect(run.trace != Simulation.run(seed: 22).trace)
+    #expect(run.trace != Simulation.run(seed: 21, keeping: [0, 1]).trace)
+  }
+
+  /// Beside the tests' bundle.
+  private static var program: String {
+    var path = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
+    if let end = path.lastIndex(where: { $0 == "debug" || $0 == "release" }) {
+      path = Array(path[...end])
+    } else {
+      path.removeLast()
+    }
+    return path.joined(separator: "/") + "/simulate"
+  }
+}
+
+extension Fact {
+  /// The case's name.
+  fileprivate var kind: String { String("\(self)".prefix { $0 != "(" }) }
+}

@@ -1,0 +1,211 @@
+import FamilyCore
+import FamilyModel
+import RelayWire
+
+/// A family of organizer 1, guardian 2, children 3 and 4, and adult 5; person p has the device 10·p.
+///
+/// Signatures that begin with 1 are right ones; keys to sign with are there from the first roster that has them.
+/// Checked: one reply for each request but acknowledgements; sequences and chains without gaps; a family
+/// that was let go and read again is the same.
+struct FuzzedFamily {
+  static let id = FamilyID(7)
+  var relay = RelayMachine { _, signature, _ in signature.first == 1 }
+  var now = Instant(milliseconds: 1_700_000_000_000)
+  var log: [Event] = []
+  var heads: [Audience: UInt64] = [:]
+  private var lastID: UInt64 = 0
+
+  static func key(_ device: UInt32) -> [UInt8] {
+    Array(repeating: UInt8(truncatingIfNeeded: device), count: 32)
+  }
+
+  static func device(_ person: UInt32, isSigning: Bool) -> Device {
+    let key = key(person * 10)
+    return Device(
+      id: DeviceID(person * 10), person: PersonID(person), publicKey: key,
+      signingKey: isSigning ? key : [], agreementKey: isSigning ? key : [])
+  }
+
+  static let roster = Roster(
+    persons: [Role.organizer, .guardian, .child, .child, .adult].enumerated().map {
+      Person(id: PersonID(UInt32($0 + 1)), role: $1, displayName: "P\($0 + 1)")
+    },
+    devices: (1...5).map { device($0, isSigning: false) })
+
+  init(isSigned: Bool = false) {
+    relay.load(Self.id, events: [], cursors: [], now: now)
+    var roster = Self.roster
+    roster.devices = (1...5).map { Self.device($0, isSigning: isSigned) }
+    let signature = Signature(
+      signer: DeviceID(10), seen: 0, bytes: Array(repeating: 1, count: 64))
+    send(0, .command(ID128(high: 0, low: 1), .setRoster(roster), isSigned ? signature : nil))
+  }
+
+  @discardableResult
+  mutating func send(_ device: UInt32, _ request: Request, key: [UInt8]? = nil)
+    -> [RelayMachine.Effect]
+  {
+    lastID += 1
+    let address = DeviceAddress(family: Self.id, device: DeviceID(device))
+    let effects = relay.step(
+      .request(
+        address, key: key ?? Self.key(device), administrator: device == 0, id: lastID, request),
+      now: now)
+    take(effects)
+    let answers = effects.count {
+      switch $0 {
+      case .reply(address, lastID, _), .page(address, lastID, _, _): true
+      default: false
+      }
+    }
+    if case .acknowledge = request {
+      precondition(answers <= 1, "an acknowledgement was answered more than once")
+    } else {
+      precondition(answers == 1, "\(answers) answers to one request")
+    }
+    return effects
+  }
+
+  mutating func take(_ effects: [RelayMachine.Effect]) {
+    for case .append(let family, let event) in effects {
+      precondition(family == Self.id && event.seq == UInt64(log.count) + 1, "a gap in the log")
+      precondition(event.previous == heads[event.audience] ?? 0, "a gap in a chain")
+      heads[event.audience] = event.seq
+      log.append(event)
+    }
+  }
+
+  mutating func reload() {
+    let before = relay.state(of: Self.id)
+    relay.evict(Self.id)
+    let read = log.map { event in
+      guard let again = try? Event.decode(event.encode()) else { fatalError("an event is lost") }
+      return again
+    }
+    relay.load(Self.id, events: read, cursors: [], now: now)
+    precondition(relay.state(of: Self.id) == before, "a family differs when it is read again")
+  }
+}
+
+func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
+  var input = Bytes(bytes)
+  var family = FuzzedFamily(isSigned: input.byte() & 1 == 1)
+  var steps = 0
+  while !input.isAtEnd, steps < 128 {
+    steps += 1
+    let device = UInt32(input.pick(6)) * 10
+    switch input.pick(10) {
+    case 0:
+      let chunk = input.chunk()
+      guard let envelope = try? chunk.withUnsafeBytes({ try Envelope.decode($0) }) else {
+        continue
+      }
+      family.send(device, envelope.request)
+    case 1:
+      // A stranger, or a member with another's key.
+      let key = FuzzedFamily.key(UInt32(input.byte()))
+      guard device != 0, key != FuzzedFamily.key(device) else { continue }
+      let effects = family.send(device, .attach([]), key: key)
+      precondition(effects.count == 1, "somebody with a wrong key had an effect")
+    case 2: family.now = family.now + Int64(input.byte()) * 10_000
+    case 3: family.take(family.relay.step(.timer, now: family.now))
+    case 4: family.reload()
+    case 5: subscribe(&input, &family)
+    case 6: family.send(device, .join(join(&input)), key: FuzzedFamily.key(UInt32(input.byte())))
+    default:
+      let id = ID128(high: 1, low: UInt64(input.byte()))
+      let signature = signature(&input, device, UInt64(family.log.count))
+      family.send(device, .command(id, command(&input, family.now), signature))
+    }
+  }
+  family.reload()
+}
+
+private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
+  let audience = Audience(rawValue: UInt64(input.pick(4)) << 32 | UInt64(input.pick(7)))
+  let generation = UInt32(input.pick(3))
+  let key = FuzzedFamily.key(UInt32(input.byte()))
+  let effects = family.relay.step(
+    .subscribed(FuzzedFamily.id, audience, generation: generation, key: key), now: family.now)
+  guard effects.contains(.approve), let state = family.relay.state(of: FuzzedFamily.id) else {
+    return
+  }
+  precondition(state.generation(audience) == generation, "an old channel was approved")
+  precondition(
+    state.roster.devices.contains { $0.publicKey == key }, "a stranger's channel was approved")
+}
+
+private func command(_ input: inout Bytes, _ now: Instant) -> Command {
+  let person = PersonID(UInt32(input.pick(8)))
+  let question = ID128(high: 2, low: UInt64(input.pick(8)))
+  switch input.pick(14) {
+  case 0, 1: return .ask(header(question, person, &input, now), .sealed(input.chunk()))
+  case 2: return .remind(question)
+  case 3: return .cancel(question)
+  case 4, 5: return .answer(question, choice: ["yes", "no", ""][input.pick(3)])
+  case 6: return .post(child: person, .sealed(input.chunk()))
+  case 7: return .changeContact(child: person, .sealed(input.chunk()))
+  case 8: return .setLimits(child: person, on: input.byte() & 1 == 0)
+  case 9:
+    let header = header(question, person, &input, now)
+    return .answerInPerson(header, .sealed([]), choice: "yes", proof: [input.byte()])
+  case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
+  case 11:
+    let key = FuzzedFamily.key(UInt32(input.byte()))
+    return .invite(
+      Invitation(key: key, person: person, expires: now + Int64(input.byte()) * 10_000))
+  case 12:
+    let wrap = KeyWrap(key: question, reader: FuzzedFamily.key(person.rawValue * 10), bytes: [1])
+    return .shareKeys(Audience(rawValue: UInt64(input.pick(4)) << 32 | 3), [wrap])
+  default: return .setRoster(roster(&input))
+  }
+}
+
+/// None, a right one, or a wrong one, of the device or of another, after the last event or an earlier one.
+private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -> Signature? {
+  let choice = input.byte()
+  guard choice & 3 != 0 else { return nil }
+  let signer = choice & 4 == 0 ? (device == 0 ? 10 : device) : UInt32(input.pick(6)) * 10
+  let seen = choice & 8 == 0 ? last : UInt64(input.byte())
+  return Signature(
+    signer: DeviceID(signer), seen: seen,
+    bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
+}
+
+private func join(_ input: inout Bytes) -> JoinRequest {
+  let keys = (0..<4).map { _ in FuzzedFamily.key(UInt32(input.byte())) }
+  return JoinRequest(
+    invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[3],
+    proof: [input.byte() & 1])
+}
+
+private func header(
+  _ id: QuestionID, _ child: PersonID, _ input: inout Bytes, _ now: Instant
+) -> QuestionHeader {
+  let choices = ["yes", "no"].prefix(input.pick(3)).map {
+    ChoiceHeader(id: $0, answer: $0 == "yes" ? .approval : .denial)
+  }
+  let expiration = input.byte()
+  return QuestionHeader(
+    id: id, child: child, app: AppID("a"), subjects: [UInt8(input.pick(3))], choices: choices,
+    expiration: expiration == 0 ? nil : now + Int64(expiration) * 1_000 - 10_000)
+}
+
+extension Instant {
+  fileprivate static func - (a: Instant, b: Int64) -> Instant { a + -b }
+}
+
+/// The family without some devices and people, or with a new key.
+private func roster(_ input: inout Bytes) -> Roster {
+  var roster = FuzzedFamily.roster
+  if input.byte() & 1 == 1 {
+    roster.devices = (1...5).map { FuzzedFamily.device($0, isSigning: true) }
+  }
+  let gone = input.byte()
+  roster.devices.removeAll { gone >> ($0.id.rawValue / 10) & 1 == 1 }
+  if gone & 1 == 1 { roster.persons.removeAll { $0.id.rawValue == UInt32(input.pick(6)) } }
+  if gone & 0x80 != 0, !roster.devices.isEmpty {
+    roster.devices[0].publicKey = FuzzedFamily.key(UInt32(input.byte()))
+  }
+  return roster
+}

@@ -1,0 +1,157 @@
+import FamilyCore
+import FamilyModel
+import RelayWire
+
+extension FuzzTarget {
+  /// Inputs from which a fuzzer starts: a short story of a family, as each target reads it.
+  public var seeds: [[UInt8]] {
+    let (story, signed) = (Story(isSigned: false), Story(isSigned: true))
+    switch self {
+    case .wire:
+      let events = story.events + signed.events
+      let all = [
+        story.requests + signed.requests, story.replies + signed.replies,
+        events.map { Broadcast.encode(event: $0) }, events, story.appRequests, story.appReplies,
+      ]
+      return all.enumerated().flatMap { kind, list in list.map { [UInt8(kind)] + $0 } }
+    case .core:
+      return [
+        [0] + chunks(story.requests, after: [3, 0]), [0] + chunks(story.requests, after: [1, 0]),
+        [1] + chunks(signed.requests, after: [3, 0]), [1] + chunks(signed.requests, after: [1, 0]),
+      ]
+        + [Array(0...200), (0..<200).map { UInt8($0 % 7) }]
+    case .records:
+      let log = chunks(story.events)
+      let records = chunks(story.records.flatMap { [$0.key.bytes, $0.value] })
+      let app = chunks(story.appRecords.flatMap { [$0.key, $0.value] })
+      let sealed = chunks(signed.records.flatMap { [$0.key.bytes, $0.value] })
+      return [
+        [0] + log, [1] + records, [2] + records, [3] + app, [4] + sealed, [5] + sealed,
+        [0] + chunks(signed.events),
+      ]
+    case .device:
+      let broadcasts = chunks(story.events.map { Broadcast.encode(event: $0) }, after: [2])
+      let replies = chunks(story.replies, after: [0])
+      let asks = chunks(story.appRequests, after: [6, 1, 1, 6, 1, 3, 5])
+      let timer: [UInt8] = [4, 10, 7]
+      let sealed = chunks(signed.events.map { Broadcast.encode(event: $0) }, after: [2])
+      let answers = chunks(signed.replies, after: [0])
+      return [
+        [0] + broadcasts, [0] + replies + broadcasts + timer, [0] + asks + replies + broadcasts,
+        [1] + sealed, [1] + answers + sealed + timer, [1] + asks + answers + sealed,
+      ]
+    }
+  }
+
+  private func chunk(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
+  }
+
+  private func chunks(_ list: [[UInt8]], after prefix: [UInt8] = []) -> [UInt8] {
+    var all: [UInt8] = []
+    for bytes in list { all += prefix + chunk(bytes) }
+    return all
+  }
+}
+
+/// A child asks, a guardian answers, things change: all the bytes that travel and stay.
+private struct Story {
+  var requests: [[UInt8]] = []
+  var replies: [[UInt8]] = []
+  var events: [[UInt8]] = []
+  var records: [DeviceRecord] = []
+  let appRequests: [[UInt8]]
+  let appReplies: [[UInt8]]
+  let appRecords: [AppRecord]
+
+  private static let newKey = FuzzedFamily.key(8)
+  private static let handle = Handle("maria", .custom)
+  private static let question = Question(
+    id: ID128(high: 2, low: 1),
+    topic: .communication(people: [Subject(handle: handle)], actions: [.message]))
+
+  init(isSigned: Bool) {
+    let question = Self.question
+    appRequests = [
+      .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
+      .ask(question, .byMessage), .acknowledge(1), .detach,
+    ].map { (request: AppRequest) in request.encode() }
+    let entry = AppEntry(position: 1, body: .response(question, question.choices[0]))
+    appReplies = [
+      .attached(acknowledged: 0), .reset(position: 1, known: [Self.handle]), .entry(entry),
+      .caughtUp, .asked(question.id, .sent), .failed(.tooLarge),
+    ].map { (reply: AppReply) in reply.encode() }
+    appRecords = [.known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3)]
+    var family = FuzzedFamily(isSigned: isSigned)
+    let child = PersonID(3)
+    let header = QuestionHeader(
+      id: question.id, child: child, app: AppID("a"), subjects: [1],
+      choices: question.choices.map { ChoiceHeader(id: $0.id, answer: $0.answer) },
+      expiration: nil)
+    let commands: [(UInt32, Command)] = [
+      (30, .ask(header, .question(question))), (10, .answer(question.id, choice: "approve")),
+      (20, .post(child: child, .text("hello"))), (30, .remind(question.id)),
+      (10, .changeContact(child: child, .contact(Self.handle, known: true))),
+      (10, .setLimits(child: child, on: false)), (20, .addChild(displayName: "Lian")),
+      (10, .withdraw(child: child, .withdrawal(.handle(Self.handle, in: nil)))),
+      (
+        10,
+        .setPasscode(
+          Passcode(
+            salt: Array(repeating: 1, count: 16), logCost: 4,
+            publicKey: Array(repeating: 2, count: 32)))
+      ),
+      (
+        10,
+        .invite(
+          Invitation(key: FuzzedFamily.key(9), person: child, expires: family.now + 60_000))
+      ),
+    ]
+    for (number, (device, command)) in commands.enumerated() {
+      let id = ID128(high: 1, low: UInt64(number) + 10)
+      guard isSigned else {
+        tell(&family, device, .command(id, command))
+        continue
+      }
+      var machine = GuardianMachine(
+        DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device)),
+        of: PersonID(device / 10), security: FuzzVault.security(device),
+        restoring: family.log.map { .event($0) }, ids: IDSource(seed: UInt64(number)))
+      for signed in (try? machine.prepare(command, now: family.now)) ?? [] {
+        tell(&family, device, .command(signed.id, signed.command, signed.signature))
+      }
+    }
+    let join = JoinRequest(
+      invitation: FuzzedFamily.key(9), publicKey: FuzzedFamily.key(30), signingKey: Self.newKey,
+      agreementKey: Self.newKey, proof: Array(repeating: 1, count: 64))
+    tell(&family, 30, .join(join))
+    for device in [UInt32(10), 30] {
+      tell(&family, device, .attach([Cursor(.family, delivered: 1)]))
+      tell(&family, device, .ping)
+      tell(&family, device, .fetch(.conversation(child), after: 0))
+      tell(&family, device, .acknowledge([Cursor(.conversation(child), delivered: 2, read: 1)]))
+    }
+    let page = Reply.page(.conversation(child), family.log, more: false)
+    replies.append(
+      ReplyEnvelope(
+        device: DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30)), requestID: 2,
+        reply: page
+      ).encode())
+    events = family.log.map { $0.encode() }
+    records =
+      family.log.map { .event($0) } + [
+        .cursor(Cursor(.family, delivered: 1)),
+        .receipt(.conversation(child), Receipt(delivered: 2, read: 1)),
+        .outbox(position: 1, ID128(high: 9, low: 9), .post(child: child, .text("hi"))),
+        .app(AppID("a"), AppStanding()), .entry(AppID("a"), entry),
+      ]
+  }
+
+  private mutating func tell(_ family: inout FuzzedFamily, _ device: UInt32, _ request: Request) {
+    let address = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device))
+    requests.append(Envelope(device: address, requestID: 1, request: request).encode())
+    for case .reply(let address, let id, let reply) in family.send(device, request) {
+      replies.append(ReplyEnvelope(device: address, requestID: id, reply: reply).encode())
+    }
+  }
+}

@@ -1,0 +1,137 @@
+public import ArgumentParser
+import Foundation
+import History
+public import Simulation
+
+/// Runs the whole system on virtual time, and breaks it.
+@main
+struct Simulate: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run families, devices, apps and the relay on virtual time, and break them.",
+    discussion: """
+      A seed stands for one run, and for always the same one. A violation is shrunk to few steps, and the \
+      line that repeats it is printed. Ends with 1 if anything is violated.
+      """)
+
+  @Option(help: "One run.") var seed: UInt64?
+  @Option(help: "Many runs, as 1..<1001.") var seeds: SeedRange?
+  @Option(help: "Runs at the same time.") var jobs = 1
+  @Option(help: "With --seed: the steps to run, as 3,17,42; the others are left out.")
+  var keep: StepList?
+  @Option(
+    help: "A safeguard to do without: \(Mutant.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var without: Mutant?
+  @Flag(help: "Do not shrink what is violated.") var noShrink = false
+  @Flag(help: "With --seed: print what happened.") var history = false
+  @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws {
+    guard (seed == nil) != (seeds == nil) else { throw ValidationError("Give --seed or --seeds.") }
+    guard jobs >= 1 else { throw ValidationError("--jobs is at least 1.") }
+  }
+
+  func run() async throws {
+    if let seed { try one(seed) } else { try await many(seeds!.range) }
+  }
+
+  private func one(_ seed: UInt64) throws {
+    let result = Simulation.run(seed: seed, keeping: keep?.steps, without: without)
+    if history {
+      for entry in result.history.entries { print("\(entry.at.milliseconds) \(entry.fact)") }
+    }
+    var totals = Totals()
+    totals.add(result)
+    if json {
+      print(try totals.json(trace: result.trace))
+    } else {
+      print(
+        """
+        seed \(seed): \(String(format: "%.1f", result.familyDays)) family-days, \(result.steps) steps, of these \
+        \(result.faults) faults; \(result.events) events
+        trace \(String(result.trace.value, radix: 16))
+        """)
+      if result.violations.isEmpty { print("Nothing is violated.") }
+    }
+    if !result.violations.isEmpty { report(result) }
+    if totals.violated > 0 { throw ExitCode.failure }
+  }
+
+  private func many(_ range: Range<UInt64>) async throws {
+    let clock = ContinuousClock()
+    let start = clock.now
+    var totals = Totals()
+    var said = start
+    let (mutant, jobs) = (without, jobs)
+    await withTaskGroup(of: Simulation.Result.self) { group in
+      var next = range.lowerBound
+      func add() {
+        guard next < range.upperBound else { return }
+        let seed = next
+        next += 1
+        group.addTask {
+          var result = Simulation.run(seed: seed, without: mutant)
+          // What went well is not looked at: a hundred thousand histories are large.
+          if result.violations.isEmpty { result.history = History() }
+          return result
+        }
+      }
+      for _ in 0..<(2 * jobs) { add() }
+      for await result in group {
+        totals.add(result)
+        if !result.violations.isEmpty, totals.violated <= 5 { report(result) }
+        if clock.now - said > .seconds(10) {
+          said = clock.now
+          note("\(totals.runs) of \(range.count) runs, \(totals.violated) violated")
+        }
+        add()
+      }
+    }
+    totals.seconds = (clock.now - start) / .seconds(1)
+    print(json ? try totals.json(trace: nil) : totals.table)
+    if totals.violated > 0 { throw ExitCode.failure }
+  }
+
+  /// Says what is violated, in as few steps as it takes.
+  private func report(_ result: Simulation.Result) {
+    let shrunk = noShrink ? result : Simulation.shrink(result, without: without)
+    note("VIOLATED, seed \(result.seed)")
+    for (name, verdict) in shrunk.violations { note("  \(name): \(verdict)") }
+    if !noShrink {
+      for line in Simulation.describe(seed: result.seed, keeping: shrunk.kept) { note("  \(line)") }
+    }
+    var line = "swift run -c release simulate --seed \(result.seed)"
+    if let kept = shrunk.kept { line += " --keep \(StepList(steps: kept))" }
+    if let without { line += " --without \(without.rawValue)" }
+    note("  replay: \(line)")
+  }
+
+  private func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}
+
+extension Mutant: ExpressibleByArgument {}
+
+/// Seeds from the first up to, and without, the last.
+struct SeedRange: ExpressibleByArgument {
+  let range: Range<UInt64>
+  init?(argument: String) {
+    let parts = argument.components(separatedBy: "..<").map { UInt64($0) }
+    guard parts.count == 2, let first = parts[0], let end = parts[1], first <= end else {
+      return nil
+    }
+    range = first..<end
+  }
+}
+
+/// The places of steps.
+struct StepList: ExpressibleByArgument, CustomStringConvertible {
+  var steps: [Int]
+  var description: String {
+    steps.isEmpty ? "none" : steps.map(String.init).joined(separator: ",")
+  }
+  init(steps: [Int]) { self.steps = steps }
+  init?(argument: String) {
+    let numbers = argument.split(separator: ",").filter { $0 != "none" }.map { Int($0) }
+    guard numbers.allSatisfy({ $0 != nil }) else { return nil }
+    self.init(steps: numbers.compactMap { $0 })
+  }
+}

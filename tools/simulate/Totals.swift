@@ -1,0 +1,65 @@
+import Foundation
+import Simulation
+import TextTable
+
+/// What many runs came to.
+struct Totals {
+  var runs = 0
+  var violated = 0
+  private var firstViolated: UInt64?
+  private var familyDays = 0.0
+  private var steps = 0
+  private var faults = 0
+  private var events = 0
+  private var happenings = 0
+  private var slowest: (seed: UInt64, milliseconds: Int64) = (0, -1)
+  private var recoveries: Int64 = 0
+  private var checkers: [String: Int] = [:]
+  private var names: [String] = []
+  var seconds = 0.0
+
+  mutating func add(_ result: Simulation.Result) {
+    runs += 1
+    familyDays += result.familyDays
+    steps += result.steps
+    faults += result.faults
+    events += result.events
+    happenings += result.happenings
+    recoveries += result.recovery
+    if result.recovery > slowest.milliseconds { slowest = (result.seed, result.recovery) }
+    names = result.verdicts.map(\.name)
+    for (name, _) in result.violations { checkers[name, default: 0] += 1 }
+    guard !result.violations.isEmpty else { return }
+    violated += 1
+    firstViolated = min(firstViolated ?? .max, result.seed)
+  }
+
+  var table: String {
+    let rows = [
+      ["runs", "\(runs)"], ["family-days", String(format: "%.0f", familyDays)],
+      ["family-days per second", String(format: "%.0f", familyDays / max(seconds, 0.001))],
+      ["seconds", String(format: "%.1f", seconds)],
+      ["steps", "\(steps)"], ["of these, faults", "\(faults)"],
+      ["messages, timers and starts", "\(happenings)"], ["events in logs", "\(events)"],
+      ["recovery, mean", "\(recoveries / Int64(max(runs, 1))) ms"],
+      ["recovery, longest", "\(slowest.milliseconds) ms (seed \(slowest.seed))"],
+      ["runs that violate", "\(violated)"],
+    ]
+    let verdicts = names.map { ["  \($0)", "\(checkers[$0] ?? 0)"] }
+    return Table.render(rows + verdicts)
+  }
+
+  func json(trace: TraceHash?) throws -> String {
+    var object: [String: Any] = [
+      "runs": runs, "violated": violated, "familyDays": familyDays, "seconds": seconds,
+      "steps": steps, "faults": faults, "happenings": happenings, "events": events,
+      "recoveryMeanMilliseconds": recoveries / Int64(max(runs, 1)),
+      "recoveryLongestMilliseconds": slowest.milliseconds, "checkers": checkers,
+    ]
+    if let firstViolated { object["firstViolated"] = firstViolated }
+    if let trace { object["trace"] = String(trace.value, radix: 16) }
+    let data = try JSONSerialization.data(
+      withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
+    return String(decoding: data, as: UTF8.self)
+  }
+}
