@@ -41,6 +41,8 @@ let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser = Target.Dependency.product(
@@ -53,11 +55,13 @@ let package = Package(
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
     .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+    .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -122,8 +126,20 @@ let package = Package(
       ]),
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
+    .target(
+      name: "ProcessCluster", dependencies: ["TextTable", subprocess, system],
+      path: "tools/ProcessCluster", swiftSettings: settings),
     program(
-      "cluster", ["TextTable", logging, lifecycle, subprocess, system], path: "tools/cluster"),
+      "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, system],
+      path: "tools/cluster"),
+    .target(name: "ChaosShim", path: "tools/chaos-shim"),
+    program(
+      "chaos",
+      [
+        "ProcessCluster", "History", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore",
+        "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
+      ],
+      path: "tools/chaos"),
     .executableTarget(
       name: "bench",
       dependencies: [
@@ -180,6 +196,7 @@ let package = Package(
     tests(
       "LoadTests",
       ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
+    tests("ChaosTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests("QRCodeTests", ["QRCode"]),
     tests(

@@ -97,6 +97,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static func tooFast(retryAfter: UInt32) -> Problem {
     Problem(code: 502, retryAfter: retryAfter)
   }
+  /// What the store holds is not what was written; nobody is served from it.
+  public static let storeDamaged = Problem(503)
 }
 
 extension Problem: CustomStringConvertible {
@@ -125,5 +127,6 @@ extension Problem: CustomStringConvertible {
     411: "the app is rated above the child's ceiling", 412: "no age range is available",
     500: "overloaded",
     501: "store failed", 502: "more requests than one family may send",
+    503: "the store is damaged",
   ]
 }

@@ -1,3 +1,5 @@
+import FamilyModel
+
 /// Why a store cannot do what it was asked.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
@@ -25,7 +27,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch code {
     case .damaged:
-      "The store is damaged (\(detail)). Nothing was changed. Restore it from a backup."
+      "\(Problem.storeDamaged): \(detail). Nothing was changed. Restore a relay's file from a copy; "
+        + "remove a device's, and it is fetched from the relay again."
     case .conflict: "An event is not the next one of its family. Nothing was stored."
     case .full: "The disk is full. Nothing was stored. Make room and start again."
     case .locked: "Another process uses the store. Stop it, or choose another folder."

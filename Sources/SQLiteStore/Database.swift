@@ -24,6 +24,7 @@ enum Database {
         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     return try guarded { () throws -> DatabaseQueue in
+      if synchronous == "FULL" { try sync(path + "-wal") }
       var configuration = Configuration()
       configuration.busyMode = .timeout(busy)
       let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -52,6 +53,15 @@ enum Database {
       }
       return queue
     }
+  }
+
+  /// A killed process may have left commits that it did not come to sync. Who opens the file reads them, and
+  /// tells others of them: before that they are synced, or the next power cut takes them back.
+  private static func sync(_ path: String) throws {
+    let descriptor = Glibc.open(path, O_RDWR)
+    guard descriptor >= 0 else { return }
+    defer { Glibc.close(descriptor) }
+    guard fdatasync(descriptor) == 0 else { throw StoreError.io("sync failed: \(errno)") }
   }
 
   /// Runs the body and says in the store's words what went wrong.

@@ -77,7 +77,7 @@ extension SQLiteEventStore {
     return events
   }
 
-  private static func event(_ row: Prepared) throws -> StoredEvent {
+  static func event(_ row: Prepared) throws -> StoredEvent {
     let (family, seq) = (FamilyID(row.number(1)), row.number(2))
     guard let command = ID128(bytes: row.bytes(4)) else {
       throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
@@ -104,7 +104,7 @@ extension SQLiteEventStore {
     return Heads.Head(row: query.integer(0), seq: query.number(1))
   }
 
-  private func loadSnapshot(_ family: FamilyID, _ db: GRDB.Database) throws -> StoredSnapshot? {
+  func loadSnapshot(_ family: FamilyID, _ db: GRDB.Database) throws -> StoredSnapshot? {
     let query = try Prepared(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
     query.bind(1, family.rawValue.signed)
     guard try query.next() else { return nil }
@@ -117,7 +117,7 @@ extension SQLiteEventStore {
     return snapshot
   }
 
-  private func loadCursors(_ family: FamilyID, _ db: GRDB.Database) throws -> [StoredCursor] {
+  func loadCursors(_ family: FamilyID, _ db: GRDB.Database) throws -> [StoredCursor] {
     let query = try Prepared(
       db,
       """

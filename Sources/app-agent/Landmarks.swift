@@ -51,11 +51,12 @@ struct Journal {
 
   func handle(_ response: PermissionResponse<CommunicationTopic>) throws {
     let id = response.question.id.uuidString
+    // At once, and before the journal: who reads it knows of every time, whenever the app is killed.
+    FileHandle.standardOutput.write(Data("handled: \(id) \(response.choice.id)\n".utf8))
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     // A response may come again after a crash; its question's id tells.
     guard !text.contains(id) else { return }
     try (text + "\(id) \(response.choice.id)\n").write(to: file, atomically: true, encoding: .utf8)
-    print("\(response.choice.title): \(id)")
   }
 }
 

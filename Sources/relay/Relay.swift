@@ -38,6 +38,7 @@ struct Relay: AsyncParsableCommand {
     let keys = try RelayKeys.read(from: folder)
     // The store's lock comes before the sockets: a second relay must not take them from the first.
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
+    try store.check()
     var configuration = RelayService.Configuration(
       requests: requests ?? RelayKeys.requests(in: folder),
       broadcasts: broadcasts ?? RelayKeys.broadcasts(in: folder))

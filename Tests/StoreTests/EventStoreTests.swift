@@ -139,6 +139,41 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     }
   }
 
+  @Test("X2: what a killed process had not come to sync is synced before anybody is told of it")
+  func inheritedLog() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1)]))
+    // As after a kill: the file and its log, with a commit of which nobody knows whether it was synced.
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(
+        atPath: folder.path("a" + suffix), toPath: folder.path("b" + suffix))
+    }
+    let before = counted_fdatasync()
+    let heir = try SQLiteEventStore(path: folder.path("b"))
+    #expect(counted_fdatasync() - before == 1)
+    #expect(try heir.load(FamilyID(1)).events == [event(1, 1)])
+  }
+
+  @Test("a store with a flipped byte is refused at the start, with its number")
+  func check() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch((1...40).map { event(1, $0) }))
+    try store.check()
+    store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("a")))
+    let place = try #require(bytes.firstRange(of: Data("event 17 of 1".utf8)))
+    bytes[place.lowerBound] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: folder.path("a")))
+    let damaged = try SQLiteEventStore(path: folder.path("a"))
+    #expect {
+      try damaged.check()
+    } throws: {
+      ($0 as? StoreError)?.description.hasPrefix("problem 503") ?? false
+    }
+  }
+
   @Test("what was committed is there after the file was closed")
   func reopen() throws {
     let folder = try Folder()

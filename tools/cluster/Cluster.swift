@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProcessCluster
 import ServiceLifecycle
 
 /// Starts, shows and stops a relay with many families.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProcessCluster
 
 extension Cluster {
   /// Two families' approvals through real processes, as a transcript that checks itself.

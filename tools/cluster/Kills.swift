@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProcessCluster
 import Subprocess
 import SystemPackage
 import TextTable
@@ -104,25 +105,12 @@ struct KillTable {
     case .relay: cluster.relay.signal(SIGKILL)
     case .child: cluster.agent(Self.child).signal(SIGKILL)
     case .guardian: cluster.agent(Self.guardian).signal(SIGKILL)
-    case .app: for pid in appPIDs() { Glibc.kill(pid, SIGKILL) }
+    case .app: for pid in appPIDs { Glibc.kill(pid, SIGKILL) }
     }
   }
 
-  /// The app's processes: those that the child's agent or this program started.
-  private func appPIDs() -> [pid_t] {
-    let parents = [cluster.agent(Self.child).pid, getpid()].compactMap { $0 }
-    return parents.flatMap { parent -> [pid_t] in
-      let tasks =
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
-      return tasks.flatMap { task -> [pid_t] in
-        let path = "/proc/\(parent)/task/\(task)/children"
-        let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return children.split(separator: " ").compactMap { pid_t($0) }
-      }
-    }.filter { pid in
-      let command = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
-      return command.contains("app-agent\0")
-    }
+  private var appPIDs: [pid_t] {
+    AppProcesses.children(of: [cluster.agent(Self.child).pid, getpid()].compactMap { $0 })
   }
 
   private func rules(_ rules: [[String: Any]], _ agent: String) throws {
@@ -141,7 +129,7 @@ struct KillTable {
       switch step {
       case .sent: Status.all(layout).contains { $0.questions.contains { $0.id == id } }
       case .launch:
-        isTraced("decided", id, in: Self.child) && (!appPIDs().isEmpty || handled(id) > 0)
+        isTraced("decided", id, in: Self.child) && (!appPIDs.isEmpty || handled(id) > 0)
       case .attached, .acknowledged: isTraced(step.rawValue, after: id, in: Self.child)
       case .bubble, .review, .answer: isTraced(step.rawValue, id, in: Self.guardian)
       case .prompt, .compose, .decided: isTraced(step.rawValue, id, in: Self.child)

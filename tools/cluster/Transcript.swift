@@ -1,4 +1,5 @@
 import Foundation
+import ProcessCluster
 import Subprocess
 import SystemPackage
 

@@ -60,6 +60,9 @@ public struct AppMachine: Sendable {
   /// Everything up to here is consumed; of what comes after it, these positions are.
   private var consumed: UInt64 = 0
   private var consumedAhead: Set<UInt64> = []
+  /// The last entry that this process was given. Entries that an earlier process applied and did not hand
+  /// to the app's code come again, one after the other: those behind this one are not consumed.
+  private var given: UInt64 = 0
   private var isConnected = false
   private var subscribed: Set<Topic.Kind> = []
   private var asking: [(question: Question, manner: AskManner)] = []
@@ -81,6 +84,7 @@ public struct AppMachine: Sendable {
         self.consumed = consumed
       }
     }
+    given = consumed
   }
 
   /// Takes one input and says what is to be done.
@@ -116,6 +120,7 @@ public struct AppMachine: Sendable {
       // Whoever has the app's positions from another device starts from that device's.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
+      given = max(given, consumed)
       return [.persist(forgetAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
     case .entry(let entry): return apply(entry)
@@ -141,6 +146,7 @@ public struct AppMachine: Sendable {
     known = HandleSet(handles)
     applied = position
     consumed = position
+    given = position
     waiting = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
@@ -162,6 +168,7 @@ public struct AppMachine: Sendable {
       effects.append(.persist(learn(entry.body) + [position]))
       if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
     }
+    given = max(given, entry.position)
     if case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
@@ -218,7 +225,7 @@ public struct AppMachine: Sendable {
 
   /// Entries without a response need nobody: they go with the last response before them.
   private mutating func consumeDone() -> [Effect] {
-    let done = waiting.first.map { $0.position - 1 } ?? applied
+    let done = waiting.first.map { $0.position - 1 } ?? given
     guard done > consumed else { return [] }
     consumed = done
     return [.persist(forgetAhead() + [position]), .send(.acknowledge(consumed))]

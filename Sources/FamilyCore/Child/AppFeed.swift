@@ -94,6 +94,14 @@ struct AppFeed: Sendable {
     notBefore = entries.isEmpty ? now : retryTime(now)
   }
 
+  /// The clock was set back: no wait is longer than it would be from now.
+  mutating func clockSetBack(_ now: Instant) {
+    notBefore = min(notBefore, now)
+    if case .launched(let until) = life {
+      life = .launched(until: min(until, now + Timing.launchBudget))
+    }
+  }
+
   private mutating func retryTime(_ now: Instant) -> Instant {
     defer { attempts += 1 }
     return now + Timing.backoff(attempts, Timing.relaunchFirst, Timing.relaunchMost)

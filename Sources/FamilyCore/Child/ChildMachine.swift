@@ -33,6 +33,8 @@ public struct ChildMachine: Sendable {
     case shareAgain(AppID)
     /// The person, who is no child, sets the own account.
     case setOwnAccount(Account)
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -104,6 +106,9 @@ public struct ChildMachine: Sendable {
   /// The handles known in the app, in order.
   public func knownHandles(in app: AppID) -> [Handle] { known.all(in: app) }
 
+  /// How many entries the apps on this device have not acknowledged.
+  public var unacknowledged: Int { feeds.reduce(0) { $0 + $1.entries.count } }
+
   /// The conversation of this device's owner.
   public var conversation: Conversation? { link.conversations[link.personID] }
 
@@ -117,6 +122,9 @@ public struct ChildMachine: Sendable {
     case .reply(let id, let reply): link.reply(id, reply, now, &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
     case .timer: link.timer(now, &out)
+    case .clockSetBack:
+      link.clockSetBack(now)
+      for index in feeds.indices { feeds[index].clockSetBack(now) }
     case .app(let app, let request): handle(request, of: app, now, &out, &effects)
     case .appGone(let app, let exited):
       ageDesk.forget(app)

@@ -31,6 +31,8 @@ extension DeviceLink {
     }
     func header(_ id: QuestionID) -> QuestionHeader? { question(id)?.header }
     guard let audience = command.outcome(question: header)?.audience else {
+      // Its question is on its way to the relay, and signed is what is said of it when it comes back.
+      if let id = command.earlierQuestion, isOnItsWay(id) { return .notYet }
       // Nobody would believe it: the relay is to say what is wrong with it.
       return .ready(SignedCommand(id: id, command: command))
     }
@@ -55,6 +57,12 @@ extension DeviceLink {
     let signature = trust.sign(
       id, audience, body, by: address.device, question: body.laterQuestion.flatMap(header))
     return .ready(SignedCommand(id: id, command: command, signature: signature))
+  }
+
+  private func isOnItsWay(_ id: QuestionID) -> Bool {
+    outbox.pending.contains { pending in
+      if case .ask(let header, _) = pending.command { header.id == id } else { false }
+    }
   }
 
   /// The command, and before it what is needed to read it, for whoever visits the relay beside the device,
@@ -171,6 +179,14 @@ extension DeviceLink {
 }
 
 extension Command {
+  /// The question that was asked before, which the command is about.
+  fileprivate var earlierQuestion: QuestionID? {
+    switch self {
+    case .remind(let id), .cancel(let id), .answer(let id, _): id
+    default: nil
+    }
+  }
+
   /// The app of a question.
   fileprivate var app: AppID? {
     switch self {

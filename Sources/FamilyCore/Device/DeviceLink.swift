@@ -221,6 +221,14 @@ public struct DeviceLink: Sendable {
     outbox.suspend()
   }
 
+  /// The clock was set back: what waits for a time of the clock before it is done now.
+  mutating func clockSetBack(_ now: Instant) {
+    guard state != .detached else { return }
+    due = now
+    for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
+    if state == .attached { outbox.restart(now) }
+  }
+
   mutating func send(_ command: Command, id: CommandID, _ now: Instant, _ out: inout Output)
     throws(Problem)
   {

@@ -40,6 +40,8 @@ public struct GuardianMachine: Sendable {
     case setAge(PersonID, AgeSettings)
     /// The guardian has forgotten what an app was told about a child's age (D9, D10).
     case forgetAge(PersonID, AppID)
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -109,6 +111,7 @@ public struct GuardianMachine: Sendable {
     case .reply(let id, let reply): link.reply(id, reply, now, &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
     case .timer: link.timer(now, &out)
+    case .clockSetBack: link.clockSetBack(now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
     case .answer(let id, let choice): answer(id, choice, now, &out, &effects)
     case .post(let child, let text):

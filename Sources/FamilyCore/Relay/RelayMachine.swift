@@ -14,6 +14,8 @@ public struct RelayMachine: Sendable {
     case request(DeviceAddress, key: [UInt8], administrator: Bool, id: UInt64, Request)
     /// Somebody wants to listen to a channel.
     case subscribed(FamilyID, Audience, generation: UInt32, key: [UInt8])
+    /// The clock was set back: deadlines of the clock before it would come too late.
+    case clockSetBack
     /// The deadline has come.
     case timer
   }
@@ -133,6 +135,7 @@ public struct RelayMachine: Sendable {
   /// Takes one input and adds what is to be done.
   public mutating func step(_ input: Input, now: Instant, _ effects: inout [Effect]) {
     switch input {
+    case .clockSetBack: timers.hasten(now)
     case .timer: effects += republish(now)
     case .subscribed(let id, let audience, let generation, let key):
       effects += subscribed(id, audience, generation, key)

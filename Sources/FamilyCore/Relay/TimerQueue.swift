@@ -69,6 +69,13 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     return first.key
   }
 
+  /// Nobody waits longer than until `at`.
+  public mutating func hasten(_ at: Instant) {
+    heap = heap.filter { due[$0.key] == $0.at }
+      .map { Entry(at: min($0.at, at), key: $0.key) }.sorted()
+    for entry in heap { due[entry.key] = entry.at }
+  }
+
   @inlinable
   mutating func dropStale() {
     while let first = heap.first, due[first.key] != first.at { pop() }

@@ -64,6 +64,7 @@ public actor AgentHost: Service {
   private var changes: [Change] = []
   /// The same changes before they are encoded, for the observer.
   private var observed: [(DeviceAddress, [RecordChange])] = []
+  private var clock = ClockWatch()
   private var effects: [(DeviceAddress, DeviceEffect)] = []
   var statusIsStale = true
   /// Who wants to know that something may look different.
@@ -140,6 +141,7 @@ public actor AgentHost: Service {
     let records = try store.load(prefix: credential.address.prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(12)), value: record.value)
     }
+    observer?.restored(records, on: credential.address)
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {
       let machine = GuardianMachine(
@@ -187,6 +189,13 @@ public actor AgentHost: Service {
   /// Ends a turn: timers, the transaction, then everything that waited for it.
   private func turn() -> UInt64? {
     let now = Instant.now
+    if clock.isSetBack(now, monotonic: Monotonic.now()) {
+      statusWritten = min(statusWritten, now)
+      timers.hasten(now)
+      for address in devices.keys.sorted() {
+        perform(devices[address]!.clockSetBack(now), for: address)
+      }
+    }
     var due: [DeviceAddress] = []
     while let address = timers.next(now) { due.append(address) }
     for address in due {

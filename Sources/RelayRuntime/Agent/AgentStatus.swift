@@ -20,6 +20,8 @@ public struct AgentStatus: Codable, Sendable {
     public var position: UInt64
     /// Commands that the relay has not acknowledged.
     public var outbox: Int
+    /// Entries that the device's apps have not acknowledged.
+    public var unacknowledged: Int
     /// The questions, in order.
     public var questions: [Question]
     /// Events since the start that were not believed; anything above zero is a relay that is not honest.
@@ -86,7 +88,8 @@ extension AgentHost {
           name: device.credential.name, role: "\(device.credential.role)",
           relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
-          questions: questions, disbelieved: device.disbelieved, known: known)
+          unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
+          disbelieved: device.disbelieved, known: known)
       })
   }
 

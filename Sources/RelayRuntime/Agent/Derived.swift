@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 import RelayStore
 import RelayWire
 
@@ -15,7 +15,7 @@ extension Change {
 
 extension DeviceAddress {
   /// What the keys of this device's records begin with: twelve bytes, family and device.
-  var prefix: [UInt8] {
+  public var prefix: [UInt8] {
     withUnsafeBytes(of: family.rawValue.bigEndian) { Array($0) }
       + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }
   }

@@ -52,6 +52,10 @@ final class HostedDevice {
       ?? guardian!.step(.broadcast(broadcast), now: now)
   }
 
+  func clockSetBack(_ now: Instant) -> [DeviceEffect] {
+    child?.step(.clockSetBack, now: now) ?? guardian!.step(.clockSetBack, now: now)
+  }
+
   func timer(_ now: Instant) -> [DeviceEffect] {
     child?.step(.timer, now: now) ?? guardian!.step(.timer, now: now)
   }

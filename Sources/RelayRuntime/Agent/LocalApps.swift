@@ -16,10 +16,17 @@ public protocol LocalApps: Sendable {
 ///
 /// It is called on the host's thread.
 public protocol AgentObserver: Sendable {
+  /// The device starts from these records.
+  func restored(_ records: [DeviceRecord], on address: DeviceAddress)
   /// The relay answered, and the device can read it.
   func received(_ reply: Reply, on address: DeviceAddress)
   /// A broadcast reached the device, and it can open it.
   func received(_ broadcast: Broadcast, on address: DeviceAddress)
   /// The changes are durable on the device.
   func madeDurable(_ changes: [RecordChange], on address: DeviceAddress)
+}
+
+extension AgentObserver {
+  public func restored(_ records: [DeviceRecord], on address: DeviceAddress) {}
+  public func received(_ broadcast: Broadcast, on address: DeviceAddress) {}
 }

@@ -18,7 +18,7 @@ public struct Trace: Sendable {
 
   func callAsFunction(
     _ step: String, device: DeviceAddress? = nil, question: QuestionID? = nil,
-    problem: Problem? = nil
+    problem: Problem? = nil, facts: [(String, String)] = []
   ) {
     guard let write else { return }
     var line = "{\"at\":\(Instant.now.milliseconds),\"step\":\"\(step)\""
@@ -27,6 +27,7 @@ public struct Trace: Sendable {
     }
     if let question { line += ",\"question\":\"\(question.uuid.uuidString)\"" }
     if let problem { line += ",\"problem\":\(problem.code)" }
+    for (name, value) in facts { line += ",\"\(name)\":\(value)" }
     write(line + "}")
   }
 }

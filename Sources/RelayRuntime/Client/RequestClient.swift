@@ -40,22 +40,30 @@ struct RequestClient: ~Copyable {
   /// Sends the commands one after the other, and waits for the acceptance of each.
   ///
   /// - Throws: the `Problem` for which one is refused; `RelayUnreachable` when nobody answers.
-  mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws {
+  @discardableResult
+  mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws
+    -> (id: CommandID, seq: UInt64)
+  {
+    var last: (id: CommandID, seq: UInt64)?
     for command in commands {
-      try send(command.command, command.signature, from: device, id: command.id)
+      last = try send(command.command, command.signature, from: device, id: command.id)
     }
+    guard let last else { throw Problem.malformed }
+    return last
   }
 
   /// Sends the command and waits for its acceptance.
   ///
   /// - Parameter id: The command's id; a new one, unless given.
+  /// - Returns: the command's id, and the place of its event.
   /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
+  @discardableResult
   mutating func send(
     _ command: Command, _ signature: Signature? = nil, from device: DeviceAddress,
     id: CommandID? = nil
-  ) throws {
+  ) throws -> (id: CommandID, seq: UInt64) {
     switch try request(.command(id ?? ids.id(now: .now), command, signature), from: device) {
-    case .accepted: return
+    case .accepted(let id, let seq): return (id, seq)
     case .refused(_, let problem), .failed(let problem): throw problem
     default: throw Problem.malformed
     }

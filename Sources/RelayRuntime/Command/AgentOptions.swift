@@ -25,6 +25,10 @@ public struct AgentOptions: ParsableArguments {
   @Option(help: "A JSON script that answers prompts; without it the terminal asks.")
   public var script: String?
 
+  /// Whether the trace is complete.
+  @Flag(help: "Trace also what becomes durable, for programs that check a run.")
+  public var traceAll = false
+
   /// Whether a person sits before the terminal.
   @Flag(help: "Be the device in this terminal; so it is without a script, too.")
   public var interactive = false
@@ -110,9 +114,10 @@ public struct AgentOptions: ParsableArguments {
     let store = folder.appendingPathComponent("agent.sqlite").path
     guard let script else { return try await converse(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))
+    let trace = Trace.standardOutput
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
-      trace: .standardOutput, logger: logger(label))
+      observer: traceAll ? DurableTrace(trace: trace) : nil, trace: trace, logger: logger(label))
     try await serve([.init(service: host)], label)
   }
 

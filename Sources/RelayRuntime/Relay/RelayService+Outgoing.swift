@@ -164,6 +164,10 @@ extension RelayService {
   /// What the clock asks for; tells when it is to be called again, in nanoseconds of `Monotonic`.
   func turn() -> UInt64? {
     let now = Instant.now
+    if clock.isSetBack(now, monotonic: Monotonic.now()) {
+      _ = machine.step(.clockSetBack, now: now)
+      outgoing.cursorsDue = outgoing.cursorsDue.map { min($0, now) }
+    }
     if let due = machine.deadline, due <= now {
       machine.step(.timer, now: now, &effects)
       takeEffects(route: [])

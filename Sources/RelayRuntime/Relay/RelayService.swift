@@ -65,6 +65,7 @@ public actor RelayService: Service {
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
   var outgoing = Outgoing()
+  var clock = ClockWatch()
   var failure: (any Error)?
   /// What the relay has seen.
   public internal(set) var counters = RelayCounters()

@@ -31,7 +31,7 @@ public struct Credential: Sendable {
   public var isInFamily: Bool { address.family.rawValue != 0 }
 
   /// By what the device believes and reads.
-  var security: Security { Security(KeyVault(deviceKeys), organizerKey: organizerKey) }
+  public var security: Security { Security(KeyVault(deviceKeys), organizerKey: organizerKey) }
 
   /// The device, with its keys, as rosters list it.
   public var device: Device {

@@ -31,4 +31,18 @@ import Testing
     #expect(queue.next(Instant(milliseconds: 9)) == nil)
     #expect(queue.next(Instant(milliseconds: 10)) == FamilyID(1))
   }
+
+  @Test("R1: after a clock that was set back nobody waits for the moments of the clock before")
+  func setBack() {
+    var queue = TimerQueue()
+    for family in 1...100 { queue.set(FamilyID(UInt64(family)), Instant(milliseconds: 500_000)) }
+    queue.set(FamilyID(101), Instant(milliseconds: 5))
+    queue.hasten(Instant(milliseconds: 10))
+    #expect(queue.next(Instant(milliseconds: 5)) == FamilyID(101))
+    #expect(queue.next(Instant(milliseconds: 9)) == nil)
+    for family in 1...100 {
+      #expect(queue.next(Instant(milliseconds: 10)) == FamilyID(UInt64(family)))
+    }
+    #expect(queue.count == 0)
+  }
 }

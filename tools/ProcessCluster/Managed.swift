@@ -1,54 +1,85 @@
-import Foundation
-import Subprocess
+package import Foundation
+package import Subprocess
 import Synchronization
 import SystemPackage
 
 /// A process of the cluster: started, watched, and started again when it dies.
-final class Managed: Sendable {
-  struct State {
+package final class Managed: Sendable {
+  private struct State {
     var pid: pid_t?
+    var starts = 0
     var restarts = 0
     var isWanted = true
+    var holds = 0
   }
   /// Milliseconds before a dead process is started again.
   static let restartDelay = 100
 
-  let name: String
+  package let name: String
   let executable: String
   let arguments: [String]
-  let log: URL
+  let environment: [String: String]
+  package let log: URL
+  /// Called before each start.
+  private let prepare: @Sendable (String) throws -> Void
   private let state = Mutex(State())
 
-  init(_ name: String, _ executable: String, _ arguments: [String], log: URL) {
+  init(
+    _ name: String, _ executable: String, _ arguments: [String],
+    environment: [String: String] = [:], log: URL,
+    prepare: @escaping @Sendable (String) throws -> Void = { _ in }
+  ) {
     self.name = name
     self.executable = executable
     self.arguments = arguments
+    self.environment = environment
     self.log = log
+    self.prepare = prepare
   }
 
-  var pid: pid_t? { state.withLock { $0.pid } }
-  var restarts: Int { state.withLock { $0.restarts } }
+  /// The program with its arguments and variables.
+  package var command: (program: String, arguments: [String], environment: [String: String]) {
+    (executable, arguments, environment)
+  }
+
+  package var pid: pid_t? { state.withLock { $0.pid } }
+  /// How often it was started.
+  package var starts: Int { state.withLock { $0.starts } }
+  package var restarts: Int { state.withLock { $0.restarts } }
 
   /// Sends a signal to this process alone.
-  func signal(_ number: Int32) {
+  package func signal(_ number: Int32) {
     if let pid { kill(pid, number) }
   }
 
   /// Ends it, and does not start it again.
-  func stop() {
+  package func stop() {
     state.withLock { $0.isWanted = false }
     signal(SIGTERM)
   }
 
+  /// A dead process stays down until each hold was followed by a `release`.
+  package func hold() { state.withLock { $0.holds += 1 } }
+  package func release() { state.withLock { $0.holds -= 1 } }
+
   /// Runs it, again and again, until it is stopped.
   func run() async throws {
     while state.withLock({ $0.isWanted }) {
+      guard state.withLock({ $0.holds == 0 }) else {
+        try await Task.sleep(for: .milliseconds(10))
+        continue
+      }
+      try prepare(name)
       let output = try FileDescriptor.open(
         FilePath(log.path), .writeOnly, options: [.create, .append],
         permissions: [.ownerReadWrite])
       defer { try? output.close() }
       _ = try await Subprocess.run(
-        .path(FilePath(executable)), arguments: Arguments(arguments), input: .none,
+        .path(FilePath(executable)), arguments: Arguments(arguments),
+        environment: .inherit.updating(
+          Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })),
+        input: .none,
         output: .fileDescriptor(output, closeAfterSpawningProcess: false),
         error: .fileDescriptor(output, closeAfterSpawningProcess: false)
       ) { execution in
@@ -56,6 +87,7 @@ final class Managed: Sendable {
         // A stop that came while it was being started counts.
         let isWanted = self.state.withLock { state in
           state.pid = pid
+          state.starts += 1
           return state.isWanted
         }
         if !isWanted { kill(pid, SIGTERM) }

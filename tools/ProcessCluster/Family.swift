@@ -1,25 +1,25 @@
 import Foundation
 
 /// A family of the file that `relayctl apply` reads.
-struct FamilyFile: Codable {
-  struct Member: Codable {
-    var name: String
-    var role: String
-    var region: String = "US"
-    var birthdate: String?
-    var devices: Int = 1
+package struct FamilyFile: Codable {
+  package struct Member: Codable {
+    package var name: String
+    package var role: String
+    package var region: String = "US"
+    package var birthdate: String?
+    package var devices: Int = 1
   }
-  struct Family: Codable {
-    var id: UInt64
-    var members: [Member]
+  package struct Family: Codable {
+    package var id: UInt64
+    package var members: [Member]
   }
-  var families: [Family]
+  package var families: [Family]
 
   private static let children = ["Emily", "Lian", "Noah", "Aya", "Luca", "Zoe"]
   private static let guardians = ["Rosa", "Wei", "Hannah", "Kenji", "Giulia", "Marie"]
 
   /// Families of two guardians and a child.
-  static func example(_ count: Int) -> FamilyFile {
+  package static func example(_ count: Int) -> FamilyFile {
     FamilyFile(
       families: (1...max(1, count)).map { id in
         let name = (id - 1) % children.count
@@ -34,11 +34,11 @@ struct FamilyFile: Codable {
   }
 
   /// The people of D3: Olivia is 14, Emily 9, Ann 42; and Sam, who is a guardian.
-  static func ages(_ id: Int, today: Date = Date()) -> Family {
+  package static func ages(_ id: Int) -> Family {
     func born(_ age: Int) -> String {
       var calendar = Calendar(identifier: .gregorian)
       calendar.timeZone = .current
-      let day = calendar.dateComponents([.year, .month, .day], from: today)
+      let day = calendar.dateComponents([.year, .month, .day], from: Date())
       // A birthday that has been this year; no day that some years lack.
       return String(format: "%04d-%02d-%02d", day.year! - age, day.month!, min(day.day!, 28))
     }

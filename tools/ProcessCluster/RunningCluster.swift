@@ -4,37 +4,59 @@ import Synchronization
 import SystemPackage
 
 /// A relay and the agents of some families, as processes that are restarted when they die.
-final class RunningCluster: Sendable {
+package final class RunningCluster: Sendable {
   /// The app on each child's device.
-  static let app = "example.landmarks"
+  package static let app = "example.landmarks"
   /// Seconds that a start may take.
-  static let startLimit = 60.0
+  package static let startLimit = 60.0
 
-  let layout: Layout
-  let relay: Managed
-  let agents: [Managed]
+  package let layout: Layout
+  package let relay: Managed
+  package let agents: [Managed]
   private let tasks: Mutex<[Task<Void, any Error>]> = Mutex([])
 
+  /// What a cluster may have that an ordinary one has not.
+  package struct Manner: Sendable {
+    /// More arguments of `relayctl init`: the endpoints that credentials name.
+    package var initArguments: [String] = []
+    /// More arguments of the relay: the endpoints that it binds.
+    package var relayArguments: [String] = []
+    /// More arguments of every agent.
+    package var agentArguments: [String] = []
+    /// More variables of a process, by its name.
+    package var environment: @Sendable (String) -> [String: String] = { _ in [:] }
+    /// Called before each start of a process, with its name.
+    package var prepare: @Sendable (String) throws -> Void = { _ in }
+    /// Called when the credentials are written, before any agent starts.
+    package var prepareAgents: @Sendable () throws -> Void = {}
+    package init() {}
+  }
+  private let manner: Manner
+
   /// A cluster of these families, not started.
-  init(_ layout: Layout, _ file: FamilyFile) throws {
+  package init(_ layout: Layout, _ file: FamilyFile, _ manner: Manner = Manner()) throws {
     self.layout = layout
+    self.manner = manner
     try layout.prepare()
     try file.write(to: layout.families)
     relay = Managed(
-      "relay", Layout.program("relay"), ["--directory", layout.relay.path],
-      log: layout.log("relay"))
+      "relay", Layout.program("relay"),
+      ["--directory", layout.relay.path] + manner.relayArguments,
+      environment: manner.environment("relay"), log: layout.log("relay"),
+      prepare: manner.prepare)
     let layout = layout
     agents = file.families.flatMap { family in
       ["child-agent", "parent-agent"].flatMap { kind -> [Managed] in
-        if kind == "child-agent" { return [Self.agent(kind, family.id, nil, layout)] }
+        if kind == "child-agent" { return [Self.agent(kind, family.id, nil, layout, manner)] }
         return family.members.filter { ["organizer", "guardian"].contains($0.role) }
-          .map { Self.agent(kind, family.id, $0.name, layout) }
+          .map { Self.agent(kind, family.id, $0.name, layout, manner) }
       }
     }
   }
 
   private static func agent(
-    _ kind: String, _ family: UInt64, _ member: String?, _ layout: Layout
+    _ kind: String, _ family: UInt64, _ member: String?, _ layout: Layout,
+    _ manner: Manner
   ) -> Managed {
     let name = [kind, "\(family)", member?.lowercased()].compactMap { $0 }.joined(separator: "-")
     let script = layout.scripts.appendingPathComponent("\(name).json")
@@ -48,6 +70,7 @@ final class RunningCluster: Sendable {
       "--credential", credential.path, "--families", "\(family)",
       "--directory", layout.agent(name).path, "--script", script.path,
     ]
+    arguments += manner.agentArguments
     if kind == "child-agent" {
       arguments += [
         "--app", "\(app)=\(Layout.program("app-agent"))",
@@ -55,20 +78,24 @@ final class RunningCluster: Sendable {
         "\(app)=\(Layout.program("permission-relay_app-agent.resources"))/manifest.json",
       ]
     }
-    return Managed(name, Layout.program(kind), arguments, log: layout.log(name))
+    return Managed(
+      name, Layout.program(kind), arguments, environment: manner.environment(name),
+      log: layout.log(name), prepare: manner.prepare)
   }
 
-  func agent(_ name: String) -> Managed { agents.first { $0.name == name }! }
+  package func agent(_ name: String) -> Managed { agents.first { $0.name == name }! }
 
   /// Makes the relay's keys and the families, and starts everything. Returns when all is connected.
-  func start(_ progress: (String) -> Void = { _ in }) async throws {
+  package func start(_ progress: (String) -> Void = { _ in }) async throws {
     progress("making the relay's keys")
-    try await relayctl("init", "--directory", layout.relay.path)
+    try await relayctl(["init", "--directory", layout.relay.path] + manner.initArguments)
     launch(relay)
     progress("making the families and their devices' keys")
-    try await relayctl(
+    try await relayctl([
       "apply", layout.families.path, "--directory", layout.relay.path, "--credentials",
-      layout.credentials.path)
+      layout.credentials.path,
+    ])
+    try manner.prepareAgents()
     for agent in agents { launch(agent) }
     progress("waiting for \(agents.count) agents")
     try await wait("all agents to connect") {
@@ -84,15 +111,32 @@ final class RunningCluster: Sendable {
     tasks.withLock { $0.append(task) }
   }
 
-  /// Ends everything, agents first, and waits for it.
-  func stop() async {
-    for process in agents + [relay] { process.stop() }
+  /// Seconds after which a process that was asked to end is killed.
+  static let stopLimit = 5.0
+
+  /// Ends everything, agents first, and waits for it. A stopped process goes on, to end.
+  package func stop() async {
+    let processes = agents + [relay]
+    for process in processes {
+      process.stop()
+      process.signal(SIGCONT)
+    }
+    let ending = Task {
+      try await Task.sleep(for: .seconds(Self.stopLimit))
+      for process in processes { process.signal(SIGKILL) }
+    }
     for task in tasks.withLock({ $0 }) { _ = try? await task.value }
+    ending.cancel()
   }
 
   /// Runs relayctl with these arguments, and returns what it prints.
   @discardableResult
-  func relayctl(_ arguments: String..., typing input: String = "") async throws -> String {
+  package func relayctl(_ arguments: String..., typing input: String = "") async throws -> String {
+    try await relayctl(arguments, typing: input)
+  }
+
+  @discardableResult
+  private func relayctl(_ arguments: [String], typing input: String = "") async throws -> String {
     let result = try await run(
       .path(FilePath(Layout.program("relayctl"))), arguments: Arguments(arguments),
       input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
@@ -107,7 +151,7 @@ final class RunningCluster: Sendable {
   /// Looks every 20 ms whether it is so.
   ///
   /// - Throws: `ClusterError` when it is not so in time.
-  func wait(
+  package func wait(
     _ what: String, seconds: Double = startLimit, _ isSo: () async throws -> Bool
   ) async throws {
     let end = Date().addingTimeInterval(seconds)

@@ -2,34 +2,35 @@ import Foundation
 import TextTable
 
 /// The `status.json` that each agent writes.
-struct Status: Codable {
-  struct Question: Codable {
-    var id: String
-    var state: String
-    var by: String?
-    var delivery: String
+package struct Status: Codable {
+  package struct Question: Codable {
+    package var id: String
+    package var state: String
+    package var by: String?
+    package var delivery: String
   }
-  struct Device: Codable {
-    var family: UInt64
-    var device: UInt32
-    var name: String
-    var role: String
-    var relay: String
-    var position: UInt64
-    var outbox: Int
-    var questions: [Question]
-    var known: [String: [String]]
+  package struct Device: Codable {
+    package var family: UInt64
+    package var device: UInt32
+    package var name: String
+    package var role: String
+    package var relay: String
+    package var position: UInt64
+    package var outbox: Int
+    package var unacknowledged: Int
+    package var questions: [Question]
+    package var known: [String: [String]]
   }
-  var devices: [Device]
+  package var devices: [Device]
 
-  static func read(_ layout: Layout, _ agent: String) -> Status? {
+  package static func read(_ layout: Layout, _ agent: String) -> Status? {
     let file = layout.agent(agent).appendingPathComponent("status.json")
     guard let data = try? Data(contentsOf: file) else { return nil }
     return try? JSONDecoder().decode(Status.self, from: data)
   }
 
   /// All devices of all agents that have written a status, by family and device.
-  static func all(_ layout: Layout) -> [Device] {
+  package static func all(_ layout: Layout) -> [Device] {
     let folder = layout.root.appendingPathComponent("agents")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.compactMap { read(layout, $0) }.flatMap(\.devices)
@@ -37,7 +38,7 @@ struct Status: Codable {
   }
 
   /// A table of the devices, one a line.
-  static func table(_ devices: [Device]) -> String {
+  package static func table(_ devices: [Device]) -> String {
     let head = [
       "family", "device", "person", "role", "relay", "events", "outbox", "questions", "known",
     ]
@@ -55,5 +56,5 @@ struct Status: Codable {
 
 extension Status.Question {
   /// Where the question stands, and who answered.
-  var line: String { by.map { "\(state) by \($0)" } ?? state }
+  package var line: String { by.map { "\(state) by \($0)" } ?? state }
 }

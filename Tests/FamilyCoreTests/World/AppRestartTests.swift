@@ -1,0 +1,52 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+/// An app that was killed when it had applied responses and not handled them.
+@Suite struct AppRestartTests {
+  private static let handle = Handle("ada", .custom)
+
+  private static func entry(_ position: UInt64, isResponse: Bool = true) -> AppMachine.Input {
+    let question = Question(
+      id: ID128(high: 0, low: position),
+      topic: .communication(people: [Subject(handle: handle)], actions: []))
+    let body = isResponse ? AppEntry.Body.response(question, .decline) : .known([handle])
+    return .reply(.entry(AppEntry(position: position, body: body)))
+  }
+
+  /// It has applied three entries, and handled none.
+  private static func restarted() -> AppMachine {
+    var machine = AppMachine(
+      World.app, restoring: [.position(applied: 3, consumed: 0)])
+    _ = machine.step(.connected)
+    _ = machine.step(.subscribe(.communication))
+    _ = machine.step(.reply(.attached(acknowledged: 0)))
+    return machine
+  }
+
+  private static func delivered(_ effects: [AppMachine.Effect]) -> [UInt64] {
+    effects.compactMap { if case .deliver(let position, _, _) = $0 { position } else { nil } }
+  }
+
+  @Test("R6: a response that is handled before the next one comes again does not take that along")
+  func quick() {
+    var machine = Self.restarted()
+    var handled: [UInt64] = []
+    for position: UInt64 in 1...3 {
+      handled += Self.delivered(machine.step(Self.entry(position)))
+      let effects = machine.step(.consumed(position))
+      #expect(effects.contains(.send(.acknowledge(position))))
+    }
+    #expect(handled == [1, 2, 3])
+  }
+
+  @Test("R6: an entry without a response does not take along the responses behind it")
+  func notAResponse() {
+    var machine = Self.restarted()
+    let effects = machine.step(Self.entry(1, isResponse: false))
+    #expect(effects.contains(.send(.acknowledge(1))))
+    #expect(Self.delivered(machine.step(Self.entry(2))) == [2])
+    #expect(Self.delivered(machine.step(Self.entry(3))) == [3])
+  }
+}

@@ -1,0 +1,60 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+/// Clocks are set back by hand, by a time server, or when a machine comes out of sleep.
+@Suite struct ClockTests {
+  private static let twoDays: Int64 = 172_800_000
+
+  @Test("R6: an app that ended before the clock was set back is launched again at once")
+  func launch() {
+    let late = Instant(milliseconds: 2 * Self.twoDays)
+    let now = late + -Self.twoDays
+    var feed = AppFeed(World.app)
+    _ = feed.register()
+    _ = feed.append(.known([]))
+    #expect(feed.manage(late) != nil)
+    feed.gone(exited: true, late)
+    #expect(feed.manage(now) == nil)
+    feed.clockSetBack(now)
+    #expect(feed.manage(now) == .launch(World.app, budget: Timing.launchBudget))
+  }
+
+  @Test("R6: an app that hangs is ended within its time, counted from the clock that was set back")
+  func hang() {
+    let late = Instant(milliseconds: 2 * Self.twoDays)
+    let now = late + -Self.twoDays
+    var feed = AppFeed(World.app)
+    _ = feed.register()
+    _ = feed.append(.known([]))
+    _ = feed.manage(late)
+    feed.clockSetBack(now)
+    #expect(feed.manage(now + Timing.launchBudget) == .terminate(World.app))
+  }
+
+  @Test("A3: a command whose repetition was due on the clock before is sent when that was set back")
+  func command() {
+    var world = World()
+    world.now = world.now + Self.twoDays
+    // The network takes the request, and nobody answers.
+    world.away.insert(3)
+    world.child(3, .post("Are you there?"))
+    world.now = world.now + -Self.twoDays
+    world.away.remove(3)
+    world.wait(60_000)
+    #expect(world.children[3]!.link.waiting.count == 1)
+    world.child(3, .clockSetBack)
+    world.wait(1)
+    #expect(world.children[3]!.link.waiting.isEmpty)
+  }
+
+  @Test("M5: a device goes on saying that it is there, although its clock was set back")
+  func ping() {
+    var world = World()
+    world.wait(1_000)
+    world.guardian(1, .clockSetBack)
+    let deadline = world.guardians[1]!.deadline
+    #expect(deadline.map { $0 <= world.now } ?? false)
+  }
+}
