@@ -60,7 +60,7 @@ public struct HandleSet: Sendable {
   }
 
   /// All handles, in order.
-  public var sorted: [Handle] { stored.map { read($0) }.sorted() }
+  public func sorted() -> [Handle] { stored.map { read($0) }.sorted() }
 
   private var stored: [UInt32] { places.filter { $0 < Self.removed } }
 

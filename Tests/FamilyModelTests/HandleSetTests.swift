@@ -15,7 +15,7 @@ import Testing
       } else {
         #expect(mine.remove(handle) == (theirs.remove(handle) != nil))
       }
-      if number % 5_000 == 0 { #expect(mine.sorted == theirs.sorted()) }
+      if number % 5_000 == 0 { #expect(mine.sorted() == theirs.sorted()) }
       #expect(mine.contains(handle) == theirs.contains(handle))
     }
     #expect(mine.count == theirs.count)
@@ -31,7 +31,7 @@ import Testing
       Handle.Kind.allCases.map { Handle(text, $0) }
     }
     var set = HandleSet(handles)
-    #expect(set.count == 12 && set.sorted == handles.sorted())
+    #expect(set.count == 12 && set.sorted() == handles.sorted())
     for handle in handles { #expect(set.contains(handle) && set.remove(handle)) }
     #expect(set.isEmpty && set == [])
   }
