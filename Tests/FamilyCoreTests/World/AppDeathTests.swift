@@ -38,7 +38,8 @@ import Testing
     #expect(entries() == count)
   }
 
-  @Test("Q8, R6: a question asked again before its default response is acknowledged gets no second one")
+  @Test(
+    "Q8, R6: a question asked again before its default response is acknowledged gets no second one")
   mutating func askedAgain() {
     world.guardian(1, .setLimits(child: World.emily, on: false))
     for _ in 0..<2 {
