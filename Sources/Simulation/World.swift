@@ -47,7 +47,7 @@ final class World {
   static let patience: Int64 = 600_000
 
   /// A run has some thousand happenings. One with so many has messages that lead to messages for ever.
-  static let mostHappenings = 200_000
+  static let mostHappenings = 60_000
 
   let scenario: Scenario
   let mutant: Mutant?
