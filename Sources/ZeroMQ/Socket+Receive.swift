@@ -20,14 +20,16 @@ extension Socket {
     message.count = 0
     guard try Self.receive(message.frames, raw) else { return .nothing }
     message.count = 1
-    // The other parts are there already: libzmq delivers a message as a whole.
+    // The other parts are there already: libzmq delivers a message as a whole, unless its connection ends
+    // between two parts. Then the rest never comes, and who sent it sends it again.
     while zmq_msg_more(message.frames + (message.count - 1)) != 0 {
       guard message.count < message.maximumParts else {
         try drain(raw)
         return .tooManyParts
       }
       guard try Self.receive(message.frames + message.count, raw) else {
-        throw ZeroMQError(.other, "receive a further part", number: EAGAIN)
+        message.count = 0
+        return .nothing
       }
       message.count += 1
     }
