@@ -34,7 +34,7 @@ import Testing
 
   @Test("R1: after a clock that was set back nobody waits for the moments of the clock before")
   func setBack() {
-    var queue = TimerQueue()
+    var queue = TimerQueue<FamilyID>()
     for family in 1...100 { queue.set(FamilyID(UInt64(family)), Instant(milliseconds: 500_000)) }
     queue.set(FamilyID(101), Instant(milliseconds: 5))
     queue.hasten(Instant(milliseconds: 10))
