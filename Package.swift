@@ -18,9 +18,13 @@ func layer(
     swiftSettings: settings)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+func program(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
+  resources: [Resource] = []
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies + [argumentParser], path: path, swiftSettings: settings)
+    name: name, dependencies: dependencies + [argumentParser], path: path, resources: resources,
+    swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -40,6 +44,7 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -48,6 +53,7 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
     .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
   ],
@@ -59,6 +65,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -66,7 +73,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CZeroMQ"),
     layer("ZeroMQ", ["CZeroMQ"]),
-    layer("FamilyModel"),
+    layer("FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
@@ -96,6 +103,7 @@ let package = Package(
       ]),
     layer("Presentation", []),
     layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),
+    layer("DeclaredAgeRange", ["AppClient", "FamilyModel", "Presentation"]),
     layer(
       "PermissionKitTesting",
       [
@@ -105,7 +113,8 @@ let package = Package(
     layer("History", ["FamilyModel", "FamilyCore"]),
     layer(
       "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
-    program("app-agent", ["PermissionKit"]),
+    program(
+      "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
@@ -131,20 +140,40 @@ let package = Package(
         "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
       ],
       path: "tools/chaos"),
-    program(
-      "bench",
-      ["PermissionKit", "FamilyModel", "FamilyTrust", "RelayRuntime", "RelayWire", "ZeroMQ"],
-      path: "tools/bench"),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayStore",
+        "RelayWire",
+        "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
+      ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-micro",
+      dependencies: [
+        "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite,
+        argumentParser,
+      ], path: "tools/bench/micro", exclude: ["thresholds.json"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench-reference", path: "tools/bench/reference",
+      linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
+    .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
     program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
     layer(
       "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
       path: "tools/fuzzing/targets"),
     tests("FuzzTests", ["FuzzTargets"]),
+    program(
+      "load",
+      [
+        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "RelayStore", "SQLiteStore",
+        "ZeroMQ", "History", "TextTable", "Processes", "FamilyTrust", crypto, histogram, logging,
+      ],
+      path: "tools/load"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
-    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
     tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
     tests("SimulationTests", ["Simulation", "History", subprocess, system]),
+    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
@@ -154,14 +183,19 @@ let package = Package(
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
         "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
+    tests(
+      "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
-    tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
+    tests("ExampleAppTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests(
       "TerminalTests",
       ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
     tests("ClusterTests", [subprocess, system]),
+    tests(
+      "LoadTests",
+      ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
     tests("ChaosTests", [subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests("QRCodeTests", ["QRCode"]),

@@ -26,11 +26,28 @@ public struct Handle: Hashable, Comparable, Sendable {
   ///
   /// `+1 (555) 010-0199` and `+15550100199` are one person; custom names are compared to the letter.
   public var canonical: Handle {
-    switch kind {
+    // Nearly always it is there already.
+    if isPlainlyCanonical { return self }
+    return switch kind {
     case .custom: self
     case .emailAddress: Handle(value.lowercased(), kind)
     case .phoneNumber: Handle(value.filter { !" ()-./\u{A0}".contains($0) }, kind)
     }
+  }
+}
+
+extension Handle {
+  /// Whether a look at the bytes shows that the handle is in canonical form.
+  private var isPlainlyCanonical: Bool {
+    switch kind {
+    case .custom: true
+    case .emailAddress: hasOnly { $0 < 0x80 && !(0x41...0x5A).contains($0) }
+    case .phoneNumber: hasOnly { $0 == 0x2B || (0x30...0x39).contains($0) }
+    }
+  }
+
+  private func hasOnly(_ isRight: (UInt8) -> Bool) -> Bool {
+    value.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isRight) } ?? false
   }
 }
 

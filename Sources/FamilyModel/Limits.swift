@@ -28,8 +28,8 @@ public enum Limits {
   public static let keyWraps = 256
   /// Bytes of one content key sealed for one device.
   public static let keyWrapBytes = 128
-  /// Events that a device keeps aside until it knows who signed them, or has their key; what comes after
-  /// them is refused.
+  /// Events that a device keeps in memory until it knows who signed them, or has their key. Those beyond are
+  /// only stored, and looked at again when the device starts the next time.
   public static let aside = 4096
   /// Invitations of a family that are open at the same time.
   public static let invitations = 16
@@ -47,4 +47,8 @@ public enum Limits {
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
   /// Milliseconds between two reminders of one question (A6).
   public static let reminderInterval: Int64 = 15 * 60 * 1000
+  /// Sets of age gates of one app whose answers are remembered at a time.
+  public static let ageAnswers = 32
+  /// Apps with an age sharing setting of their own, of one person.
+  public static let ageApps = 256
 }

@@ -340,12 +340,12 @@ extension World {
       endDevice(index, power: false)
       return false
     }
-    for part in transactions(changes) {
+    let parts = transactions(changes)
+    for (number, part) in parts.enumerated() {
       device.disk.append(part, syncs: mutant != .deviceFsync)
-      notePersisted(part, device)
+      if number == parts.count - 1 { notePersisted(changes, device) }
       guard survives(device, index) else { return false }
     }
-    if mutant == .outbox { notePersisted(changes.filter(\.isOutbox), device) }
     device.disbelieving = 0
     return true
   }

@@ -27,7 +27,7 @@ extension World {
   func listenAgain(_ index: Int, _ connection: Int) {
     guard devices[index].connection == connection else { return }
     devices[index].isListening = true
-    for topic in devices[index].topics { subscribe(index, topic) }
+    for topic in devices[index].topics + devices[index].pried { subscribe(index, topic) }
   }
 
   /// The connection is gone, and both sides know.

@@ -97,6 +97,8 @@ extension World {
         hasHealed || wait > 0 || (wrong && dice.chance(50))
           ? .cancel : .passcode(dice.chance(70) ? "2580" : "1111", choice: nil)
       case .acknowledge: .acknowledge
+      case .ageRange: dice.chance(50) ? .share : .dontShare
+      case .ageSettings: .cancel
       }
     agenda.plan(
       .promptAnswer(index, life: device.life, number, answer), at: now + dice.within(200...3_000))
@@ -125,9 +127,9 @@ extension World {
     _ index: Int, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) {
     let device = devices[index]
-    guard device.isConnected else { return }
     let topic = ChannelName.bytes(family, audience, generation)
-    if !device.topics.contains(topic), !device.pried.contains(topic) {
+    if !device.pried.contains(topic) {
+      // It tries again with every connection.
       device.pried.append(topic)
       subscribe(index, topic)
     }

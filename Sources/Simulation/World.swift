@@ -46,6 +46,9 @@ final class World {
   /// After the healing everything must be at rest within so many milliseconds.
   static let patience: Int64 = 600_000
 
+  /// A run has some thousand happenings. One with so many has messages that lead to messages for ever.
+  static let mostHappenings = 60_000
+
   let scenario: Scenario
   let mutant: Mutant?
   var dice: Dice
@@ -108,6 +111,10 @@ final class World {
       now = max(now, at)
       happenings += 1
       take(happening)
+      if happenings == Self.mostHappenings {
+        note(.stuck("messages without end"))
+        end = now
+      }
     }
     readStore()
   }

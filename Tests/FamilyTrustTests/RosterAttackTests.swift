@@ -78,7 +78,13 @@ import Testing
     older.command = CommandID(high: UInt64(home.now.milliseconds + 5) << 16, low: 1)
     older.signature = home.sign(older.body, older.command, .family, as: 2)
     older.device = DeviceID(2)
-    for (event, problem) in [(home.again(genesis), Problem.replayed), (older, .notSigned)] {
+    // Rosa's real roster of before the removal, which the relay has kept back until now.
+    var kept = older
+    kept.signature = home.sign(kept.body, kept.command, .family, as: 1)
+    kept.device = DeviceID(1)
+    for (event, problem) in [
+      (home.again(genesis), Problem.replayed), (older, .notSigned), (kept, .notSigned),
+    ] {
       var home = home
       home.hand(event, to: 3)
       #expect(home.children[3]!.link.roster.device(DeviceID(2)) == nil)

@@ -10,13 +10,10 @@ import Testing
   @Test("X3: of a whole approval the relay sees no handle, no text, no contact and no birthdate")
   func frames() {
     var home = Household()
-    home.guardian(
-      1,
-      .setAccount(
-        Household.emily,
-        Account(
-          birthdate: .init(year: 2014, month: 5, day: 17), region: "NZ",
-          declaration: .guardianDeclared)))
+    let account = Account(
+      birthdate: .init(year: 2014, month: 5, day: 17), region: "NZ",
+      declaration: .guardianDeclared)
+    home.guardian(1, .setAccount(Household.emily, account))
     home.guardian(
       1, .changeContact(child: Household.emily, Handle("grandpa", .custom), known: true))
     let question = home.ask("dragonslayer42")
@@ -25,7 +22,10 @@ import Testing
     home.guardian(
       2, .withdraw(child: Household.emily, .handle(Handle("grandpa", .custom), in: nil)))
     #expect(home.known() == ["dragonslayer42"] && home.problems == [:])
-    let secrets = ["grandpa", "dragonslayer42", "who is that?", "NZ"].map { Array($0.utf8) }
+    let secrets =
+      ["grandpa", "dragonslayer42", "who is that?"].map { Array($0.utf8) } + [
+        Content.account(account).bytes
+      ]
     let seen = home.frames + home.log.map { $0.encode() }
     #expect(seen.count > 20)
     for secret in secrets {

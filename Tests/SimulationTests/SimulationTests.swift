@@ -25,7 +25,7 @@ import Testing
   func variety() {
     var facts: Set<String> = []
     var faults: Set<Substring> = []
-    for seed: UInt64 in 1...60 {
+    for seed: UInt64 in 1...40 {
       for entry in Simulation.run(seed: seed).history.entries {
         facts.insert(entry.fact.kind)
         if case .fault(let what) = entry.fact { faults.insert(what.prefix { $0 != "(" }) }

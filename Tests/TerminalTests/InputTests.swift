@@ -39,6 +39,9 @@ import Testing
       ("contact remove email a@b.c", .contact(Handle("a@b.c", .emailAddress), known: false)),
       ("withdraw", .withdraw), ("withdraw consent a.b", .withdrawConsent(AppID("a.b"))),
       ("passcode", .passcode), ("add child Ann Lee", .addChild("Ann Lee")),
+      ("add guardian Ann Lee", .addMember(.guardian, "Ann Lee")), ("family", .members),
+      ("invite Ann Lee", .invite("Ann Lee")), ("remove member Ann Lee", .removeMember("Ann Lee")),
+      ("remove device 4", .removeDevice(4)),
       (
         "birthdate Ann Lee 2016-02-29",
         .birthdate(child: "Ann Lee", .init(year: 2016, month: 2, day: 29))
@@ -55,13 +58,16 @@ import Testing
     arguments: [
       "hello", "1234", "d x", "limits maybe", "contact add fax 1", "birthdate Ann 2015-02-29",
       "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "say", "",
+      "remove device x", "remove Ann", "add uncle Bob",
     ])
   func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }
 
   @Test("R8: a child takes a question back, and has no guardian's commands") func child() {
     #expect(TerminalCommand("cancel 2", isGuardian: false) == .cancel(2))
     #expect(TerminalCommand("cancel", isGuardian: false) == .cancel(nil))
-    for line in ["d1", "limits off", "passcode", "contact add email a@b.c", "add child X"] {
+    for line in [
+      "d1", "limits off", "passcode", "contact add email a@b.c", "add child X", "invite X",
+    ] {
       #expect(TerminalCommand(line, isGuardian: false) == nil)
     }
   }

@@ -165,6 +165,36 @@ import Testing
     #expect(mode as? Int == 0o600)
   }
 
+  @Test(
+    "F3: a code on a guardian's terminal brings a new device into the family; another is taken out",
+    .timeLimit(.minutes(2)))
+  func invitation() async throws {
+    try await play(80) { house, emily, rosa in
+      rosa.type("invite emily")
+      try await rosa.wait(for: "child-agent join")
+      let groups = rosa.lines.filter { line in
+        line.contains("-") && line.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "-" }
+      }
+      var joining = try Joining(try JoinCode(text: groups.joined()))
+      var credential = try joining.credential()
+      for _ in 0..<400 where credential == nil {
+        try await Task.sleep(for: .milliseconds(50))
+        credential = try joining.credential()
+      }
+      #expect(credential?.name == "Emily" && credential?.role == .child)
+      try await rosa.wait(for: "Emily's new device joins.")
+      rosa.type("family")
+      try await rosa.wait(for: "child, devices 3, 4")
+      rosa.type("remove device 4")
+      var isOut = false
+      for _ in 0..<400 where !isOut {
+        try await Task.sleep(for: .milliseconds(50))
+        do { _ = try joining.credential() } catch { isOut = true }
+      }
+      #expect(isOut)
+    }
+  }
+
   /// A PNG of one pixel; the byte behind its end makes it another.
   private func dot(_ number: UInt8) -> [UInt8] {
     [

@@ -48,7 +48,7 @@ package final class RunningCluster: Sendable {
     agents = file.families.flatMap { family in
       ["child-agent", "parent-agent"].flatMap { kind -> [Managed] in
         if kind == "child-agent" { return [Self.agent(kind, family.id, nil, layout, manner)] }
-        return family.members.filter { $0.role != "child" }
+        return family.members.filter { ["organizer", "guardian"].contains($0.role) }
           .map { Self.agent(kind, family.id, $0.name, layout, manner) }
       }
     }
@@ -72,7 +72,11 @@ package final class RunningCluster: Sendable {
     ]
     arguments += manner.agentArguments
     if kind == "child-agent" {
-      arguments += ["--app", "\(app)=\(Layout.program("app-agent"))"]
+      arguments += [
+        "--app", "\(app)=\(Layout.program("app-agent"))",
+        "--manifest",
+        "\(app)=\(Layout.program("permission-relay_app-agent.resources"))/manifest.json",
+      ]
     }
     return Managed(
       name, Layout.program(kind), arguments, environment: manner.environment(name),
@@ -148,10 +152,10 @@ package final class RunningCluster: Sendable {
   ///
   /// - Throws: `ClusterError` when it is not so in time.
   package func wait(
-    _ what: String, seconds: Double = startLimit, _ isSo: () throws -> Bool
+    _ what: String, seconds: Double = startLimit, _ isSo: () async throws -> Bool
   ) async throws {
     let end = Date().addingTimeInterval(seconds)
-    while try !isSo() {
+    while try await !isSo() {
       guard Date() < end else {
         throw ClusterError("Waited \(Int(seconds)) s for \(what). See \(layout.root.path)/logs.")
       }

@@ -7,7 +7,10 @@ import PermissionKit
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures approvals against the cost of their parts.",
-    subcommands: [Latency.self, RelayBench.self])
+    subcommands: [
+      RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, TrustBench.self,
+      PlainRelay.self,
+    ])
 }
 
 /// Where prompts appear: nowhere.
@@ -87,8 +90,9 @@ struct Latency: AsyncParsableCommand {
   }
 }
 
-/// The value below which this part of the values lies.
+/// The value below which this part of the values lies; not a number, where there are none.
 func quantile(_ values: [Double], _ part: Double) -> Double {
+  guard !values.isEmpty else { return .nan }
   let sorted = values.sorted()
   return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
 }

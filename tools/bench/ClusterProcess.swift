@@ -10,7 +10,7 @@ final class ClusterProcess {
     let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
     let program = own.deletingLastPathComponent().appendingPathComponent("cluster")
     guard FileManager.default.isExecutableFile(atPath: program.path) else {
-      throw ClusterMissing()
+      throw ProgramsMissing()
     }
     let scripts = folder.appendingPathComponent("scripts")
     try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
@@ -41,9 +41,4 @@ final class ClusterProcess {
     process.terminate()
     process.waitUntilExit()
   }
-}
-
-/// The programs are not built.
-struct ClusterMissing: Error, CustomStringConvertible {
-  let description = "The programs are not built: swift build -c release"
 }

@@ -37,7 +37,15 @@ extension Transcript {
   }
 
   func show(_ family: Int, _ child: String, known: [String]) async throws {
-    let output = try await landmarks(family, ["show"])
+    // The device knows first; the app is being woken meanwhile.
+    var output = try await landmarks(family, ["show"])
+    for _ in 0..<20
+    where ["dragonslayer42", "maria"].contains(where: {
+      output.contains($0) != known.contains($0)
+    }) {
+      try await Task.sleep(for: .milliseconds(250))
+      output = try await landmarks(family, ["show"])
+    }
     print(output.split(separator: "\n").map { "      \($0)" }.joined(separator: "\n"))
     for handle in ["dragonslayer42", "maria"] {
       let isHidden = !output.contains(handle)
@@ -47,9 +55,9 @@ extension Transcript {
     }
   }
 
-  func landmarks(_ family: Int, _ arguments: [String]) async throws -> String {
+  func landmarks(_ family: Int, _ arguments: [String], device: Int = 3) async throws -> String {
     let credential = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app).json")
+      .appendingPathComponent("app-\(family)-\(device)-\(RunningCluster.app).json")
     let result = try await run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
       environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
@@ -107,7 +115,7 @@ extension Transcript {
     }
   }
 
-  func until(_ what: String, _ isSo: () throws -> Bool) async throws {
+  func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
     try await cluster.wait(what, seconds: 20, isSo)
     print("   ✓ \(what)")
   }

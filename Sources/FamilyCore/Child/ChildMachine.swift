@@ -27,20 +27,32 @@ public struct ChildMachine: Sendable {
     case post(String)
     /// The child takes a question back (R8).
     case cancel(QuestionID)
+    /// The person changes the own age settings; a child needs a guardian with the passcode (D6, D7).
+    case setAge(AgeSettings)
+    /// The person has forgotten what an app was told: “share again” (D9).
+    case shareAgain(AppID)
+    /// The person, who is no child, sets the own account.
+    case setOwnAccount(Account)
     /// The clock was set back: deadlines of the clock before it would come too late.
     case clockSetBack
     /// The deadline has come.
     case timer
   }
 
+  /// The day of a moment in a time zone; an empty one is where the device is.
+  public typealias Calendar = @Sendable (Instant, _ timeZone: String) -> Account.Day
+
   /// A digest of the people asked about in an app, for machines without ``Security``: with it, the
   /// conversation's key makes one.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
   /// The connection to the relay, and all that came over it.
-  public private(set) var link: DeviceLink
+  public internal(set) var link: DeviceLink
   let isInFamily: Bool
   let digest: Digest
+  let calendar: Calendar
+  let manifests: [AppID: AppManifest]
+  var ageDesk = AgeDesk()
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
@@ -53,17 +65,25 @@ public struct ChildMachine: Sendable {
   ///   - address: The device; the family does not matter when `isInFamily` is false.
   ///   - isInFamily: Whether the person is in a family group (F7).
   ///   - apps: The apps that are installed.
+  ///   - manifests: What they say of themselves.
   ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
   ///     machine alone.
   ///   - records: All records that earlier steps made durable.
+  ///   - calendar: Tells the day; by default that of Greenwich.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
-    security: Security? = nil, restoring records: [DeviceRecord] = [], ids: IDSource,
+    manifests: [AppID: AppManifest] = [:], security: Security? = nil,
+    restoring records: [DeviceRecord] = [], ids: IDSource,
+    calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
   ) {
-    link = DeviceLink(address, of: person, security, restoring: records, ids: ids)
+    // In no family group there is nobody else to believe.
+    link = DeviceLink(
+      address, of: person, isInFamily ? security : nil, restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
+    self.calendar = calendar
+    self.manifests = manifests
     feeds = apps.sorted().map { app in
       var standing = AppStanding()
       var entries: [AppEntry] = []
@@ -79,7 +99,8 @@ public struct ChildMachine: Sendable {
 
   /// When the machine wants a `timer` input; `nil`: never.
   public var deadline: Instant? {
-    ([link.deadline] + feeds.map(\.deadline)).compactMap { $0 }.min()
+    let waiting = feeds.filter { $0.deadline != nil && isManaged($0) }
+    return ([link.deadline] + waiting.map(\.deadline)).compactMap { $0 }.min()
   }
 
   /// The handles known in the app, in order.
@@ -105,20 +126,26 @@ public struct ChildMachine: Sendable {
       link.clockSetBack(now)
       for index in feeds.indices { feeds[index].clockSetBack(now) }
     case .app(let app, let request): handle(request, of: app, now, &out, &effects)
-    case .appGone(let app, let exited): update(app) { $0.gone(exited: exited, now) }
+    case .appGone(let app, let exited):
+      ageDesk.forget(app)
+      update(app) { $0.gone(exited: exited, now) }
     case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)
     case .passcodeChecked(let prompt, let proof):
       passcodeChecked(prompt, proof, now, &out, &effects)
     case .post(let text):
       send(.post(child: link.personID, .text(text)), now, &out)
     case .cancel(let id): send(.cancel(id), now, &out)
+    case .setAge(let settings): set(settings, now, &out, &effects)
+    case .shareAgain(let app):
+      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now, &out, &effects)
+    case .setOwnAccount(let account): setOwn(account, now, &out)
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
     effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
-    for index in feeds.indices {
+    for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].manage(now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
@@ -132,7 +159,7 @@ public struct ChildMachine: Sendable {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
     learn(event)
-    var told: AppID?
+    var told: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged: link.reattach(now, &out)
     case .decided(let decision):
@@ -140,7 +167,8 @@ public struct ChildMachine: Sendable {
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
       told = tellResponse(decision, &out, &effects)
-    case .answeredInPerson(_, _, let decision, _): told = tellResponse(decision, &out, &effects)
+    case .answeredInPerson(_, _, let decision, _):
+      told = tellResponse(decision, &out, &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
@@ -154,7 +182,10 @@ public struct ChildMachine: Sendable {
       }
     default: break
     }
-    for (feed, old) in zip(feeds, before) where feed.app != told {
+    for (feed, before) in zip(feeds, before) {
+      // Not so where a later withdrawal came before the approval: the app is to forget again.
+      let assumed = feed.app == told?.app ? told!.known.map(\.canonical) : []
+      let old = before + assumed.filter { !before.contains($0) }
       let now = handles.filter { known.contains($0, in: feed.app) }
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
@@ -174,14 +205,15 @@ public struct ChildMachine: Sendable {
     }
   }
 
+  /// Tells the app of the decision: which app, and the handles that it now takes for known.
   private mutating func tellResponse(
     _ decision: Decision, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
-  ) -> AppID? {
+  ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
     tell(state.header.app, .response(question, choice), &out, &effects)
-    return state.header.app
+    return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
   /// What an event means for the known handles; the same at the event and at a restart.
@@ -233,8 +265,13 @@ public struct ChildMachine: Sendable {
   }
 
   mutating func show(_ prompt: Prompt, _ flow: AskFlow, _ effects: inout [DeviceEffect]) {
+    flows[show(prompt, &effects)] = flow
+  }
+
+  /// Shows the prompt, and gives its number.
+  mutating func show(_ prompt: Prompt, _ effects: inout [DeviceEffect]) -> UInt64 {
     lastPrompt += 1
-    flows[lastPrompt] = flow
     effects.append(.prompt(lastPrompt, prompt))
+    return lastPrompt
   }
 }

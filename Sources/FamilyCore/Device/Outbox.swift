@@ -54,6 +54,18 @@ struct Outbox: Sendable {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
   }
 
+  /// The relay has too much to do. Who was refused together must not come back together: the wait grows
+  /// each time, and is up to twice as long by a part that the command's id, which is random, decides.
+  mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, _ now: Instant) {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
+    let attempts = pending[index].attempts
+    let first = max(Timing.requestFirst, Int64(retryAfter))
+    let wait = max(
+      Timing.backoff(max(0, attempts - 1), first, Timing.requestMost), Int64(retryAfter))
+    var source = IDSource(seed: id.low ^ UInt64(attempts))
+    pending[index].due = now + wait + Int64(source.next() % UInt64(wait))
+  }
+
   /// Takes what is due, in order, and sets when each is due again.
   mutating func takeDue(_ now: Instant) -> [Pending] {
     var due: [Pending] = []

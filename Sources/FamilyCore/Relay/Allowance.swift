@@ -43,7 +43,7 @@ struct Allowances: Hashable, Sendable {
   /// Of all devices of a family together.
   static let family = Allowance.Size(burst: 65_536, perSecond: 1_000)
 
-  private var devices: [DeviceID: Allowance] = [:]
+  private var devices = SmallMap<DeviceID, Allowance>()
   private var family = Allowance()
 
   /// Takes the cost of a request; milliseconds to wait instead, where there is too little.

@@ -2,7 +2,7 @@ import FamilyModel
 
 /// The invitations of a family that have not expired, and who joined with them.
 ///
-/// `open` → (join) `used`, both → (expiry) gone. What the clock says is looked at when somebody joins or
+/// `open` → (join) `used` → (a roster with the device) gone; each → (expiry) gone. What the clock says is looked at when somebody joins or
 /// invites; what is gone leaves with the next invitation.
 struct Invitations: Hashable, Sendable {
   private struct Standing: Hashable {
@@ -27,6 +27,13 @@ struct Invitations: Hashable, Sendable {
       return
     }
     standings[index].join = join
+  }
+
+  /// Those who are in the family now need their invitations no more; who is taken out later is a stranger.
+  mutating func forget(in roster: Roster) {
+    standings.removeAll { standing in
+      roster.devices.contains { $0.publicKey == standing.join?.publicKey }
+    }
   }
 
   enum Finding { case new, known, refused }

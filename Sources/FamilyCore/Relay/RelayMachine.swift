@@ -55,7 +55,7 @@ public struct RelayMachine: Sendable {
   static let cursorsPerRequest = 2 * Limits.persons + 1
 
   var families: [FamilyID: Family] = [:]
-  var timers = TimerQueue()
+  var timers = TimerQueue<FamilyID>()
 
   let verify: FamilyState.Verify
   private let resultsKept: Int

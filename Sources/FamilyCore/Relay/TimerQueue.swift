@@ -1,66 +1,88 @@
-import FamilyModel
+public import FamilyModel
 
-/// Which family wants to be looked at when: a heap, since a relay holds many thousands.
+/// Who wants to be looked at when: a heap, since a relay holds many thousands of families, and a host of
+/// agents many thousands of devices.
 ///
-/// A family has at most one moment. An entry that was overtaken by an earlier one stays in the heap until
+/// A key has at most one moment. (Inlinable, so that it is specialized in other modules: it is used at each
+/// step of a device.) An entry that was overtaken by an earlier one stays in the heap until
 /// it comes up, and is recognised by not being in `due`.
-struct TimerQueue: Sendable {
-  private struct Entry: Comparable {
-    var at: Instant
-    var family: FamilyID
-    static func < (a: Entry, b: Entry) -> Bool { (a.at, a.family) < (b.at, b.family) }
+public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
+  @usableFromInline
+  struct Entry: Comparable, Sendable {
+    @usableFromInline var at: Instant
+    @usableFromInline var key: Key
+
+    @inlinable
+    init(at: Instant, key: Key) {
+      self.at = at
+      self.key = key
+    }
+
+    @inlinable
+    static func < (a: Entry, b: Entry) -> Bool {
+      a.at != b.at ? a.at < b.at : a.key < b.key
+    }
   }
 
-  private var due: [FamilyID: Instant] = [:]
-  private var heap: [Entry] = []
+  @usableFromInline var due: [Key: Instant] = [:]
+  @usableFromInline var heap: [Entry] = []
 
-  /// How many families wait.
+  /// A queue in which nobody waits.
+  @inlinable
+  public init() {}
+
+  /// How many wait.
   var count: Int { due.count }
 
   /// The earliest moment.
-  var deadline: Instant? { heap.first?.at }
+  @inlinable
+  public var deadline: Instant? { heap.first?.at }
 
-  /// Whether the family waits.
-  func holds(_ family: FamilyID) -> Bool { due[family] != nil }
+  /// Whether the key waits.
+  func holds(_ key: Key) -> Bool { due[key] != nil }
 
   /// Wants a look at `at`, unless an earlier one is set.
-  mutating func set(_ family: FamilyID, _ at: Instant) {
-    if let known = due[family], known <= at { return }
-    due[family] = at
-    heap.append(Entry(at: at, family: family))
+  @inlinable
+  public mutating func set(_ key: Key, _ at: Instant) {
+    if let known = due[key], known <= at { return }
+    due[key] = at
+    heap.append(Entry(at: at, key: key))
     rise()
     // What was overtaken must not outgrow what is wanted. A sorted array is a heap.
-    if heap.count > 2 * due.count + 64 { heap = heap.filter { due[$0.family] == $0.at }.sorted() }
+    if heap.count > 2 * due.count + 64 { heap = heap.filter { due[$0.key] == $0.at }.sorted() }
   }
 
-  /// Forgets the family.
-  mutating func remove(_ family: FamilyID) {
-    due[family] = nil
+  /// Forgets the key.
+  mutating func remove(_ key: Key) {
+    due[key] = nil
     dropStale()
   }
 
-  /// Takes the next family that is due.
-  mutating func next(_ now: Instant) -> FamilyID? {
+  /// Takes the next key that is due.
+  @inlinable
+  public mutating func next(_ now: Instant) -> Key? {
     dropStale()
     guard let first = heap.first, first.at <= now else { return nil }
     pop()
-    due[first.family] = nil
+    due[first.key] = nil
     dropStale()
-    return first.family
+    return first.key
   }
 
   /// Nobody waits longer than until `at`.
-  mutating func hasten(_ at: Instant) {
-    heap = heap.filter { due[$0.family] == $0.at }
-      .map { Entry(at: min($0.at, at), family: $0.family) }.sorted()
-    for entry in heap { due[entry.family] = entry.at }
+  public mutating func hasten(_ at: Instant) {
+    heap = heap.filter { due[$0.key] == $0.at }
+      .map { Entry(at: min($0.at, at), key: $0.key) }.sorted()
+    for entry in heap { due[entry.key] = entry.at }
   }
 
-  private mutating func dropStale() {
-    while let first = heap.first, due[first.family] != first.at { pop() }
+  @inlinable
+  mutating func dropStale() {
+    while let first = heap.first, due[first.key] != first.at { pop() }
   }
 
-  private mutating func rise() {
+  @inlinable
+  mutating func rise() {
     var index = heap.count - 1
     while index > 0, heap[index] < heap[(index - 1) / 2] {
       heap.swapAt(index, (index - 1) / 2)
@@ -68,7 +90,8 @@ struct TimerQueue: Sendable {
     }
   }
 
-  private mutating func pop() {
+  @inlinable
+  mutating func pop() {
     heap.swapAt(0, heap.count - 1)
     heap.removeLast()
     var index = 0

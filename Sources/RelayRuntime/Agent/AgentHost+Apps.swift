@@ -14,6 +14,7 @@ extension AgentHost {
             case .attach: self.trace("app-attached", device: address)
             case .acknowledge: self.trace("app-acknowledged", device: address)
             case .ask(let question, _): self.trace("ask", device: address, question: question.id)
+            case .age: self.trace("age", device: address)
             case .register, .detach: break
             }
             self.perform(
@@ -27,6 +28,10 @@ extension AgentHost {
   }
 
   func tell(_ app: AppID, _ reply: AppReply, on address: DeviceAddress) {
+    if let localApps {
+      for input in localApps.take(reply, app, on: address) { act(input, on: address) }
+      return
+    }
     guarded {
       // An app that cannot be reached has gone; one that does not read attaches again later.
       let result = try self.apps?.send(reply.encode(), to: app, on: address)

@@ -1,4 +1,4 @@
-import FamilyModel
+public import FamilyModel
 import RelayWire
 import ZeroMQ
 
@@ -31,17 +31,35 @@ extension AgentHost {
             device.credential.keys.publicKey.bytes == key, device.credential.isInFamily,
             device.connection != state
           else { continue }
-          let wasConnected = device.connection == .connected
-          device.connection = state
-          self.statusIsStale = true
-          if state == .connected {
-            self.perform(device.connected(.now), for: address)
-          } else if wasConnected {
-            self.perform(device.disconnected(.now), for: address)
-          }
+          self.note(state, of: device)
         }
       }
     }
+  }
+
+  private func note(_ state: ConnectionHealth.State, of device: HostedDevice) {
+    let wasConnected = device.isReachable
+    device.connection = state
+    noteReachable(device, before: wasConnected)
+  }
+
+  private func noteReachable(_ device: HostedDevice, before: Bool) {
+    statusIsStale = true
+    if device.isReachable, !before {
+      attachQueue.add(device.link.address)
+    } else if before, !device.isReachable {
+      attachQueue.remove(device.link.address)
+      perform(device.disconnected(.now), for: device.link.address)
+    }
+  }
+
+  /// Takes one device off the network, as a flight mode does, or puts it back. It stays so until the
+  /// process ends.
+  public func setOnline(_ isOnline: Bool, _ address: DeviceAddress) {
+    guard let device = devices[address], device.isOnline != isOnline else { return }
+    let before = device.isReachable
+    device.isOnline = isOnline
+    noteReachable(device, before: before)
   }
 
   /// What is missed meanwhile is fetched; libzmq subscribes again by itself.
@@ -69,9 +87,14 @@ extension AgentHost {
           let device = self.devices[envelope.device],
           device.credential.keys.publicKey.bytes == key
         else { return self.counters.replies += 1 }
-        self.durable?.answered(envelope.reply, on: envelope.device)
-        self.perform(
-          device.reply(envelope.requestID, envelope.reply, .now), for: envelope.device)
+        guard device.isOnline else { return }
+        let reply = envelope.reply
+        self.observer?.received(reply, on: envelope.device)
+        switch reply {
+        case .attached, .failed: self.attachQueue.remove(envelope.device)
+        default: break
+        }
+        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
       }
     }
   }
@@ -80,13 +103,15 @@ extension AgentHost {
     guard let connection = connections[key] else { return }
     guarded {
       try connection.drainBroadcasts(limit: Self.drainLimit) { message in
-        guard let (topic, sealed) = message, let addresses = self.listeners[topic],
-          let first = addresses.first, let key = self.devices[first]?.channels[topic],
+        guard let (topic, sealed) = message,
+          let first = connection.listeners[topic]?.first,
+          let key = self.devices[first]?.channels[topic],
           let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
           let broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
-        for address in addresses {
-          guard let device = self.devices[address] else { continue }
+        for address in connection.listeners[topic] ?? [] {
+          guard let device = self.devices[address], device.isOnline else { continue }
+          self.observer?.received(broadcast, on: address)
           self.perform(device.broadcast(broadcast, .now), for: address)
         }
       }
@@ -94,7 +119,7 @@ extension AgentHost {
   }
 
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
-    guard let device = devices[address],
+    guard let device = devices[address], device.isOnline,
       let connection = connections[device.credential.keys.publicKey.bytes]
     else { return }
     let envelope = Envelope(device: address, requestID: id, request: request)
@@ -109,13 +134,11 @@ extension AgentHost {
     let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
     guarded {
       for topic in device.channels.keys where wanted[topic] == nil {
-        self.listeners[topic]?.removeAll { $0 == address }
-        try connection.stopListening(topic)
+        try connection.stopListening(topic, address)
       }
       for topic in wanted.keys {
         if device.channels[topic] == nil {
-          self.listeners[topic, default: []].append(address)
-          try connection.listen(topic)
+          try connection.listen(topic, address)
         } else if anew {
           try connection.listenAnew(topic)
         }

@@ -22,11 +22,17 @@ public actor AgentHost: Service {
     public var directory: URL
     /// The apps that are installed on each child's device, and how they are launched.
     public var apps: [AppID: [String]]
+    /// What the apps say of themselves.
+    public var manifests: [AppID: AppManifest]
     /// A configuration of these parts.
-    public init(credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:]) {
+    public init(
+      credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:],
+      manifests: [AppID: AppManifest] = [:]
+    ) {
       self.credentials = credentials
       self.directory = directory
       self.apps = apps
+      self.manifests = manifests
     }
   }
 
@@ -48,12 +54,16 @@ public actor AgentHost: Service {
   private let store: any AgentStore
   var devices: [DeviceAddress: HostedDevice] = [:]
   var connections: [[UInt8]: RelayConnection] = [:]
-  /// Who listens to a topic.
-  var listeners: [[UInt8]: [DeviceAddress]] = [:]
   var apps: AppSocket?
+  let localApps: (any LocalApps)?
+  let observer: (any AgentObserver)?
+  /// When each device wants to be looked at: a host may have many thousands.
+  private var timers = TimerQueue<DeviceAddress>()
+  var attachQueue = AttachQueue()
 
   private var changes: [Change] = []
-  var durable: DurableTrace?
+  /// The same changes before they are encoded, for the observer.
+  private var observed: [(DeviceAddress, [RecordChange])] = []
   private var clock = ClockWatch()
   private var effects: [(DeviceAddress, DeviceEffect)] = []
   var statusIsStale = true
@@ -68,16 +78,20 @@ public actor AgentHost: Service {
   /// - Parameters:
   ///   - store: The devices' durable state; used by this host alone.
   ///   - responder: Answers prompts and bubbles; `nil`: nobody does.
+  ///   - localApps: The apps, where they are no processes of their own.
+  ///   - observer: Is told what passes, where somebody wants to know.
   public init(
     _ configuration: Configuration, store: sending any AgentStore, responder: (any Responder)?,
-    trace: Trace, logger: Logger
+    localApps: (any LocalApps)? = nil, observer: (any AgentObserver)? = nil, trace: Trace,
+    logger: Logger
   ) throws {
     self.configuration = configuration
     self.responder = responder
+    self.localApps = localApps
+    self.observer = observer
     self.trace = trace
     self.logger = logger
     self.store = store
-    durable = DurableTrace(trace)
     context = try Context()
     thread = try SocketThread(name: "agent")
   }
@@ -107,7 +121,9 @@ public actor AgentHost: Service {
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }
     }
-    if devices.values.contains(where: { $0.child != nil }), !configuration.apps.isEmpty {
+    if localApps == nil, !configuration.apps.isEmpty,
+      devices.values.contains(where: { $0.child != nil })
+    {
       apps = try AppSocket(configuration, in: context)
       thread.watch(apps!.zap.socket) { [weak self] in
         self?.assumeIsolated { $0.admitApps() }
@@ -116,9 +132,7 @@ public actor AgentHost: Service {
     }
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
     for device in devices.values.sorted(by: { $0.link.address < $1.link.address }) {
-      if let shown = device.guardian?.step(.started, now: now) {
-        perform(shown, for: device.link.address)
-      }
+      perform(device.guardian?.step(.started, now: now) ?? [], for: device.link.address)
     }
     trace("ready")
   }
@@ -127,7 +141,7 @@ public actor AgentHost: Service {
     let records = try store.load(prefix: credential.address.prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(12)), value: record.value)
     }
-    durable?.restored(records, on: credential.address)
+    observer?.restored(records, on: credential.address)
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {
       let machine = GuardianMachine(
@@ -137,8 +151,9 @@ public actor AgentHost: Service {
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
-      apps: configuration.apps.keys.sorted(), security: credential.security,
-      restoring: records, ids: ids)
+      apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
+      security: credential.security, restoring: records, ids: ids,
+      calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
 
@@ -159,10 +174,11 @@ public actor AgentHost: Service {
 
   /// Queues what a step wants done: durable changes first, the rest after they are durable.
   func perform(_ wanted: [DeviceEffect], for address: DeviceAddress) {
+    if let deadline = devices[address]?.deadline { timers.set(address, deadline) }
     for effect in wanted {
       if case .persist(let records) = effect {
         changes += records.map { Change($0, under: address.prefix) }
-        durable?.add(records, on: address)
+        if observer != nil { observed.append((address, records)) }
         statusIsStale = true
       } else {
         effects.append((address, effect))
@@ -175,22 +191,30 @@ public actor AgentHost: Service {
     let now = Instant.now
     if clock.isSetBack(now, monotonic: Monotonic.now()) {
       statusWritten = min(statusWritten, now)
+      timers.hasten(now)
       for address in devices.keys.sorted() {
         perform(devices[address]!.clockSetBack(now), for: address)
       }
     }
-    for address in devices.keys.sorted() {
-      guard let device = devices[address], let deadline = device.deadline, deadline <= now else {
-        continue
+    var due: [DeviceAddress] = []
+    while let address = timers.next(now) { due.append(address) }
+    for address in due {
+      guard let device = devices[address], let deadline = device.deadline else { continue }
+      // The queue holds the earliest moment that the device ever wanted: it may want a later one now.
+      if deadline <= now {
+        perform(device.timer(now), for: address)
+      } else {
+        timers.set(address, deadline)
       }
-      perform(device.timer(now), for: address)
     }
+    attachNext()
     repeat {
       guarded {
         if !self.changes.isEmpty { try self.store.apply(self.changes) }
         self.changes.removeAll(keepingCapacity: true)
-        self.durable?.committed()
       }
+      for (address, records) in observed { observer?.madeDurable(records, on: address) }
+      observed.removeAll(keepingCapacity: true)
       let wanted = effects
       effects = []
       for (address, effect) in wanted { carryOut(effect, for: address) }
@@ -204,7 +228,7 @@ public actor AgentHost: Service {
   /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
   private func nextTurn(after now: Instant) -> UInt64? {
     let status = statusIsStale ? statusWritten + Self.statusInterval : nil
-    let wall = (devices.values.map(\.deadline) + [status]).compactMap { $0 }.min()
+    let wall = [timers.deadline, status].compactMap { $0 }.min()
     let due = wall.map { wall in
       let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, 3_600_000))
       return Monotonic.now() + UInt64(milliseconds) * 1_000_000

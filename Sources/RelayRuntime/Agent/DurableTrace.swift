@@ -4,27 +4,11 @@ import FamilyModel
 /// What a complete trace tells besides the steps: what became durable on the device, each line after it is,
 /// and the relay's answers to commands, each line before the device acts on it. So a checker that reads the
 /// lines of a process that was killed knows at least what others may have been told.
-struct DurableTrace {
-  private let trace: Trace
-  private var waiting: [(DeviceAddress, [RecordChange])] = []
+struct DurableTrace: AgentObserver {
+  let trace: Trace
 
-  /// `nil` unless the trace is complete.
-  init?(_ trace: Trace) {
-    guard trace.isComplete else { return nil }
-    self.trace = trace
-  }
-
-  /// The changes are part of the next transaction.
-  mutating func add(_ changes: [RecordChange], on device: DeviceAddress) {
-    waiting.append((device, changes))
-  }
-
-  /// The transaction is done.
-  mutating func committed() {
-    for (device, changes) in waiting {
-      for case .put(let record) in changes { tell(record, on: device) }
-    }
-    waiting = []
+  func madeDurable(_ changes: [RecordChange], on device: DeviceAddress) {
+    for case .put(let record) in changes { tell(record, on: device) }
   }
 
   private func tell(_ record: DeviceRecord, on device: DeviceAddress) {
@@ -48,7 +32,7 @@ struct DurableTrace {
   }
 
   /// The relay answered a command.
-  func answered(_ reply: Reply, on device: DeviceAddress) {
+  func received(_ reply: Reply, on device: DeviceAddress) {
     switch reply {
     case .accepted(let id, let seq):
       tell("acknowledged", device, [("command", id.json), ("seq", "\(seq)")])

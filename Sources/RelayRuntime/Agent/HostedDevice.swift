@@ -15,6 +15,10 @@ final class HostedDevice {
   var connection = ConnectionHealth.State.connecting
   /// Events that were not believed.
   var disbelieved = 0
+  /// Whether the device is on the network at all.
+  var isOnline = true
+  /// Whether the relay can be reached.
+  var isReachable: Bool { isOnline && connection == .connected }
   /// The relay's last words on why this device may not come in.
   var shutOut: Problem?
 

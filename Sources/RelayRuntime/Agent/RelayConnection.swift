@@ -8,8 +8,8 @@ final class RelayConnection {
   let requests: WatchedConnection
   let broadcasts: WatchedConnection
   private var message = Multipart()
-  /// How many devices listen to a topic.
-  private var listeners: [[UInt8]: Int] = [:]
+  /// The devices of this key that listen to a topic.
+  private(set) var listeners: [[UInt8]: [DeviceAddress]] = [:]
 
   init(_ credential: Credential, in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
@@ -37,15 +37,16 @@ final class RelayConnection {
     try broadcasts.revive()
   }
 
-  func listen(_ topic: [UInt8]) throws(ZeroMQError) {
-    listeners[topic, default: 0] += 1
-    if listeners[topic] == 1 { try broadcasts.socket.subscribe(topic) }
+  func listen(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
+    listeners[topic, default: []].append(address)
+    if listeners[topic]?.count == 1 { try broadcasts.socket.subscribe(topic) }
   }
 
-  func stopListening(_ topic: [UInt8]) throws(ZeroMQError) {
-    guard let count = listeners[topic] else { return }
-    listeners[topic] = count == 1 ? nil : count - 1
-    if count == 1 { try broadcasts.socket.unsubscribe(topic) }
+  func stopListening(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
+    guard var devices = listeners[topic] else { return }
+    devices.removeAll { $0 == address }
+    listeners[topic] = devices.isEmpty ? nil : devices
+    if devices.isEmpty { try broadcasts.socket.unsubscribe(topic) }
   }
 
   /// Subscribes once more, since nothing seems to come: libzmq does not send a subscription that it counts

@@ -6,12 +6,10 @@ import Synchronization
 ///
 /// It holds identifiers only: no name, no handle, no text.
 public struct Trace: Sendable {
-  private let write: @Sendable (String) -> Void
-  /// Whether it also tells what became durable, and what the relay said to commands: see ``DurableTrace``.
-  public var isComplete = false
+  private let write: (@Sendable (String) -> Void)?
 
-  /// A trace that gives each line to `write`.
-  public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+  /// A trace that gives each line to `write`; `nil`: nobody reads it, and it costs nothing.
+  public init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
 
   /// A trace on standard output, a line at a time.
   public static let standardOutput = Trace { line in
@@ -22,6 +20,7 @@ public struct Trace: Sendable {
     _ step: String, device: DeviceAddress? = nil, question: QuestionID? = nil,
     problem: Problem? = nil, facts: [(String, String)] = []
   ) {
+    guard let write else { return }
     var line = "{\"at\":\(Instant.now.milliseconds),\"step\":\"\(step)\""
     if let device {
       line += ",\"family\":\(device.family.rawValue),\"device\":\(device.device.rawValue)"

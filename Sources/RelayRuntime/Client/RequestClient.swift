@@ -20,7 +20,7 @@ struct RequestClient: ~Copyable {
   static let longestWait: UInt32 = 10_000
 
   private let context: Context
-  private let socket: Socket
+  let socket: Socket
   private let endpoint: String
   private var ids = IDSource(seed: .random(in: .min ... .max))
   private var lastID: UInt64 = 0
@@ -95,8 +95,7 @@ struct RequestClient: ~Copyable {
 
   /// Sends the request, again and again: a repeated command is the same command.
   private mutating func request(_ request: Request, from device: DeviceAddress) throws -> Reply {
-    lastID += 1
-    let envelope = Envelope(device: device, requestID: lastID, request: request)
+    let envelope = Envelope(device: device, requestID: nextRequest(), request: request)
     var overload: Reply?
     for _ in 0..<Self.attempts {
       _ = try socket.send([[], envelope.encode()])
@@ -106,9 +105,19 @@ struct RequestClient: ~Copyable {
       usleep(max(UInt32(Self.retry), min(wait, Self.longestWait)) * 1_000)
     }
     if let overload { return overload }
-    throw RelayUnreachable(
+    throw unreachable
+  }
+
+  var unreachable: RelayUnreachable {
+    RelayUnreachable(
       description:
         "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
+  }
+
+  /// The number of a new request.
+  mutating func nextRequest() -> UInt64 {
+    lastID += 1
+    return lastID
   }
 
   /// The reply to the last request; `nil`: it has not come in time.
@@ -128,7 +137,7 @@ struct RequestClient: ~Copyable {
 extension Reply {
   /// Milliseconds that the relay asks for, when it has more to do than it can, or has had too much of this
   /// device, and may take the same request later.
-  fileprivate var overload: UInt32? {
+  var overload: UInt32? {
     switch self {
     case .refused(_, let problem), .failed(let problem):
       problem.code == Problem.overloaded.code || problem.retryAfter > 0 ? problem.retryAfter : nil

@@ -8,13 +8,23 @@ public struct Join: AsyncParsableCommand {
     commandName: "join",
     abstract: "Make this device's keys and join a family with a guardian's code.",
     discussion:
-      "The code is typed or pasted when it is asked for, or is a line of standard input: arguments can be "
+      "The code is typed or pasted when it is asked for, or comes from standard input: arguments can be "
       + "seen by others.")
 
   @Option(help: "The credential file to write (0600); it must not be there.") var credential: String
   @Option(help: "Seconds to wait for the guardian's device.") var patience = 900
 
   public init() {}
+
+  /// The code may have been broken into lines.
+  private static func readCode() throws -> JoinCode {
+    var text = ""
+    while let line = readLine(), !line.isEmpty {
+      text += line
+      if let code = try? JoinCode(text: text) { return code }
+    }
+    return try JoinCode(text: text)
+  }
 
   public func run() async throws {
     PrivateFile.keepToOwner()
@@ -23,7 +33,7 @@ public struct Join: AsyncParsableCommand {
       throw ValidationError("\(file.path) is there already: choose another name.")
     }
     if isatty(STDIN_FILENO) == 1 { print("The code on the guardian's screen:") }
-    var joining = try Joining(try JoinCode(text: readLine() ?? ""))
+    var joining = try Joining(try Self.readCode())
     let end = Instant.now + Int64(patience) * 1_000
     var isWaiting = false
     while true {

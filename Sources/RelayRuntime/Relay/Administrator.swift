@@ -26,6 +26,18 @@ public struct Administrator: ~Copyable {
     try client.send(command, from: Self.address(in: family), id: id)
   }
 
+  /// Brings in, for devices, what they have signed: hundreds of commands at a time; waits for all.
+  ///
+  /// - Parameter progress: Called with the number of commands that were accepted, now and then.
+  /// - Throws: the `Problem` of the first that is refused; `RelayUnreachable` when nobody answers.
+  public mutating func sendAll(
+    _ commands: some Sequence<(family: FamilyID, command: SignedCommand)>, progress: (Int) -> Void
+  ) throws {
+    try client.sendAll(
+      commands.lazy.map { (device: Self.address(in: $0.family), command: $0.command) },
+      progress: progress)
+  }
+
   /// Brings in, for a device, what it has signed.
   ///
   /// - Throws: the `Problem` for which one of the commands is refused; `RelayUnreachable` when nobody answers.

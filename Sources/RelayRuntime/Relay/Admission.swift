@@ -6,8 +6,6 @@
 public struct Admission: Sendable {
   /// Milliseconds without an empty queue.
   public static let patience: Int64 = 250
-  /// Questions of one batch that are taken while the relay is full.
-  public static let questionsPerBatch = 512
   /// The shortest and the longest wait that is asked for, in milliseconds: it grows with the time for
   /// which the relay has been full.
   public static let retryAfter: ClosedRange<Int64> = 1_000...30_000
@@ -15,9 +13,12 @@ public struct Admission: Sendable {
   private var standingSince: Int64?
   private var now: Int64 = 0
   private var taken = 0
+  private let questionsPerBatch: Int
 
   /// A relay with nothing to do.
-  public init() {}
+  ///
+  /// - Parameter questionsPerBatch: Questions of one batch that are taken while the relay is full.
+  public init(questionsPerBatch: Int) { self.questionsPerBatch = questionsPerBatch }
 
   /// Whether questions are refused.
   public var isFull: Bool { standingSince.map { now - $0 >= Self.patience } ?? false }
@@ -37,7 +38,7 @@ public struct Admission: Sendable {
   public mutating func refusal() -> UInt32? {
     guard isFull, let standingSince else { return nil }
     taken += 1
-    guard taken > Self.questionsPerBatch else { return nil }
+    guard taken > questionsPerBatch else { return nil }
     let wait = min(max(now - standingSince, Self.retryAfter.lowerBound), Self.retryAfter.upperBound)
     return UInt32(wait)
   }

@@ -10,7 +10,7 @@ extension RelayService {
       var bytes = 0
       var isQueueEmpty = false
       admission.batchBegins(Instant.now.milliseconds)
-      for _ in 0..<RelayLimits.batchRequests {
+      for _ in 0..<configuration.batchRequests {
         guard failure == nil, bytes < RelayLimits.batchBytes,
           outgoing.pages.count < RelayLimits.batchPages
         else { break }
@@ -35,12 +35,12 @@ extension RelayService {
 
   private func handle() {
     let (route, key) = senders.sender(of: message)
+    if refuseIfFull(route) { return }
     do throws(Problem) {
       let envelope = try message.withBytes(2) { bytes throws(Problem) in
         try Envelope.decode(bytes)
       }
       guard let key = key ?? configuration.plainKey else { throw .notEnrolled }
-      if refuseIfFull(envelope, route) { return }
       let family = envelope.device.family
       let isAdministrator =
         envelope.device.device.rawValue == 0
@@ -65,15 +65,15 @@ extension RelayService {
     }
   }
 
-  /// Answers a question that is one too many; other requests are never refused for that.
-  private func refuseIfFull(_ envelope: Envelope, _ route: [UInt8]) -> Bool {
-    guard admission.isFull, case .command(let id, .ask, _) = envelope.request,
-      let wait = admission.refusal()
+  /// Answers a question that is one too many, unread; other requests are never refused for that.
+  private func refuseIfFull(_ route: [UInt8]) -> Bool {
+    guard admission.isFull, let peek = message.withBytes(2, { Envelope.peek($0) }),
+      peek.isQuestion, let id = peek.commandID, let wait = admission.refusal()
     else { return false }
     counters.overloads += 1
     let problem = Problem(code: Problem.overloaded.code, retryAfter: wait)
     let reply = ReplyEnvelope(
-      device: envelope.device, requestID: envelope.requestID, reply: .refused(id, problem))
+      device: peek.device, requestID: peek.requestID, reply: .refused(id, problem))
     outgoing.replies.append((route, reply.encode()))
     return true
   }

@@ -20,6 +20,8 @@ public actor RelayService: Service {
     public var broadcasts: String
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
+    /// Most requests of one commit; the others wait for the next.
+    package var batchRequests = RelayLimits.batchRequests
     /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.
     public var maxConnections: Int?
     /// For measurements of what encryption costs only: no CURVE, nothing sealed, and every sender has
@@ -49,7 +51,7 @@ public actor RelayService: Service {
   var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
   var effects: [RelayMachine.Effect] = []
   var strangers = Strangers()
-  var admission = Admission()
+  var admission: Admission
   var senders = Senders()
   var nonces = Nonces()
   var channels: ChannelCache
@@ -80,6 +82,7 @@ public actor RelayService: Service {
     self.store = store
     self.logger = logger
     self.onReady = onReady
+    admission = Admission(questionsPerBatch: max(1, configuration.batchRequests / 8))
     channels = ChannelCache(ChannelCipher(secret: keys.channelSecret))
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")

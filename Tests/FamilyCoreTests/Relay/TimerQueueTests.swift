@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TimerQueueTests {
   @Test("R1: families come up in the order of their moments, each once") func order() {
-    var queue = TimerQueue()
+    var queue = TimerQueue<FamilyID>()
     var source = IDSource(seed: 3)
     var expected: [FamilyID: Int64] = [:]
     for _ in 0..<5_000 {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test("R1: nothing comes up before its moment") func early() {
-    var queue = TimerQueue()
+    var queue = TimerQueue<FamilyID>()
     queue.set(FamilyID(1), Instant(milliseconds: 10))
     #expect(queue.next(Instant(milliseconds: 9)) == nil)
     #expect(queue.next(Instant(milliseconds: 10)) == FamilyID(1))

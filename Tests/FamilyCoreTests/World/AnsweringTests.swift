@@ -54,6 +54,27 @@ import Testing
     for id: UInt32 in [1, 3, 4] { #expect(world.notices(on: id).contains(decided)) }
   }
 
+  @Test("R6: an app that ended without a word is found out, since it acknowledges nothing")
+  mutating func silent() {
+    world.ask(question)
+    _ = world.take(3)
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    #expect(world.responses().count == 1)
+    world.wait(Timing.requestFirst - 10)
+    #expect(world.responses().count == 1)
+    world.wait(20)
+    // The shell cannot send it, since nobody is there.
+    #expect(world.responses().count == 2)
+    world.child(3, .appGone(World.app, exited: false))
+    let launch = DeviceEffect.launch(World.app, budget: Timing.launchBudget)
+    #expect(world.take(3).contains(launch))
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .acknowledge(1)))
+    _ = world.take(3)
+    world.wait(Timing.requestFirst * 4)
+    #expect(world.responses().isEmpty)
+  }
+
   @Test(
     "R6: an app that does not run is launched, and again with growing delays until it acknowledges")
   mutating func launches() {

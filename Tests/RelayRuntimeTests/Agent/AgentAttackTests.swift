@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 @testable import RelayRuntime
 import RelayWire
 import Testing
@@ -93,6 +94,59 @@ import ZeroMQ
     let head = Broadcast.head(.family, seq: 5).encode()
     _ = try rig.publisher.send([topic, ChannelCipher.seal(head, topic: topic, key: channel.key)])
     #expect(try rig.request()?.envelope.request == .fetch(.family, after: 0))
+    await rig.stop()
+  }
+
+  @Test(
+    "X3: a relay that is not honest: an agent believes no roster or approval of it, and says so")
+  func disbelieves() async throws {
+    let rig = try await AgentRig()
+    guard let first = try rig.request() else {
+      Issue.record("the device does not attach")
+      return
+    }
+    let conversation = Audience.conversation(PersonID(3))
+    try rig.answer(
+      first,
+      .attached([
+        Channel(audience: .family, generation: 0, head: 1),
+        Channel(audience: conversation, generation: 0, head: 2),
+      ]))
+    let relayOwn = DeviceKeys()
+    let roster = Roster(
+      persons: [
+        Person(id: PersonID(1), role: .organizer, displayName: "Mallory"),
+        Person(id: PersonID(3), role: .child, displayName: "Emily"),
+      ],
+      devices: [
+        Device(
+          id: DeviceID(1), person: PersonID(1), publicKey: Array(repeating: 1, count: 32),
+          keys: relayOwn)
+      ])
+    let signature = Signature(
+      signer: DeviceID(1), seen: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
+    func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) -> Event {
+      Event(
+        seq: seq, previous: 0, audience: audience, command: .random, device: DeviceID(1),
+        at: Instant(milliseconds: 1), body: body, signature: signature)
+    }
+    let made: [Audience: Event] = [
+      .family: event(1, .family, .rosterChanged(roster)),
+      conversation: event(
+        2, conversation,
+        .contactChanged(child: PersonID(3), .contact(Handle("mallory", .custom), known: true))),
+    ]
+    for _ in made {
+      guard let next = try rig.request(), case .fetch(let audience, _) = next.envelope.request
+      else {
+        Issue.record("the device does not fetch")
+        return
+      }
+      try rig.answer(next, .page(audience, [made[audience]!], more: false))
+    }
+    #expect(try await rig.counters { $0.disbelieved == 2 })
+    let status = await rig.host.status.devices[0]
+    #expect(status.disbelieved == 2 && status.known == [AgentRig.app.rawValue: []])
     await rig.stop()
   }
 

@@ -28,8 +28,9 @@ final class Rig: Sendable {
   }
 
   init(
-    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, overTCP: Bool = false,
-    maxConnections: Int? = nil, wrap: (SQLiteEventStore) -> any EventStore = { $0 }
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, batchRequests: Int? = nil,
+    overTCP: Bool = false, maxConnections: Int? = nil,
+    wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
     requests = try overTCP ? Rig.freeEndpoint() : RelayKeys.requests(in: folder)
@@ -39,6 +40,7 @@ final class Rig: Sendable {
       from: AdministratorCredential.file(in: folder))
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
+    if let batchRequests { configuration.batchRequests = batchRequests }
     configuration.maxConnections = maxConnections
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))

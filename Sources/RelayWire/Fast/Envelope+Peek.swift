@@ -1,0 +1,48 @@
+public import FamilyModel
+
+extension Envelope {
+  /// What the relay needs of a request that it refuses unread.
+  public struct Peek: Hashable, Sendable {
+    /// The device that asks, as the request says.
+    public var device: DeviceAddress
+    /// Comes back with the reply.
+    public var requestID: UInt64
+    /// The command's id; `nil`: it is not a command.
+    public var commandID: CommandID?
+    /// Whether it is a child's question.
+    public var isQuestion: Bool
+  }
+
+  /// Looks at the fields that come first, and at nothing behind them; `nil`: the request has another form,
+  /// and has to be decoded to be known.
+  public static func peek(_ bytes: UnsafeRawBufferPointer) -> Peek? {
+    var reader = FrameReader(bytes)
+    var peek = Peek(
+      device: DeviceAddress(family: FamilyID(0), device: DeviceID(0)), requestID: 0,
+      isQuestion: false)
+    guard reader.field(lengths: 0) == 1, reader.varint() == UInt64(Wire.version) else { return nil }
+    while !reader.isAtEnd {
+      switch reader.field(lengths: 1 << 5 | 1 << 6) {
+      case 2:
+        guard let value = reader.varint() else { return nil }
+        peek.device.family = FamilyID(value)
+      case 3:
+        guard let value = reader.uint32() else { return nil }
+        peek.device.device = DeviceID(value)
+      case 4:
+        guard let value = reader.varint() else { return nil }
+        peek.requestID = value
+      case 5:
+        guard let value = reader.id() else { return nil }
+        peek.commandID = value
+      case 6:
+        guard let slice = reader.slice() else { return nil }
+        var command = FrameReader(slice)
+        peek.isQuestion = command.field(lengths: .max) == 4
+        return peek
+      default: return nil
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,149 @@
+import FamilyModel
+import Foundation
+import RelayRuntime
+import Synchronization
+import ZeroMQ
+
+/// Children who ask and guardians who approve, in all families of a relay: a thread for each side.
+///
+/// An approval is done when the question is committed, the decision is committed, and the child's device
+/// has got it by broadcast and has acknowledged it. Guardians' devices acknowledge, too.
+final class Load: Sendable {
+  /// What goes on now, and what came of it.
+  private struct State: Sendable {
+    var window = 0
+    /// Questions a second, whatever becomes of them; 0: as many as the window leaves room for.
+    var rate = 0.0
+    var isOver = false
+    var ready = 0
+    var failure: (any Error)?
+  }
+
+  struct Sample: Sendable {
+    var done = 0
+    var asked = 0
+    var refused = 0
+    /// Seconds of each approval since the last sample was taken.
+    var times: [Double] = []
+  }
+
+  private let state = Mutex(State())
+  private let sample = Mutex(Sample())
+  private let address: RelayAddress
+  private let families: UInt64
+
+  /// Starts both sides, and returns when they are ready.
+  init(at address: RelayAddress, families: UInt64, isFounded: Bool = false) throws {
+    self.address = address
+    self.families = families
+    if !isFounded { try Founder(at: address).found(families) }
+    for body in [Load.children, Load.guardians] {
+      let thread = Thread { [self] in
+        do { try body(self)() } catch { state.withLock { $0.failure = error } }
+      }
+      thread.stackSize = 8 << 20
+      thread.start()
+    }
+    while state.withLock({ $0.ready < 2 && $0.failure == nil }) { usleep(1_000) }
+    try check()
+  }
+
+  private func check() throws {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// What was done since the last call.
+  func take() -> Sample {
+    sample.withLock { sample in
+      defer { sample = Sample() }
+      return sample
+    }
+  }
+
+  func set(window: Int, rate: Double = 0) throws {
+    try check()
+    state.withLock {
+      $0.window = window
+      $0.rate = rate
+    }
+  }
+
+  func stop() { state.withLock { $0.isOver = true } }
+
+  private var isOver: Bool { state.withLock { $0.isOver } }
+
+  // MARK: the two sides
+
+  private func guardians() throws {
+    var devices = try Devices(RelayAddress.guardianDevice, address.guardian, at: address)
+    try devices.attach(families: families)
+    state.withLock { $0.ready += 1 }
+    var answered = [UInt64](repeating: 0, count: Int(families) + 1)
+    while !isOver {
+      try devices.wait(milliseconds: 100)
+      while let (family, broadcast) = try devices.nextBroadcast() {
+        guard case .event(let event) = broadcast else { continue }
+        let audience = Audience.conversation(RelayAddress.child)
+        switch event.body {
+        case .asked(let header, _):
+          // It may come again.
+          guard answered[Int(family)] < event.seq else { continue }
+          answered[Int(family)] = event.seq
+          try devices.send(
+            devices.signed(.answer(header.id, choice: "approve")), in: family)
+        case .decided:
+          try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
+        default: break
+        }
+      }
+      while try devices.nextReply() != nil {}
+    }
+  }
+
+  private func children() throws {
+    var devices = try Devices(RelayAddress.childDevice, address.child, at: address)
+    try devices.attach(families: families)
+    state.withLock { $0.ready += 1 }
+    var children = Children(families: families)
+    while !isOver {
+      let (window, rate) = state.withLock { ($0.window, $0.rate) }
+      try children.ask(&devices, window: window, rate: rate)
+      try devices.wait(milliseconds: rate > 0 ? 1 : 20)
+      try children.hear(&devices)
+      let (done, asked, refused, times) = children.take()
+      guard asked + done + refused > 0 else { continue }
+      sample.withLock {
+        $0.done += done
+        $0.asked += asked
+        $0.refused += refused
+        $0.times += times
+      }
+    }
+  }
+}
+
+/// Makes families.
+struct Founder {
+  let address: RelayAddress
+
+  init(at address: RelayAddress) { self.address = address }
+
+  func found(_ families: UInt64) throws {
+    var devices = try Devices(DeviceID(0), address.administrator, at: address)
+    var sent: UInt64 = 0
+    var done: UInt64 = 0
+    while done < families {
+      while sent < families, sent - done < 4_000 {
+        sent += 1
+        try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
+      }
+      guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+        throw RelayGone()
+      }
+      while let reply = try devices.nextReply() {
+        guard case .accepted = reply.reply else { throw Refused(reply: reply.reply) }
+        done += 1
+      }
+    }
+  }
+}

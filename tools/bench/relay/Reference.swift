@@ -1,0 +1,31 @@
+import Foundation
+
+/// The bare reference: see `reference/main.c`.
+struct Reference {
+  struct Result: Codable {
+    var approvalsPerSecond: Double
+    var relayCPUMicroseconds: Double
+  }
+
+  let folder: URL
+
+  func measure(window: Int, seconds: Double) throws -> Result {
+    let folder = folder.appendingPathComponent("reference")
+    try? FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    let program = own.deletingLastPathComponent().appendingPathComponent("bench-reference")
+    guard FileManager.default.isExecutableFile(atPath: program.path) else {
+      throw ProgramsMissing()
+    }
+    let process = Process()
+    process.executableURL = program
+    process.arguments = [folder.path, "\(window)", "\(seconds)"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return try JSONDecoder().decode(Result.self, from: bytes)
+  }
+}

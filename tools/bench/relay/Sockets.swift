@@ -1,0 +1,104 @@
+import ArgumentParser
+import FamilyModel
+import Foundation
+import RelayWire
+import ZeroMQ
+
+/// Very many connections, and their return after the relay was killed.
+struct Sockets: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Seconds until all of many connections are served again after kill -9 of the relay.",
+    discussion: "Build everything first: swift build -c release")
+  @Option(help: "How many connections, each with a key and a family of its own.") var count = 5_000
+
+  /// One device's connection.
+  private struct Connection: ~Copyable {
+    let socket: Socket
+    let family: UInt64
+    var isServed = false
+
+    func ping(_ id: UInt64) throws {
+      let envelope = Envelope(
+        device: DeviceAddress(family: FamilyID(family), device: RelayAddress.childDevice),
+        requestID: id, request: .ping)
+      guard try socket.sendPart([], more: true) == .sent else { return }
+      _ = try socket.sendPart(envelope.encode(), more: false)
+    }
+  }
+
+  func run() async throws {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var relay = try RelayProcess(folder, isPlain: false)
+    let address = relay.address
+    let context = try Context(ioThreads: 2, maximumSockets: Int32(count) + 100)
+    let connections = UnsafeMutableBufferPointer<Connection>.allocate(capacity: count)
+    var founder = try Devices(DeviceID(0), address.administrator, at: address)
+    for index in 0..<count {
+      let keys = try CurveKeyPair.generate()
+      var roster = address.roster
+      roster.devices[1].publicKey = keys.publicKey.bytes
+      let family = UInt64(index) + 1
+      try founder.send(.command(founder.newID(), .setRoster(roster), nil), in: family)
+      var options = SocketOptions()
+      options.security = .client(keys, server: address.relayKey!)
+      let socket = try Socket(.dealer, in: context, options: options)
+      try socket.connect(address.requests)
+      connections.initializeElement(at: index, to: Connection(socket: socket, family: family))
+    }
+    var founded = 0
+    while founded < count {
+      guard try founder.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+        throw RelayGone()
+      }
+      while try founder.nextReply() != nil { founded += 1 }
+    }
+    let first = try serve(connections, 1)
+    print(String(format: "%d connections served after %.2f s", count, first))
+    relay.kill()
+    let killed = Monotonic.now()
+    relay = try RelayProcess(folder, isPlain: false)
+    let ready = Double(Monotonic.now() - killed) / 1e9
+    let back = try serve(connections, 2)
+    print(
+      String(
+        format:
+          "kill -9: the relay was ready again after %.2f s, all %d were served %.2f s later; relay %.0f MB",
+        ready, count, back, Double(relay.memory) / 1e6))
+    relay.stop()
+  }
+
+  /// Seconds until every connection has had an answer.
+  private func serve(_ connections: UnsafeMutableBufferPointer<Connection>, _ id: UInt64) throws
+    -> Double
+  {
+    let start = Monotonic.now()
+    var served = 0
+    var lastPing: UInt64 = 0
+    for index in connections.indices { connections[index].isServed = false }
+    while served < connections.count {
+      let now = Monotonic.now()
+      guard now - start < 120_000_000_000 else { throw RelayGone() }
+      let isPinging = now - lastPing > 1_000_000_000
+      if isPinging { lastPing = now }
+      for index in connections.indices where !connections[index].isServed {
+        if isPinging { try connections[index].ping(id) }
+        while let message = try connections[index].socket.receive() {
+          let reply = try message.withBytes(1) { bytes throws(Problem) in
+            try ReplyEnvelope.decode(bytes)
+          }
+          guard reply.requestID == id, !connections[index].isServed else { continue }
+          connections[index].isServed = true
+          served += 1
+        }
+      }
+      usleep(2_000)
+    }
+    return Double(Monotonic.now() - start) / 1e9
+  }
+}

@@ -1,0 +1,196 @@
+import Foundation
+
+/// What a load found, as one HTML file that needs no other.
+struct HTMLReport {
+  private let results: Results
+
+  init(_ results: Results) { self.results = results }
+
+  var text: String {
+    """
+    <!doctype html>
+    <html lang="en"><head><meta charset="utf-8"><title>permission-relay: a load</title>
+    <meta name="viewport" content="width=device-width">
+    <style>
+    body { font: 15px/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1f2328; }
+    h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+    table { border-collapse: collapse; font-size: 13px; margin: .5rem 0; }
+    th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #d0d7de; }
+    th:first-child, td:first-child { text-align: left; }
+    svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: #57606a; }
+    .grid { stroke: #eaeef2; } .limit { stroke: #d1242f; stroke-dasharray: 5 4; }
+    .legend { font-size: 13px; } .good { color: #1a7f37; } .bad { color: #d1242f; font-weight: 600; }
+    </style></head><body>
+    <h1>\(headline.html)</h1>
+    \(summary)
+    \(pictures)
+    <h2>Rates</h2>\(rates)
+    <h2>Latencies, ms</h2>
+    <p>Each begins at the moment that the plan fixed beforehand, so a stall counts against every question that it delays.</p>
+    \(latencies)
+    <h2>Was it right?</h2>\(checks)
+    </body></html>
+
+    """
+  }
+
+  private var headline: String {
+    let set = results.settings
+    if let rate = results.highestRate, let objective = set.objective {
+      return "\(rate.short) questions a second with \(objective.text)"
+    }
+    return "\(set.families) families, \(set.rate.short) questions a second"
+  }
+
+  private var summary: String {
+    let (set, setUp, machine) = (results.settings, results.setUp, results.machine)
+    let verdict =
+      results.failures.isEmpty
+      ? "<p class=\"good\">Everything was right.</p>"
+      : results.failures.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
+    return """
+      \(verdict)
+      <p>\(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes; mix \(set.mix.text.html); seed \(set.seed).
+      \(machine.cores) cores (\(machine.processor.html)), \(Int(machine.memoryBytes >> 30)) GiB, Linux \(machine.kernel.html).
+      Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device had its family, \(setUp.settlingSeconds.short) s until the relay rested.
+      Memory a family: \(setUp.workerBytesPerFamily.short) bytes in the workers, \(setUp.relayBytesPerFamily.short) in the relay.</p>
+      """
+  }
+
+  // MARK: pictures
+
+  private var pictures: String {
+    [throughput, overTime, rateOverTime, percentiles, cpu, memory]
+      .map { "<h2>\($0.title.html)</h2><p class=\"legend\">\($0.legend)</p>\($0.svg)" }
+      .joined(separator: "\n")
+  }
+
+  private var limit: (value: Double, name: String)? {
+    results.settings.objective.map { ($0.limit, $0.text) }
+  }
+
+  /// Of a ramp the rates; of a single rate its seconds.
+  private var throughput: Chart {
+    let steps = results.steps.sorted { $0.achieved < $1.achieved }
+    guard steps.count > 1 else {
+      let moments = results.moments.filter { $0.measured > 0 }
+        .sorted { $0.finished < $1.finished }
+      return Chart(
+        title: "Throughput against latency, second by second", x: "approvals in the second",
+        y: "ms",
+        lines: [
+          .init(
+            name: "p99", points: moments.map { (Double($0.finished), $0.p99) }, isJoined: false),
+          .init(
+            name: "p50", points: moments.map { (Double($0.finished), $0.p50) }, isJoined: false),
+        ], yScale: .logarithmic, limit: limit, isMarked: true)
+    }
+    return Chart(
+      title: "Throughput against latency", x: "approvals a second", y: "ms",
+      lines: [
+        .init(name: "p99.9", points: steps.map { ($0.achieved, $0.approvals.p999) }),
+        .init(name: "p99", points: steps.map { ($0.achieved, $0.approvals.p99) }),
+        .init(name: "p50", points: steps.map { ($0.achieved, $0.approvals.p50) }),
+      ], yScale: .logarithmic, limit: limit, isMarked: true)
+  }
+
+  private var overTime: Chart {
+    let moments = results.moments.filter { $0.measured > 0 }
+    return Chart(
+      title: "Latency over time", x: "seconds", y: "ms",
+      lines: [
+        .init(name: "max", points: moments.map { ($0.second, $0.max) }),
+        .init(name: "p99", points: moments.map { ($0.second, $0.p99) }),
+        .init(name: "p50", points: moments.map { ($0.second, $0.p50) }),
+      ], yScale: .logarithmic, limit: limit)
+  }
+
+  private var rateOverTime: Chart {
+    Chart(
+      title: "Approvals over time", x: "seconds", y: "questions",
+      lines: [
+        .init(
+          name: "over in the second",
+          points: results.moments.map { ($0.second, Double($0.finished)) }),
+        .init(name: "under way", points: results.moments.map { ($0.second, Double($0.underway)) }),
+      ])
+  }
+
+  private var percentiles: Chart {
+    let marks = [
+      (0.0, "0%"), (90, "90%"), (99, "99%"), (99.9, "99.9%"), (99.99, "99.99%"),
+      (99.999, "99.999%"),
+    ]
+    func place(_ percentile: Double) -> Double { 100 / max(100 - percentile, 0.0001) }
+    return Chart(
+      title: "Percentiles", x: "percentile of approvals", y: "ms",
+      lines: [
+        .init(
+          name: "approvals",
+          points: results.distribution.filter { $0.percentile < 100 }
+            .map { (place($0.percentile), $0.milliseconds) })
+      ], xScale: .logarithmic, yScale: .logarithmic, limit: limit,
+      xNames: marks.map { (at: place($0.0), name: $0.1) })
+  }
+
+  private var cpu: Chart {
+    Chart(
+      title: "CPU per process", x: "seconds", y: "cores busy",
+      lines: results.processes.map { process in
+        .init(name: process.name, points: process.samples.map { ($0.second, $0.cores) })
+      })
+  }
+
+  private var memory: Chart {
+    Chart(
+      title: "Memory per process", x: "seconds", y: "MiB resident",
+      lines: results.processes.map { process in
+        .init(
+          name: process.name,
+          points: process.samples.map { ($0.second, Double($0.bytes) / 1_048_576) })
+      })
+  }
+
+  // MARK: tables
+
+  private func table(_ head: [String], _ rows: [[String]]) -> String {
+    func row(_ cells: [String], _ tag: String) -> String {
+      "<tr>" + cells.map { "<\(tag)>\($0.html)</\(tag)>" }.joined() + "</tr>"
+    }
+    return "<table>" + row(head, "th") + rows.map { row($0, "td") }.joined() + "</table>"
+  }
+
+  private var rates: String {
+    table(
+      [
+        "wanted/s", "approvals/s", "p50", "p90", "p99", "p99.9", "max", "relay cores",
+        "worker cores", "objective",
+      ],
+      results.steps.map { step in
+        [step.offered.short, step.achieved.short] + TextReport.cells(step.approvals)
+          + [
+            step.relayCores.short, step.workerCores.short,
+            step.holds.map { $0 ? "holds" : "does not hold" } ?? "",
+          ]
+      })
+  }
+
+  private var latencies: String {
+    table(
+      ["", "count", "p50", "p90", "p99", "p99.9", "max"],
+      results.measures.map {
+        [TextReport.label($0.name), "\($0.times.count)"] + TextReport.cells($0.times)
+      }
+        + results.kinds.map {
+          ["– " + $0.name, "\($0.times.count)"] + TextReport.cells($0.times)
+        })
+  }
+
+  private var checks: String {
+    let checks = results.checks
+    let rows = checks.rows.map { [$0.name, "\($0.ok)", "\($0.unknown)", "\($0.violated)"] }
+    return table(["families for which it is", "right", "unknown", "wrong"], rows)
+      + "<p>Whole histories of \(checks.families) families (every \(results.settings.checkedEvery). of \(results.settings.families)), \(checks.facts) facts. Acknowledged commands found in the relay's store: \(checks.acknowledgements).</p>"
+      + checks.examples.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
+  }
+}
