@@ -18,9 +18,13 @@ func layer(
     swiftSettings: settings)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+func program(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
+  resources: [Resource] = []
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies + [argumentParser], path: path, swiftSettings: settings)
+    name: name, dependencies: dependencies + [argumentParser], path: path, resources: resources,
+    swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -47,6 +51,7 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     .library(name: "PermissionKit", targets: ["PermissionKit"]),
+    .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
     .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
   ],
   dependencies: [
@@ -64,7 +69,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CZeroMQ"),
     layer("ZeroMQ", ["CZeroMQ"]),
-    layer("FamilyModel"),
+    layer("FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
     layer("FamilyCore", ["FamilyModel"]),
     layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
     layer("TextTable"),
@@ -94,6 +99,7 @@ let package = Package(
       ]),
     layer("Presentation", []),
     layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),
+    layer("DeclaredAgeRange", ["AppClient", "FamilyModel", "Presentation"]),
     layer(
       "PermissionKitTesting",
       [
@@ -103,7 +109,8 @@ let package = Package(
     layer("History", ["FamilyModel", "FamilyCore"]),
     layer(
       "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
-    program("app-agent", ["PermissionKit"]),
+    program(
+      "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
     program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
@@ -148,9 +155,9 @@ let package = Package(
       path: "tools/load"),
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
-    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore"]),
     tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
     tests("SimulationTests", ["Simulation", "History", subprocess, system]),
+    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),
     tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
@@ -160,8 +167,10 @@ let package = Package(
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
         "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
       ]),
+    tests(
+      "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
-    tests("ExampleAppTests", ["PermissionKit", "PermissionKitTesting"]),
+    tests("ExampleAppTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests(
       "TerminalTests",

@@ -16,6 +16,8 @@ package actor AppSession {
   private let store: any AgentStore
   private var machine: AppMachine
   private var asks: [QuestionID: [CheckedContinuation<AskOutcome, Never>]] = [:]
+  private var ages: [UInt64: CheckedContinuation<AgeReply, Never>] = [:]
+  private var lastAge: UInt64 = 0
   private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
   private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
@@ -81,6 +83,31 @@ package actor AppSession {
     }
   }
 
+  /// Asks about the age; returns when the device has the answer, however long the person takes.
+  package func ask(_ request: AgeRequest) async -> AgeReply {
+    switch request {
+    case .range(let gates): return await askAge(gates)
+    case .status: return await askAge(nil)
+    case .acknowledge(let description):
+      let question = Question(
+        id: ID128(bytes: withUnsafeBytes(of: UUID().uuid) { Array($0) })!,
+        topic: .significantUpdate(description: description))
+      switch await ask(question, .acknowledge) {
+      case .acknowledged: return .acknowledged
+      case .refused(let problem): return .failed(problem)
+      default: return .declined
+      }
+    }
+  }
+
+  private func askAge(_ gates: [Int32]?) async -> AgeReply {
+    await withCheckedContinuation { continuation in
+      lastAge += 1
+      ages[lastAge] = continuation
+      step(.askAge(lastAge, gates: gates))
+    }
+  }
+
   /// The responses, to one loop at a time for each kind; those that came before are first (R7).
   package func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
     let (stream, continuation) = AsyncStream<Delivery>.makeStream()
@@ -133,6 +160,7 @@ package actor AppSession {
         for continuation in asks.removeValue(forKey: id) ?? [] {
           continuation.resume(returning: outcome)
         }
+      case .age(let id, let reply): ages.removeValue(forKey: id)?.resume(returning: reply)
       case .consentChanged:
         for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
       case .caughtUp: break

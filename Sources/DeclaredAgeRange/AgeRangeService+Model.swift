@@ -29,7 +29,7 @@ extension AgeRangeService.AgeRange {
   init(_ range: FamilyModel.AgeRange) {
     lowerBound = range.lower.map { Int($0) }
     upperBound = range.upper.map { Int($0) }
-    ageRangeDeclaration = AgeRangeService.AgeRangeDeclaration(range.declaration)
+    ageRangeDeclaration = range.declaration.map { AgeRangeService.AgeRangeDeclaration($0) }
     var controls: AgeRangeService.ParentalControls = []
     if range.controls.contains(.communicationLimits) { controls.insert(.communicationLimits) }
     if range.controls.contains(.significantAppChangeApprovalRequired) {

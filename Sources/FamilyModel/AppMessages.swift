@@ -10,6 +10,9 @@ public enum AppRequest: Hashable, Sendable {
   case acknowledge(UInt64)
   /// The app goes to sleep. It has no reply.
   case detach
+  /// The age range between these gates; `nil`: what the law of the region asks. The number, which the app
+  /// chooses, comes back with `AppReply.age`.
+  case age(UInt64, gates: [Int32]?)
 }
 
 /// How a question begins on the child's device.
@@ -38,6 +41,8 @@ public enum AppReply: Hashable, Sendable {
   case asked(QuestionID, AskOutcome)
   /// The request was refused.
   case failed(Problem)
+  /// The answer to `AppRequest.age` of this number.
+  case age(UInt64, AgeReply)
 }
 
 /// How `ask` ended on the child's device.

@@ -80,6 +80,10 @@ public enum Content: Hashable, Sendable {
   case account(Account)
   /// What a guardian takes back (R9).
   case withdrawal(Withdrawal)
+  /// What an app was told about the person's age; `nil`: all of it is forgotten (D8, D9).
+  case ageMemory(AppID, AgeAnswer?)
+  /// A person's age settings (D6, D13).
+  case ageSettings(AgeSettings)
 }
 
 /// A guardian's answer (R3).
@@ -129,6 +133,12 @@ public struct Event: Hashable, Sendable {
     /// A device has the code of an invitation, and wants to join; it is in no family until a guardian's
     /// device signs so.
     case joinRequested(JoinRequest)
+    /// A device of the person remembers what an app was told (D10); the content is an age memory.
+    case ageNoted(PersonID, Content)
+    /// Somebody who may changed the person's age settings, or has an app's memory forgotten (D7); the
+    /// content is age settings or an age memory, and the proof, on a child's own device, a signature of
+    /// ``InPerson``'s bytes.
+    case ageSet(PersonID, Content, proof: [UInt8])
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
   }

@@ -103,11 +103,23 @@ public struct Roster: Hashable, Sendable {
 /// The part of a person's account that only the person and, of a child, the guardians see (F2).
 public struct Account: Hashable, Sendable {
   /// How the birthdate came to be known.
-  public enum Declaration: UInt8, Sendable {
+  public enum Declaration: UInt8, Sendable, CaseIterable {
     /// By the person.
     case selfDeclared = 1
     /// By a guardian.
     case guardianDeclared = 2
+    /// By the person, and checked in another way than those below.
+    case checkedByOtherMethod = 3
+    /// By a guardian, and the guardian's account is checked in another way than those below.
+    case guardianCheckedByOtherMethod = 4
+    /// By the person, checked by an identity document.
+    case governmentIDChecked = 5
+    /// By a guardian whose account is checked by an identity document.
+    case guardianGovernmentIDChecked = 6
+    /// By the person, checked by a means of payment.
+    case paymentChecked = 7
+    /// By a guardian whose account is checked by a means of payment.
+    case guardianPaymentChecked = 8
   }
   /// A calendar day.
   public struct Day: Hashable, Sendable {
@@ -126,14 +138,17 @@ public struct Account: Hashable, Sendable {
   }
   /// The day of birth, where it is known.
   public var birthdate: Day?
-  /// ISO 3166-1 alpha-2, for example `FR`.
+  /// ISO 3166-1 alpha-2 or ISO 3166-2, for example `FR` or `US-TX`.
   public var region: String
   /// How the birthdate was declared.
   public var declaration: Declaration
+  /// Where the person's days begin, for example `Europe/Paris`; empty: where the device is.
+  public var timeZone: String
   /// An account with these parts.
-  public init(birthdate: Day?, region: String, declaration: Declaration) {
+  public init(birthdate: Day?, region: String, declaration: Declaration, timeZone: String = "") {
     self.birthdate = birthdate
     self.region = region
     self.declaration = declaration
+    self.timeZone = timeZone
   }
 }

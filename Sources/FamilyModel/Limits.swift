@@ -47,4 +47,8 @@ public enum Limits {
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
   /// Milliseconds between two reminders of one question (A6).
   public static let reminderInterval: Int64 = 15 * 60 * 1000
+  /// Sets of age gates of one app whose answers are remembered at a time.
+  public static let ageAnswers = 32
+  /// Apps with an age sharing setting of their own, of one person.
+  public static let ageApps = 256
 }

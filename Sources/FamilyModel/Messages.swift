@@ -28,6 +28,11 @@ public enum Command: Hashable, Sendable {
   case addChild(displayName: String)
   /// Lets one device of a member join (a guardian; one of the organizer's, the organizer).
   case invite(Invitation)
+  /// Remembers what an app was told about the sender's age (anybody, D10); the content is an age memory.
+  case noteAge(PersonID, Content)
+  /// Changes age settings, or has a memory forgotten (a guardian of a child; others their own; on a
+  /// child's device with a proof that somebody typed the passcode, D7).
+  case setAge(PersonID, Content, proof: [UInt8])
   /// Gives content keys to devices that may read the audience (who reads it, and the administrator for an
   /// account).
   case shareKeys(Audience, [KeyWrap])

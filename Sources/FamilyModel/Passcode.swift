@@ -51,6 +51,18 @@ public enum InPerson {
     }
     return bytes
   }
+
+  /// The bytes under the signature when a guardian changes age settings on the child's device (D7).
+  ///
+  /// The text `permission-relay age settings 1`, then family (8 bytes), child (4) and the command's id (16).
+  /// The relay takes a command's id once, so nobody can use the signature again.
+  public static func signedBytes(
+    family: FamilyID, child: PersonID, command: CommandID
+  ) -> [UInt8] {
+    let family = ID128(high: 0, low: family.rawValue).bytes.suffix(8)
+    let child = ID128(high: 0, low: UInt64(child.rawValue)).bytes.suffix(4)
+    return Array("permission-relay age settings 1".utf8) + family + child + command.bytes
+  }
 }
 
 /// What a guardian takes back (R9).

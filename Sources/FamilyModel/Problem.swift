@@ -61,6 +61,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let badFamily = Problem(308)
   /// Not a picture of a kind and size that is taken (Q10).
   public static let badImage = Problem(309)
+  /// Age gates that are not one to three positive ages, ascending and two years apart (D1).
+  public static let badAgeGates = Problem(310)
   /// No such person, question or choice.
   public static let unknown = Problem(400)
   /// Somebody was first (R3).
@@ -81,6 +83,12 @@ public struct Problem: Error, Hashable, Sendable {
   public static let noPasscode = Problem(408)
   /// The family has changed since the signer last saw it: look again.
   public static let stale = Problem(409)
+  /// The app's manifest does not declare that it uses age ranges (D14).
+  public static let notDeclared = Problem(410)
+  /// The app is rated above the child's ceiling (D13).
+  public static let ratedAbove = Problem(411)
+  /// No birthdate is known, or nobody is signed in (D11).
+  public static let ageNotAvailable = Problem(412)
   /// The relay has more to do than it can: wait `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot take more; nothing was accepted.
@@ -107,11 +115,15 @@ extension Problem: CustomStringConvertible {
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
     307: "too many", 308: "family not well formed",
     309: "not a picture of a kind and size that is taken",
+    310: "bad age gates",
     400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode",
-    409: "the family has changed meanwhile", 500: "overloaded",
+    409: "the family has changed meanwhile",
+    410: "the app does not declare that it uses age ranges",
+    411: "the app is rated above the child's ceiling", 412: "no age range is available",
+    500: "overloaded",
     501: "store failed", 502: "more requests than one family may send",
   ]
 }

@@ -26,6 +26,7 @@ extension Home {
       }
     case .terminate: terminated = true
     case .prompt(let number, let prompt):
+      if case .ageRange = prompt { agePrompts += 1 }
       queue += child.step(.answered(prompt: number, answer(prompt)), now: now)
         .map { (Self.childDevice, $0) }
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
@@ -78,6 +79,9 @@ extension Home {
     case (.compose, .remind): .send(names: [])
     case (.passcode(_, _, let wait, let wrong), .inPerson(let typed, let choice)):
       wrong || wait > 0 ? .cancel : .passcode(typed, choice: choice)
+    case (.ageRange, _): agePlan
+    case (.ageSettings(_, let wait, let wrong), .inPerson(let typed, _)):
+      wrong || wait > 0 ? .cancel : .passcode(typed, choice: nil)
     case (.acknowledge, .cancel): .cancel
     case (.acknowledge, _): .acknowledge
     default: .cancel

@@ -20,6 +20,7 @@ struct Home {
   /// The keys of a person's device.
   private let keys: [DeviceID: DeviceKeys]
   let app: AppID
+  let manifest: AppManifest
   var now: Instant
   var roster: Roster
   var relay: RelayMachine
@@ -27,6 +28,10 @@ struct Home {
   var child: ChildMachine
   var guardians: [DeviceID: GuardianMachine] = [:]
   var plans: [DeviceID: Plan] = [:]
+  /// How often an app's wish for the age range was shown.
+  var agePrompts = 0
+  /// What the person does when an app wants the age range.
+  var agePlan = PromptAnswer.share
   /// What guardians will do, and when.
   var later: [(at: Instant, DeviceID, GuardianMachine.Input)] = []
   /// Devices that the network does not reach.
@@ -65,9 +70,11 @@ struct Home {
     }
     roster = Roster(persons: persons, devices: devices)
     relay = RelayMachine(verify: KeyVault.verify)
+    manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
     let childSecurity = Security(
       KeyVault(keys[Self.childDevice]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
-    child = Self.childMachine(people.isInFamily, app, childSecurity, [], self.ids.next())
+    child = Self.childMachine(
+      people.isInFamily, app, manifest, childSecurity, [], self.ids.next())
     guard people.isInFamily else { return }
     relay.load(Self.family, events: [], cursors: [], now: now)
     found(roster)
@@ -89,19 +96,21 @@ struct Home {
   }
 
   private static func childMachine(
-    _ isInFamily: Bool, _ app: AppID, _ security: Security, _ records: [DeviceRecord],
+    _ isInFamily: Bool, _ app: AppID, _ manifest: AppManifest, _ security: Security,
+    _ records: [DeviceRecord],
     _ seed: UInt64
   ) -> ChildMachine {
     ChildMachine(
       DeviceAddress(family: family, device: childDevice), of: childID, isInFamily: isInFamily,
-      apps: [app], security: security, restoring: records, ids: IDSource(seed: seed))
+      apps: [app], manifests: [app: manifest], security: security, restoring: records,
+      ids: IDSource(seed: seed))
   }
 
   /// Kills the child's device and starts it from what is durable.
   mutating func restartChild(isInFamily: Bool) {
     child = Self.childMachine(
-      isInFamily, app, security(Self.childDevice), disk.values.sorted { "\($0.key)" < "\($1.key)" },
-      ids.next())
+      isInFamily, app, manifest, security(Self.childDevice),
+      disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
     if isInFamily, !away.contains(Self.childDevice) { step(.connected) }
   }
 
@@ -137,6 +146,25 @@ struct Home {
       .request(
         DeviceAddress(family: Self.family, device: device), key: Self.key(device),
         administrator: false, id: id, request))
+  }
+
+  /// Sets the account, the limits and the guardians' answers as the case says.
+  mutating func set(_ sandbox: SandboxCase) {
+    let account = sandbox.account(Account.Day(utc: now))
+    guard relay.holds(Self.family) else { return step(.setOwnAccount(account)) }
+    if roster.person(Self.childID)?.role == .child {
+      act(Self.organizerDevice, .setAccount(Self.childID, account))
+      act(Self.organizerDevice, .setLimits(child: Self.childID, on: sandbox.limitsOn))
+    } else {
+      step(.setOwnAccount(account))
+    }
+    for device in guardians.keys.sorted() {
+      let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
+      plans[device] = .guardian(answer, delay: 0)
+    }
+    if sandbox.consent == .revoked {
+      act(Self.organizerDevice, .withdraw(child: Self.childID, .consent(app)))
+    }
   }
 
   /// Lets time pass, with all timers and all that people will do; stops early where the app is launched or

@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 public import Foundation
 
 /// The child of a ``TestFamily``, who sits before the device that runs the app.
@@ -47,6 +47,55 @@ public struct TestChild: Sendable {
   /// From now on the child does this whenever the device asks.
   public func will(_ answer: Answer) {
     family.perform { $0.plans[Home.childDevice] = .child(answer) }
+  }
+
+  /// What the person does when an app wants the age range.
+  public enum AgeAnswer: Sendable {
+    /// Shares it: what everybody does, unless the test says otherwise.
+    case share
+    /// Does not.
+    case dontShare
+    /// Leaves the prompt without an answer.
+    case leaveIt
+  }
+
+  /// From now on the person does this when an app wants the age range (D6).
+  public func will(_ answer: AgeAnswer) {
+    family.perform {
+      $0.agePlan =
+        switch answer {
+        case .share: .share
+        case .dontShare: .dontShare
+        case .leaveIt: .cancel
+        }
+    }
+  }
+
+  /// Changes the setting on the child's device; a child needs a guardian who types the passcode (D7): see
+  /// ``Answer/approveInPerson(passcode:choice:)``.
+  public func setAgeSharing(_ sharing: AgeSharing) async {
+    family.perform { home in
+      var settings = home.child.age.settings
+      settings.sharing = sharing
+      home.step(.setAge(settings))
+    }
+    await family.settle()
+  }
+
+  /// Has forgotten what the app was told: the next request gives the present range (D9).
+  public func shareAgeAgain() async {
+    family.perform { $0.step(.shareAgain($0.app)) }
+    await family.settle()
+  }
+
+  /// How often the person was asked whether to share the age range.
+  public var agePrompts: Int { family.perform(\.agePrompts) }
+
+  /// How many notifications there were of age ranges that were shared without a prompt (D6).
+  public var ageNotifications: Int {
+    family.perform { home in
+      home.notices.count { if case .ageShared = $0 { true } else { false } }
+    }
   }
 
   /// Takes back all questions that are open (R8).

@@ -1,9 +1,12 @@
 import AppClient
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 public import Foundation
 import PermissionKit
 import Synchronization
+
+/// A named case of an account: age, declaration, region, limits and consent.
+public typealias SandboxCase = FamilyModel.SandboxCase
 
 /// A family for the tests of an app: the child's device, the guardians and the relay, in the test's process.
 ///
@@ -30,6 +33,7 @@ public final class TestFamily: Sendable {
     var guardians: [String]
     var isInFamily: Bool
     var isChild: Bool
+    var declaresAgeRange: Bool
   }
 
   private let people: People
@@ -59,13 +63,15 @@ public final class TestFamily: Sendable {
   ///   - app: The app's bundle identifier.
   ///   - isInFamily: Whether the person is in a family group; when not, nobody is asked (F7, Q8).
   ///   - isChild: Whether the person with the app is a child; an adult may not ask (Q9).
+  ///   - declaresAgeRange: Whether the app's manifest declares that it asks for age ranges (D14).
   public init(
     child: String = "Emily", guardians: [String] = ["Rosa"], app: String = "example.app",
-    isInFamily: Bool = true, isChild: Bool = true
+    isInFamily: Bool = true, isChild: Bool = true, declaresAgeRange: Bool = true
   ) {
     precondition(!guardians.isEmpty, "a family has a guardian")
     people = People(
-      child: child, guardians: guardians, isInFamily: isInFamily, isChild: isChild)
+      child: child, guardians: guardians, isInFamily: isInFamily, isChild: isChild,
+      declaresAgeRange: declaresAgeRange)
     self.app = AppID(app)
     let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     home = Mutex(Home(people, app: self.app, now: now))
@@ -103,6 +109,20 @@ public final class TestFamily: Sendable {
       perform { $0.advance(to: end) }
       await settle()
     } while home.withLock(\.now) < end
+  }
+
+  /// Moves the clock, over any time, at once: who waits for a year need not wait for its timers.
+  public func jump(by duration: Duration) async {
+    let (seconds, attoseconds) = duration.components
+    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    perform { $0.now = $0.now + milliseconds }
+    await advance(by: .milliseconds(1))
+  }
+
+  /// Sets the account to a named case, and what the guardians answer: then both frameworks answer so.
+  public func sandbox(_ sandbox: SandboxCase) async {
+    perform { $0.set(sandbox) }
+    await settle()
   }
 
   // MARK: the app

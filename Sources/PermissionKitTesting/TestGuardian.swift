@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 public import PermissionKit
 
 /// A guardian of a ``TestFamily``.
@@ -82,6 +82,22 @@ public struct TestGuardian: Sendable {
   /// Turns the child's communication limits on or off (F6).
   public func setLimits(on: Bool) async {
     await act(.setLimits(child: Home.childID, on: on))
+  }
+
+  /// Chooses whether the child's age range is shared with apps (D6, D7).
+  public func setAgeSharing(_ sharing: AgeSharing) async {
+    await changeAge { $0.sharing = sharing }
+  }
+
+  /// Chooses the highest rating of an app that the child may use; `nil`: all (D13).
+  public func setCeiling(_ ceiling: AgeRating?) async { await changeAge { $0.ceiling = ceiling } }
+
+  private func changeAge(_ change: @Sendable (inout AgeSettings) -> Void) async {
+    var settings = family.perform { home in
+      home.guardians[device]?.link.age(of: Home.childID).settings ?? AgeSettings()
+    }
+    change(&settings)
+    await act(.setAge(Home.childID, settings))
   }
 
   /// Sets the family's Screen Time passcode (A4).

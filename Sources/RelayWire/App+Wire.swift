@@ -19,6 +19,12 @@ extension AppRequest {
       message.manner = UInt32(manner.rawValue)
     case .acknowledge(let position): message.acknowledge = position
     case .detach: message.detach = PBEmpty()
+    case .age(let id, let gates):
+      message.age = .with {
+        $0.id = id
+        $0.asksRange = gates != nil
+        $0.gates = gates ?? []
+      }
     }
     return Wire.encode(message)
   }
@@ -36,6 +42,9 @@ extension AppRequest {
       return .ask(try Question(question), manner)
     case .acknowledge(let position): return .acknowledge(position)
     case .detach: return .detach
+    case .age(let ask):
+      guard ask.gates.count <= Limits.identifierBytes else { throw .tooLarge }
+      return .age(ask.id, gates: ask.asksRange ? ask.gates : nil)
     case nil: throw .unknownRequest
     }
   }
@@ -108,6 +117,7 @@ extension AppReply {
         }
       }
     case .failed(let problem): message.failed = problem.wire
+    case .age(let id, let reply): message.age = wire(id, reply)
     }
     return Wire.encode(message)
   }
@@ -124,6 +134,7 @@ extension AppReply {
     case .caughtUp: return .caughtUp
     case .asked(let asking): return .asked(try Wire.id(asking.question), try outcome(asking))
     case .failed(let problem): return .failed(try Problem(problem))
+    case .age(let told): return .age(told.id, try ageReply(told))
     case nil: throw .unknownRequest
     }
   }

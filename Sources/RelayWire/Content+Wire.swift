@@ -17,6 +17,8 @@ extension Content {
       }
     case .account(let account): message.account = account.wire
     case .withdrawal(let withdrawal): message.withdrawal = withdrawal.wire
+    case .ageMemory(let app, let answer): message.ageMemory = wire(app, answer)
+    case .ageSettings(let settings): message.ageSettings = settings.wire
     }
     return Wire.encode(message)
   }
@@ -39,6 +41,8 @@ extension Content {
       return .contact(try Handle(contact.handle), known: contact.known)
     case .account(let account): return .account(try Account(account))
     case .withdrawal(let withdrawal): return .withdrawal(try Withdrawal(withdrawal))
+    case .ageMemory(let memory): return try RelayWire.ageMemory(memory)
+    case .ageSettings(let settings): return .ageSettings(try AgeSettings(settings))
     case nil: throw .malformed
     }
   }
@@ -64,30 +68,20 @@ extension Question {
 extension Account {
   var wire: PBAccount {
     .with {
-      if let birthdate {
-        $0.birthdate = .with {
-          $0.year = birthdate.year
-          $0.month = UInt32(birthdate.month)
-          $0.day = UInt32(birthdate.day)
-        }
-      }
+      if let birthdate { $0.birthdate = birthdate.wire }
       $0.region = region
       $0.declaration = UInt32(declaration.rawValue)
+      $0.timeZone = timeZone
     }
   }
 
   init(_ wire: PBAccount) throws(Problem) {
-    let declaration = try Wire.value(UInt8(exactly: wire.declaration).flatMap(Declaration.init))
-    var birthdate: Day?
-    if wire.hasBirthdate {
-      guard (1...12).contains(wire.birthdate.month), (1...31).contains(wire.birthdate.day) else {
-        throw .malformed
-      }
-      birthdate = Day(
-        year: wire.birthdate.year, month: UInt8(wire.birthdate.month),
-        day: UInt8(wire.birthdate.day))
-    }
-    self.init(birthdate: birthdate, region: wire.region, declaration: declaration)
+    guard wire.region.utf8.count <= Limits.identifierBytes,
+      wire.timeZone.utf8.count <= Limits.identifierBytes
+    else { throw .tooLarge }
+    self.init(
+      birthdate: wire.hasBirthdate ? try Day(wire.birthdate) : nil, region: wire.region,
+      declaration: try Declaration(wire: wire.declaration), timeZone: wire.timeZone)
   }
 }
 
@@ -130,6 +124,10 @@ extension Event {
       event.body = .answeredInPerson(header, content.openedIfPossible, decision, proof: proof)
     case .withdrawn(let child, let content):
       event.body = .withdrawn(child: child, content.openedIfPossible)
+    case .ageNoted(let person, let content):
+      event.body = .ageNoted(person, content.openedIfPossible)
+    case .ageSet(let person, let content, let proof):
+      event.body = .ageSet(person, content.openedIfPossible, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .keysShared, .invited, .joinRequested:
       break

@@ -126,6 +126,9 @@ extension Event {
     case .answeredInPerson(let header, let content, let decision, let proof):
       message.answeredInPerson = wire(header, content, decision.choice, proof)
     case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
+    case .ageNoted(let person, let content): message.ageNoted = wire(person, content)
+    case .ageSet(let person, let content, let proof):
+      message.ageSet = setAge(person, content, proof)
     case .keysShared(let wraps): message.keysShared = wire(audience, wraps)
     }
     return Wire.encode(message)
@@ -180,6 +183,12 @@ extension Event {
     case .withdrawn(let withdrawn):
       return .withdrawn(
         child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
+    case .ageNoted(let noted):
+      return .ageNoted(PersonID(noted.person), try Content(carried: noted.content))
+    case .ageSet(let set):
+      return .ageSet(
+        PersonID(set.person), try Content(carried: set.content),
+        proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case nil: throw .malformed
     }

@@ -125,6 +125,9 @@ extension Command {
     case .answerInPerson(let header, let content, let choice, let proof):
       .answerInPerson(header, content.openedIfPossible, choice: choice, proof: proof)
     case .withdraw(let child, let content): .withdraw(child: child, content.openedIfPossible)
+    case .noteAge(let person, let content): .noteAge(person, content.openedIfPossible)
+    case .setAge(let person, let content, let proof):
+      .setAge(person, content.openedIfPossible, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
       .invite:
       self

@@ -134,6 +134,10 @@ extension Command {
         message.withdraw = RelayWire.wire(child, content)
       case .addChild(let name): message.addChild = name
       case .invite(let invitation): message.invite = invitation.wire
+      case .noteAge(let person, let content):
+        message.noteAge = RelayWire.wire(person, content)
+      case .setAge(let person, let content, let proof):
+        message.setAge = RelayWire.setAge(person, content, proof)
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
       }
@@ -170,6 +174,12 @@ extension Command {
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
     case .invite(let invitation): self = .invite(try Invitation(invitation))
+    case .noteAge(let noted):
+      self = .noteAge(PersonID(noted.person), try Content(carried: noted.content))
+    case .setAge(let set):
+      self = .setAge(
+        PersonID(set.person), try Content(carried: set.content),
+        proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest

@@ -182,7 +182,7 @@ extension World {
         app.busyUntil[loop] = max(app.busyUntil[loop], now) + dice.within(1...40) + app.delay
         agenda.plan(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
-      case .asked, .consentChanged, .caughtUp: break
+      case .asked, .age, .consentChanged, .caughtUp: break
       }
     }
     if case .consumed(let position) = input { app.given[position] = nil }

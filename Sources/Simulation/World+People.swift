@@ -97,6 +97,8 @@ extension World {
         hasHealed || wait > 0 || (wrong && dice.chance(50))
           ? .cancel : .passcode(dice.chance(70) ? "2580" : "1111", choice: nil)
       case .acknowledge: .acknowledge
+      case .ageRange: dice.chance(50) ? .share : .dontShare
+      case .ageSettings: .cancel
       }
     agenda.plan(
       .promptAnswer(index, life: device.life, number, answer), at: now + dice.within(200...3_000))

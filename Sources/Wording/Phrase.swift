@@ -100,6 +100,27 @@ public enum Phrase: String, CaseIterable, Sendable {
   /// The button that takes note of it.
   case acknowledge
 
+  // MARK: Age ranges (D6)
+
+  /// Asks the person whether to share the age range. `%1` the app, `%2` the range.
+  case agePrompt
+  /// The button that shares it.
+  case shareAge
+  /// The button that does not.
+  case dontShareAge
+  /// The notification that a new range was shared. `%1` the app, `%2` the range.
+  case ageSharedNotice
+  /// A guardian is needed to change the settings for sharing on a child's device (D7).
+  case ageSettingsPrompt
+  /// A range with two bounds, of ages in years. `%1` the lower, `%2` the upper, in digits.
+  case ageBetween
+  /// A range without a lower bound. `%1` the upper.
+  case ageUpTo
+  /// A range without an upper bound. `%1` the lower.
+  case ageFrom
+  /// A range without bounds.
+  case ageAny
+
   // MARK: Everything else that a device says to its owner
 
   /// The line that shows what was decided in person. `%1` the device's owner, `%2` the choice's title.

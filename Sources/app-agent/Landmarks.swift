@@ -2,12 +2,12 @@ import ArgumentParser
 import Foundation
 import PermissionKit
 
-/// The reference app, written against PermissionKit alone: chats that show nothing of unknown people.
+/// The reference app, written against PermissionKit and DeclaredAgeRange alone: chats that show nothing of unknown people.
 @main
 struct Landmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
-    subcommands: [Show.self, Ask.self, Background.self, Run.self])
+    subcommands: [Show.self, Ask.self, Photos.self, Background.self, Run.self])
 }
 
 /// Where prompts appear: this app has no window.
@@ -102,6 +102,9 @@ struct Ask: AsyncParsableCommand {
     let listening = Task {
       for await response in CommunicationLimits.current.updates { try Journal().handle(response) }
     }
+    var photos = PhotoSharing()
+    await photos.requestAgeRange()
+    guard photos.isAskingNeeded else { return print("nobody has to approve: limits are off") }
     try await CommunicationLimits.current.ask(question, in: Terminal())
     print("asked: \(id.uuidString)")
     try await Task.sleep(for: .milliseconds(50))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FamilyModel
+import Foundation
 import RelayRuntime
 
 /// The device of a child, or of several: prompts, the conversation, and the apps.
@@ -21,15 +22,28 @@ struct ChildAgent: AsyncParsableCommand {
       help: "An app on the device, as IDENTIFIER=PROGRAM. Can be given several times.")
     var apps: [String] = []
 
+    @Option(
+      name: .customLong("manifest"),
+      help: "What an app says of itself, as IDENTIFIER=FILE. Can be given several times.")
+    var manifests: [String] = []
+
     func run() async throws {
-      var installed: [AppID: [String]] = [:]
-      for app in apps {
-        let parts = app.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { throw ValidationError("--app takes IDENTIFIER=PROGRAM.") }
-        installed[AppID(parts[0])] = [parts[1]]
-      }
+      let programs = try Self.pairs(apps, "--app takes IDENTIFIER=PROGRAM.").mapValues { [$0] }
+      let manifests = try Self.pairs(manifests, "--manifest takes IDENTIFIER=FILE.")
+        .mapValues { try AppManifest(file: URL(fileURLWithPath: $0)) }
       let credentials = try options.load("a child") { !$0.isGuardian }
-      try await options.run(credentials, apps: installed, label: "child-agent")
+      try await options.run(
+        credentials, apps: programs, manifests: manifests, label: "child-agent")
+    }
+
+    private static func pairs(_ texts: [String], _ usage: String) throws -> [AppID: String] {
+      var pairs: [AppID: String] = [:]
+      for text in texts {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError(usage) }
+        pairs[AppID(parts[0])] = parts[1]
+      }
+      return pairs
     }
   }
 }

@@ -22,8 +22,9 @@ extension Account.Day {
 }
 
 extension Account {
-  /// Whether the text is written as a region is: two capital letters.
+  /// Whether the text is written as a region is: two capital letters, and, for a part of a country, a dash
+  /// and up to three capital letters or digits.
   static func isRegion(_ text: String) -> Bool {
-    text.utf8.count == 2 && text.utf8.allSatisfy { 65...90 ~= $0 }
+    text.wholeMatch(of: /[A-Z]{2}(-[A-Z0-9]{1,3})?/) != nil
   }
 }

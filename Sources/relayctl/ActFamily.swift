@@ -54,7 +54,7 @@ struct SetBirthdate: Guided {
     commandName: "birthdate", abstract: "Set or correct a child's birthdate.")
   @OptionGroup var child: ChildOption
   @Argument(help: "The day, for example 2014-05-17.") var day: String
-  @Option(help: "Two letters, for example FR; unless given, it stays as it is.")
+  @Option(help: "For example FR or US-TX; unless given, it stays as it is.")
   var region: String?
   @OptionGroup var guardian: GuardianOptions
 
@@ -66,7 +66,7 @@ struct SetBirthdate: Guided {
       throw ValidationError("\(day.text) is in the future.")
     }
     if let region, !Account.isRegion(region) {
-      throw ValidationError("A region is two capital letters, for example FR.")
+      throw ValidationError("A region is written FR or US-TX.")
     }
   }
 
@@ -77,7 +77,8 @@ struct SetBirthdate: Guided {
     let account = Account(
       birthdate: Account.Day(day),
       region: region ?? view.link.accounts[child.id]?.region ?? "US",
-      declaration: .guardianDeclared)
+      declaration: .guardianDeclared,
+      timeZone: view.link.accounts[child.id]?.timeZone ?? "")
     try relay.send(.setAccount(child.id, .account(account)))
     print(
       "\(child.displayName)'s birthdate is \(account.birthdate!.text), region \(account.region)."

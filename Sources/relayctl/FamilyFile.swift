@@ -10,8 +10,12 @@ struct FamilyFile: Codable {
     var name: String
     /// `organizer`, `guardian`, `child` or `adult`.
     var role: String
-    /// ISO 3166-1 alpha-2; `US`, unless said.
+    /// ISO 3166-1 alpha-2 or ISO 3166-2; `US`, unless said.
     var region: String?
+    /// Where the member's days begin, for example `Europe/Paris`; where the device is, unless said.
+    var timeZone: String?
+    /// How the age was checked: `payment`, `governmentID` or `other`; it was not, unless said.
+    var checked: String?
     /// `2014-05-17`.
     var birthdate: String?
     /// How many devices; one, unless said.
@@ -131,10 +135,25 @@ extension FamilyFile.Member {
     }
     let region = region ?? "US"
     guard Account.isRegion(region) else {
-      throw FamilyFileError(description: "\(name): a region is two letters, for example FR.")
+      throw FamilyFileError(description: "\(name): a region is written FR or US-TX.")
+    }
+    if let timeZone, TimeZone(identifier: timeZone) == nil {
+      throw FamilyFileError(description: "\(name): a time zone is written Europe/Paris.")
     }
     return Account(
-      birthdate: day, region: region,
-      declaration: role == "child" ? .guardianDeclared : .selfDeclared)
+      birthdate: day, region: region, declaration: try declaration(), timeZone: timeZone ?? "")
+  }
+
+  private func declaration() throws -> Account.Declaration {
+    let isChild = role == "child"
+    switch checked {
+    case nil: return isChild ? .guardianDeclared : .selfDeclared
+    case "payment": return isChild ? .guardianPaymentChecked : .paymentChecked
+    case "governmentID": return isChild ? .guardianGovernmentIDChecked : .governmentIDChecked
+    case "other": return isChild ? .guardianCheckedByOtherMethod : .checkedByOtherMethod
+    default:
+      throw FamilyFileError(
+        description: "\(name): checked is payment, governmentID or other, where it is there.")
+    }
   }
 }

@@ -15,13 +15,16 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
         name: "Guardian (--as), to look",
-        subcommands: [Pending.self, History.self, Known.self, Settings.self, Household.self]),
+        subcommands: [
+          Pending.self, History.self, Known.self, Ages.self, Settings.self, Household.self,
+        ]),
       CommandGroup(
         name: "Guardian (--as), to act",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
           SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
-          RemoveDevice.self, RemoveMember.self,
+          RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
+          ForgetAge.self, Sandbox.self,
         ]),
     ])
 

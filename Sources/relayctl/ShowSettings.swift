@@ -51,10 +51,14 @@ struct Settings: Guided {
       columns: [
         .init("child"), .init(nil, "childID"), .init("limits"), .init("birthdate"),
         .init("region"), .init("declared by", "declaration"), .init("passcode"),
+        .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
       ])
     let hasPasscode = view.link.passcode != nil
     listing.rows = try view.children(nil).map { child in
       let account = view.link.accounts[child.id]
+      let age = view.link.age(of: child.id).settings
+      let apps = Dictionary(
+        uniqueKeysWithValues: age.apps.map { ($0.key.rawValue, Cell.text("\($0.value)")) })
       let isLimited = view.conversation(child).limitsOn
       return [
         .text(child.displayName), .number(UInt64(child.id.rawValue)),
@@ -62,12 +66,26 @@ struct Settings: Guided {
         account?.birthdate.map { .text($0.text) } ?? .shown("not known", .none),
         account.map { .text($0.region) } ?? .none,
         account.map {
-          .shown(
-            $0.declaration == .guardianDeclared ? "guardian" : "self", .text("\($0.declaration)"))
+          .shown($0.declaration.by, .text("\($0.declaration)"))
         } ?? .none,
         .shown(hasPasscode ? "set" : "not set", .flag(hasPasscode)),
+        .text("\(age.sharing)"), .object(apps),
+        age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
       ]
     }
     output.show(listing, empty: "There is no child in this family.")
+  }
+}
+
+extension Account.Declaration {
+  /// Who declared the birthdate, and whether it was checked.
+  fileprivate var by: String {
+    switch self {
+    case .selfDeclared: "self"
+    case .guardianDeclared: "guardian"
+    case .checkedByOtherMethod, .governmentIDChecked, .paymentChecked: "self, checked"
+    case .guardianCheckedByOtherMethod, .guardianGovernmentIDChecked, .guardianPaymentChecked:
+      "guardian, checked"
+    }
   }
 }

@@ -93,3 +93,30 @@ import Testing
     }
   }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct PhotoSharingTests {
+  @Test(
+    "D3: photo sharing is for people of 16 or more",
+    arguments: [(.child9, false), (.teen14, false), (.teen16Payment, true), (.adult42, true)]
+      as [(SandboxCase, Bool)])
+  func photos(_ sandbox: SandboxCase, _ isEnabled: Bool) async throws {
+    let family = TestFamily(child: "Olivia")
+    let photos = PhotoSharing()
+    await family.sandbox(sandbox)
+    try await family.app { await photos.requestAgeRange() }
+    #expect(photos.isEnabled == isEnabled && photos.problem == nil)
+  }
+
+  @Test("D5, D6: without limits nobody needs to be asked; who does not share, shares no photos")
+  func others() async throws {
+    let family = TestFamily(child: "Olivia")
+    let photos = PhotoSharing()
+    await family.sandbox(.teen14NoLimits)
+    try await family.app { await photos.requestAgeRange() }
+    #expect(!photos.isAskingNeeded)
+    family.child.will(.dontShare)
+    await family.child.shareAgeAgain()
+    try await family.app { await photos.requestAgeRange() }
+    #expect(!photos.isEnabled && photos.problem == nil)
+  }
+}

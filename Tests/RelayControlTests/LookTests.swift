@@ -10,7 +10,9 @@ import Testing
     try await Home.with { home in
       let rosa = try await home.must("settings", "--as", home.file("Rosa"))
       #expect(
-        rosa.words[1] == ["Emily", "on", "2014-05-17", "US", "guardian", "not", "set"])
+        rosa.words[1] == [
+          "Emily", "on", "2014-05-17", "US", "guardian", "not", "set", "askFirst",
+        ])
       let wei = try await home.must(
         "settings", "--json", "--as", home.file("Wei", family: 4)
       ).objects

@@ -45,12 +45,25 @@ private let events: [Event] = [
   event(.reminded(id)), event(.cancelled(id)),
   event(.decided(Decision(question: id, choice: ChoiceHeader(id: "no", answer: .denial)))),
   event(.posted(child: PersonID(3), sealed)), event(.contactChanged(child: PersonID(3), sealed)),
+  event(.ageNoted(PersonID(3), sealed)), event(.ageSet(PersonID(3), sealed, proof: [])),
+  event(.ageSet(PersonID(3), sealed, proof: proof)),
   event(.passcodeChanged(passcode)), event(.withdrawn(child: PersonID(3), sealed)),
   event(
     .answeredInPerson(
       header, sealed,
       Decision(question: id, choice: ChoiceHeader(id: "approve", answer: .approval)), proof: proof)),
 ]
+private let answer = AgeAnswer(
+  gates: [13, 16], day: Account.Day(year: 2026, month: 11, day: 21),
+  range: AgeRange(lower: 13, upper: 15, declaration: .guardianDeclared),
+  known: AgeSpan(lower: 13, upper: 15))
+private let settings: AgeSettings = {
+  var settings = AgeSettings()
+  settings.sharing = .never
+  settings.apps = [AppID("a"): .always, AppID("b"): .askFirst]
+  settings.ceiling = .thirteen
+  return settings
+}()
 private let passcode = Passcode(
   salt: .init(repeating: 3, count: 16), logCost: 15, publicKey: .init(repeating: 4, count: 32))
 private let proof = [UInt8](repeating: 6, count: 64)
@@ -63,7 +76,9 @@ private let requests: [Request] = [
   .command(id, .post(child: PersonID(3), sealed)),
   .command(id, .changeContact(child: PersonID(3), sealed)),
   .command(id, .setPasscode(passcode)), .command(id, .addChild(displayName: "Noah")),
-  .command(id, .withdraw(child: PersonID(3), sealed)),
+  .command(id, .withdraw(child: PersonID(3), sealed)), .command(id, .noteAge(PersonID(3), sealed)),
+  .command(id, .setAge(PersonID(3), sealed, proof: [])),
+  .command(id, .setAge(PersonID(3), sealed, proof: proof)),
   .command(id, .answerInPerson(header, sealed, choice: "approve", proof: proof)),
   .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
   .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
@@ -139,7 +154,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
   func apps() throws {
     let requests: [AppRequest] = [
       .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
-      .detach,
+      .detach, .age(7, gates: nil), .age(8, gates: []), .age(9, gates: [13, -1, .max]),
     ]
     for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
     let handle = Handle("ada", .custom)
@@ -153,8 +168,31 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .asked(id, .acknowledged),
       .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
       .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
+      .age(1, .shared(answer.range!)), .age(2, .declined), .age(3, .failed(.notDeclared)),
+      .age(
+        4,
+        .shared(
+          AgeRange(lower: nil, upper: nil, declaration: nil, controls: .communicationLimits))),
+      .age(5, .status(isEligible: true, features: [.declaredAgeRangeRequired])),
+      .age(6, .acknowledged),
     ]
     for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
+  }
+
+  @Test("D10: what is remembered and set about ages, and accounts, come back as they were sent")
+  func ages() throws {
+    let app = AppID("example.landmarks")
+    let account = Account(
+      birthdate: answer.day, region: "US-TX", declaration: .guardianPaymentChecked,
+      timeZone: "Europe/Paris")
+    for body in [
+      .ageNoted(PersonID(3), .ageMemory(app, answer)), .ageNoted(PersonID(3), .ageMemory(app, nil)),
+      .ageSet(PersonID(3), .ageSettings(settings), proof: proof),
+      .accountChanged(PersonID(3), .account(account)),
+    ] as [Event.Body] {
+      let sent = RelayWireTests.event(body)
+      #expect(try Event.decode(sent.encode()).opened() == sent)
+    }
   }
 
   @Test("a device's records come back from their keys and values")
@@ -172,6 +210,12 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .outbox(
         position: 10, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: nil)))),
       .outbox(position: 11, id, .withdraw(child: PersonID(3), .withdrawal(.consent(app)))),
+      .outbox(position: 12, id, .noteAge(PersonID(3), .ageMemory(app, answer))),
+      .outbox(position: 13, id, .noteAge(PersonID(3), .ageMemory(app, nil))),
+      .outbox(
+        position: 14, id,
+        .noteAge(PersonID(3), .ageMemory(app, AgeAnswer(gates: [18], day: answer.day, range: nil)))),
+      .outbox(position: 15, id, .setAge(PersonID(3), .ageSettings(settings), proof: proof)),
     ]
     for record in records {
       #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)

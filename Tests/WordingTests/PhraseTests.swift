@@ -56,12 +56,13 @@ import Wording
   func arguments(_ language: Language) {
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
-      .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet,
+      .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
+      .ageSharedNotice, .ageBetween,
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
-      .notDone,
+      .notDone, .ageUpTo, .ageFrom,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

@@ -11,7 +11,9 @@ extension Cluster {
     func run() async throws {
       let layout = Layout(options.directory)
       try? FileManager.default.removeItem(at: layout.root)
-      let cluster = try RunningCluster(layout, .example(2))
+      var families = FamilyFile.example(2)
+      families.families.append(FamilyFile.ages(3))
+      let cluster = try RunningCluster(layout, families)
       do {
         try await Transcript(cluster: cluster).play()
       } catch {
@@ -41,6 +43,7 @@ struct Transcript {
     try await relayDiesBeforeTheApp()
     try await inPerson()
     try await withdrawn()
+    try await ages()
     try finalTable()
   }
 
@@ -135,6 +138,33 @@ struct Transcript {
     say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
     try await knows(1, ["+15550100", "dragonslayer42", "sofia", "tomas"])
     try await show(1, "Emily", known: ["dragonslayer42"])
+  }
+
+  private func ages() async throws {
+    title("9. Landmarks asks for the age range: photos are shared from 16 on")
+    // The member's device, and what the app is told.
+    for (name, device, range, isOn) in [
+      ("Olivia", 2, "13…15, guardianDeclared", false),
+      ("Emily", 3, "nil…12, guardianDeclared", false), ("Ann", 4, "16…nil, selfDeclared", true),
+    ] {
+      for time in ["says yes to the prompt", "is not asked again"] {
+        let output = try await landmarks(3, ["photos"], device: device)
+        try check(
+          output == "age range \(range)\nphoto sharing is \(isOn ? "on" : "off")\n",
+          "\(name) \(time): \(range), photo sharing is \(isOn ? "on" : "off")")
+      }
+    }
+    let prompts = try String(contentsOf: layout.log("child-agent-3"), encoding: .utf8)
+      .split(separator: "\n").count { $0.contains("age-prompt") }
+    try check(prompts == 3, "there were three prompts, one for each")
+    let guardian = layout.credential(3, "Sam").path
+    let line = try await cluster.relayctl(
+      "sandbox", "teen-16-payment", "--child", "Olivia", "--as", guardian)
+    say("relayctl sandbox teen-16-payment --child Olivia --as …")
+    say("→ " + line.trimmingCharacters(in: .newlines))
+    try await until("Olivia's photo sharing is on") {
+      try await landmarks(3, ["photos"], device: 2).hasSuffix("photo sharing is on\n")
+    }
   }
 
   private func finalTable() throws {

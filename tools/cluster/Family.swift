@@ -33,6 +33,25 @@ struct FamilyFile: Codable {
       })
   }
 
+  /// The people of D3: Olivia is 14, Emily 9, Ann 42; and Sam, who is a guardian.
+  static func ages(_ id: Int, today: Date = Date()) -> Family {
+    func born(_ age: Int) -> String {
+      var calendar = Calendar(identifier: .gregorian)
+      calendar.timeZone = .current
+      let day = calendar.dateComponents([.year, .month, .day], from: today)
+      // A birthday that has been this year; no day that some years lack.
+      return String(format: "%04d-%02d-%02d", day.year! - age, day.month!, min(day.day!, 28))
+    }
+    return Family(
+      id: UInt64(id),
+      members: [
+        Member(name: "Sam", role: "organizer"),
+        Member(name: "Olivia", role: "child", birthdate: born(14)),
+        Member(name: "Emily", role: "child", birthdate: born(9)),
+        Member(name: "Ann", role: "adult", birthdate: born(42)),
+      ])
+  }
+
   func write(to file: URL) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

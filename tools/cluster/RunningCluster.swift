@@ -27,7 +27,7 @@ final class RunningCluster: Sendable {
     agents = file.families.flatMap { family in
       ["child-agent", "parent-agent"].flatMap { kind -> [Managed] in
         if kind == "child-agent" { return [Self.agent(kind, family.id, nil, layout)] }
-        return family.members.filter { $0.role != "child" }
+        return family.members.filter { ["organizer", "guardian"].contains($0.role) }
           .map { Self.agent(kind, family.id, $0.name, layout) }
       }
     }
@@ -49,7 +49,11 @@ final class RunningCluster: Sendable {
       "--directory", layout.agent(name).path, "--script", script.path,
     ]
     if kind == "child-agent" {
-      arguments += ["--app", "\(app)=\(Layout.program("app-agent"))"]
+      arguments += [
+        "--app", "\(app)=\(Layout.program("app-agent"))",
+        "--manifest",
+        "\(app)=\(Layout.program("permission-relay_app-agent.resources"))/manifest.json",
+      ]
     }
     return Managed(name, Layout.program(kind), arguments, log: layout.log(name))
   }
@@ -104,10 +108,10 @@ final class RunningCluster: Sendable {
   ///
   /// - Throws: `ClusterError` when it is not so in time.
   func wait(
-    _ what: String, seconds: Double = startLimit, _ isSo: () throws -> Bool
+    _ what: String, seconds: Double = startLimit, _ isSo: () async throws -> Bool
   ) async throws {
     let end = Date().addingTimeInterval(seconds)
-    while try !isSo() {
+    while try await !isSo() {
       guard Date() < end else {
         throw ClusterError("Waited \(Int(seconds)) s for \(what). See \(layout.root.path)/logs.")
       }

@@ -46,9 +46,9 @@ extension Transcript {
     }
   }
 
-  func landmarks(_ family: Int, _ arguments: [String]) async throws -> String {
+  func landmarks(_ family: Int, _ arguments: [String], device: Int = 3) async throws -> String {
     let credential = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app).json")
+      .appendingPathComponent("app-\(family)-\(device)-\(RunningCluster.app).json")
     let result = try await run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
       environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
@@ -106,7 +106,7 @@ extension Transcript {
     }
   }
 
-  func until(_ what: String, _ isSo: () throws -> Bool) async throws {
+  func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
     try await cluster.wait(what, seconds: 20, isSo)
     print("   ✓ \(what)")
   }

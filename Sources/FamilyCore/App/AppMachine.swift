@@ -16,6 +16,8 @@ public struct AppMachine: Sendable {
     case reply(AppReply)
     /// The app asks.
     case ask(Question, AskManner)
+    /// The app asks for the age range between these gates, or, without gates, for what the law asks.
+    case askAge(UInt64, gates: [Int32]?)
     /// The app listens to the responses about this (R7).
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
@@ -34,6 +36,8 @@ public struct AppMachine: Sendable {
     case consentChanged
     /// An `ask` has ended.
     case asked(QuestionID, AskOutcome)
+    /// The request of this number about the age has its answer.
+    case age(UInt64, AgeReply)
     /// Everything that waited at the device has been delivered.
     case caughtUp
   }
@@ -59,6 +63,8 @@ public struct AppMachine: Sendable {
   private var isConnected = false
   private var subscribed: Set<Topic.Kind> = []
   private var asking: [(question: Question, manner: AskManner)] = []
+  /// Requests about the age that have no answer, in order.
+  private var ages: [(id: UInt64, gates: [Int32]?)] = []
   /// Ascending by position.
   private var waiting: [Waiting] = []
 
@@ -85,12 +91,16 @@ public struct AppMachine: Sendable {
       return [.send(.attach(app: app, applied: applied))]
         + (subscribed.isEmpty ? [] : [.send(.register)])
         + asking.map { .send(.ask($0.question, $0.manner)) }
+        + ages.map { .send(.age($0.id, gates: $0.gates)) }
     case .disconnected:
       isConnected = false
       return []
     case .ask(let question, let manner):
       asking.append((question, manner))
       return isConnected ? [.send(.ask(question, manner))] : []
+    case .askAge(let id, let gates):
+      ages.append((id, gates))
+      return isConnected ? [.send(.age(id, gates: gates))] : []
     case .subscribe(let kind):
       let isFirst = subscribed.isEmpty
       guard subscribed.insert(kind).inserted else { return [] }
@@ -114,6 +124,10 @@ public struct AppMachine: Sendable {
       guard let index = asking.firstIndex(where: { $0.question.id == id }) else { return [] }
       asking.remove(at: index)
       return [.asked(id, outcome)]
+    case .age(let id, let reply):
+      guard let index = ages.firstIndex(where: { $0.id == id }) else { return [] }
+      ages.remove(at: index)
+      return [.age(id, reply)]
     case .failed(let problem):
       // The device could not read a question: it is the last one that was sent.
       guard let (question, _) = asking.popLast() else { return [] }

@@ -39,6 +39,9 @@ struct AppFeed: Sendable {
     return [end, repeatAt].compactMap { $0 }.min()
   }
 
+  /// Whether the device has launched it.
+  var isRunning: Bool { life != .asleep }
+
   private var wantsLaunch: Bool { standing.registered && !isAttached && !entries.isEmpty }
 
   /// Whether a response to the question waits for the app's acknowledgement.

@@ -5,18 +5,30 @@ extension ChildMachine {
     _ request: AppRequest, of app: AppID, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
-    guard feeds.contains(where: { $0.app == app }) else {
-      return effects.append(.app(app, .failed(.notEnrolled)))
+    if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
+      guard case .age(let id, _) = request else {
+        return effects.append(.app(app, .failed(problem)))
+      }
+      return effects.append(.app(app, .age(id, .failed(problem))))
     }
     switch request {
     case .attach(_, let applied):
+      ageDesk.forget(app)
       let handles = known.all(in: app)
       let replies = update(app) { $0.attach(applied: applied, known: handles) } ?? []
       effects += replies.map { .app(app, $0) }
     case .register: out.changes += update(app) { $0.register() } ?? []
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
-    case .detach: update(app) { $0.gone(exited: false, now) }
+    case .detach:
+      ageDesk.forget(app)
+      update(app) { $0.gone(exited: false, now) }
     case .ask(let question, let manner): ask(question, manner, app, now, &out, &effects)
+    case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
+    case .age(let id, let gates?):
+      guard ageDesk.add(AgeDesk.Request(app: app, id: id, gates: gates)) else {
+        return effects.append(.app(app, .age(id, .failed(.tooMany))))
+      }
+      answerAges(of: app, now, &out, &effects)
     }
   }
 
@@ -79,6 +91,9 @@ extension ChildMachine {
     _ answer: PromptAnswer, to prompt: UInt64, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
+    if let flow = ageDesk.take(prompt) {
+      return handle(answer, to: flow, prompt, now, &out, &effects)
+    }
     guard let flow = flows.removeValue(forKey: prompt) else { return }
     func end(_ outcome: AskOutcome) {
       effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
@@ -131,6 +146,9 @@ extension ChildMachine {
     _ prompt: UInt64, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
+    if let flow = ageDesk.take(prompt) {
+      return passcodeChecked(flow, proof, now, &out, &effects)
+    }
     guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
     else { return }
     guard let proof else { return askPasscode(flow, wrong: true, now, &effects) }

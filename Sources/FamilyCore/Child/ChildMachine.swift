@@ -27,18 +27,30 @@ public struct ChildMachine: Sendable {
     case post(String)
     /// The child takes a question back (R8).
     case cancel(QuestionID)
+    /// The person changes the own age settings; a child needs a guardian with the passcode (D6, D7).
+    case setAge(AgeSettings)
+    /// The person has forgotten what an app was told: “share again” (D9).
+    case shareAgain(AppID)
+    /// The person, who is no child, sets the own account.
+    case setOwnAccount(Account)
     /// The deadline has come.
     case timer
   }
+
+  /// The day of a moment in a time zone; an empty one is where the device is.
+  public typealias Calendar = @Sendable (Instant, _ timeZone: String) -> Account.Day
 
   /// A digest of the people asked about in an app, for machines without ``Security``: with it, the
   /// conversation's key makes one.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
   /// The connection to the relay, and all that came over it.
-  public private(set) var link: DeviceLink
+  public internal(set) var link: DeviceLink
   let isInFamily: Bool
   let digest: Digest
+  let calendar: Calendar
+  let manifests: [AppID: AppManifest]
+  var ageDesk = AgeDesk()
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
@@ -51,17 +63,25 @@ public struct ChildMachine: Sendable {
   ///   - address: The device; the family does not matter when `isInFamily` is false.
   ///   - isInFamily: Whether the person is in a family group (F7).
   ///   - apps: The apps that are installed.
+  ///   - manifests: What they say of themselves.
   ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
   ///     machine alone.
   ///   - records: All records that earlier steps made durable.
+  ///   - calendar: Tells the day; by default that of Greenwich.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
-    security: Security? = nil, restoring records: [DeviceRecord] = [], ids: IDSource,
+    manifests: [AppID: AppManifest] = [:], security: Security? = nil,
+    restoring records: [DeviceRecord] = [], ids: IDSource,
+    calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
   ) {
-    link = DeviceLink(address, of: person, security, restoring: records, ids: ids)
+    // In no family group there is nobody else to believe.
+    link = DeviceLink(
+      address, of: person, isInFamily ? security : nil, restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
+    self.calendar = calendar
+    self.manifests = manifests
     feeds = apps.sorted().map { app in
       var standing = AppStanding()
       var entries: [AppEntry] = []
@@ -77,7 +97,8 @@ public struct ChildMachine: Sendable {
 
   /// When the machine wants a `timer` input; `nil`: never.
   public var deadline: Instant? {
-    ([link.deadline] + feeds.map(\.deadline)).compactMap { $0 }.min()
+    let waiting = feeds.filter { $0.deadline != nil && isManaged($0) }
+    return ([link.deadline] + waiting.map(\.deadline)).compactMap { $0 }.min()
   }
 
   /// The handles known in the app, in order.
@@ -97,20 +118,26 @@ public struct ChildMachine: Sendable {
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
     case .timer: link.timer(now, &out)
     case .app(let app, let request): handle(request, of: app, now, &out, &effects)
-    case .appGone(let app, let exited): update(app) { $0.gone(exited: exited, now) }
+    case .appGone(let app, let exited):
+      ageDesk.forget(app)
+      update(app) { $0.gone(exited: exited, now) }
     case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)
     case .passcodeChecked(let prompt, let proof):
       passcodeChecked(prompt, proof, now, &out, &effects)
     case .post(let text):
       send(.post(child: link.personID, .text(text)), now, &out)
     case .cancel(let id): send(.cancel(id), now, &out)
+    case .setAge(let settings): set(settings, now, &out, &effects)
+    case .shareAgain(let app):
+      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now, &out, &effects)
+    case .setOwnAccount(let account): setOwn(account, now, &out)
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
     effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, &out)
-    for index in feeds.indices {
+    for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].manage(now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
@@ -225,8 +252,13 @@ public struct ChildMachine: Sendable {
   }
 
   mutating func show(_ prompt: Prompt, _ flow: AskFlow, _ effects: inout [DeviceEffect]) {
+    flows[show(prompt, &effects)] = flow
+  }
+
+  /// Shows the prompt, and gives its number.
+  mutating func show(_ prompt: Prompt, _ effects: inout [DeviceEffect]) -> UInt64 {
     lastPrompt += 1
-    flows[lastPrompt] = flow
     effects.append(.prompt(lastPrompt, prompt))
+    return lastPrompt
   }
 }

@@ -158,7 +158,7 @@ public struct Conversation: Sendable {
     case .withdrawn(_, let content):
       if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
     case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .keysShared, .invited,
-      .joinRequested:
+      .joinRequested, .ageNoted, .ageSet:
       break
     }
     known.apply(event) { questions[$0] }

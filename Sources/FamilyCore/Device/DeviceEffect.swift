@@ -39,6 +39,11 @@ public enum Prompt: Hashable, Sendable {
   case passcode(AppID, Question, wait: Int64, wrong: Bool)
   /// An adult takes note of a significant update.
   case acknowledge(AppID, Question)
+  /// Share this age range with the app, or not (D6).
+  case ageRange(AppID, AgeRange)
+  /// A guardian types the passcode to change a child's age settings here (D7), not before so many
+  /// milliseconds are over; `wrong`: the one before was.
+  case ageSettings(AgeSettings, wait: Int64, wrong: Bool)
 }
 
 /// What the child answers to a prompt.
@@ -55,6 +60,10 @@ public enum PromptAnswer: Hashable, Sendable {
   case passcode(String, choice: String?)
   /// Taken note of.
   case acknowledge
+  /// Share the age range.
+  case share
+  /// Do not share it.
+  case dontShare
   /// Leave it (A5).
   case cancel
 }
@@ -73,6 +82,8 @@ public enum Notice: Hashable, Sendable {
   case reminded(QuestionID)
   /// A guardian took something back (R9).
   case withdrawn(Withdrawal, by: PersonID)
+  /// Something new about the person's age was told to an app, and nobody was asked (D6).
+  case ageShared(AppID, AgeRange)
   /// The relay handed over something that is not believed; it changed nothing (X3).
   case disbelieved(Problem)
   /// A device has the code of an invitation and asks to join (F3).

@@ -43,6 +43,8 @@ public struct DeviceLink: Sendable {
   public private(set) var roster = Roster()
   /// The accounts that this device may see (F2).
   public private(set) var accounts: [PersonID: Account] = [:]
+  /// What is set about the ages of these people, and what apps were told (D10).
+  private var ages: [PersonID: AgeLog] = [:]
   /// The conversations that this device takes part in.
   public private(set) var conversations: [PersonID: Conversation] = [:]
 
@@ -179,6 +181,20 @@ public struct DeviceLink: Sendable {
   /// Commands that the relay has not acknowledged, in order.
   public var waiting: [Command] { outbox.pending.map(\.command) }
 
+  /// What is set about the person's age, and what apps were told: with what this device has not brought to
+  /// the relay yet, which so holds at once (D10).
+  public func age(of person: PersonID) -> AgeState {
+    var state = ages[person]?.state ?? AgeState()
+    for command in waiting {
+      switch command {
+      case .noteAge(person, let content): state.note(content)
+      case .setAge(person, let content, _): state.set(content)
+      default: break
+      }
+    }
+    return state
+  }
+
   /// The same with their ids, which their lines will carry.
   public var waitingByID: [(id: CommandID, command: Command)] {
     outbox.pending.map { ($0.id, $0.command) }
@@ -211,6 +227,16 @@ public struct DeviceLink: Sendable {
     guard !outbox.isFull else { throw .tooMany }
     out.changes.append(outbox.add(id, command))
     if state == .attached { outbox.postpone(id, until: now) }
+  }
+
+  /// What happens to somebody in no family group happens on the device alone (F7).
+  mutating func happen(_ body: Event.Body, id: CommandID, _ now: Instant, _ out: inout Output) {
+    let audience = Audience.account(personID)
+    let last = delivered(audience)
+    receive(
+      Event(
+        seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
+        at: now, body: body), now, &out)
   }
 
   mutating func broadcast(_ broadcast: Broadcast, _ now: Instant, _ out: inout Output) {
@@ -321,9 +347,17 @@ public struct DeviceLink: Sendable {
       everybody.formUnion(roster.persons.map(\.id))
       for device in roster.devices { owners[device.id] = device.person }
     case .accountChanged(let person, .account(let account)):
+      // Apps forget what is not true any more, in the order of the log on every device.
+      if let birthdate = account.birthdate {
+        ages[person, default: AgeLog()].add(event, .born(birthdate))
+      }
       guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
       accountStamps[person] = event.stamp
       accounts[person] = account
+    case .ageNoted(let person, let content):
+      ages[person, default: AgeLog()].add(event, .note(content))
+    case .ageSet(let person, let content, _):
+      ages[person, default: AgeLog()].add(event, .set(content))
     case .passcodeChanged(let new): passcode = new
     case .joinRequested(let join): joins.append(join)
     default:

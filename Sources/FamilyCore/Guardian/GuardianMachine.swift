@@ -36,6 +36,10 @@ public struct GuardianMachine: Sendable {
     case invite(Invitation)
     /// The guardian sets or corrects a child's account (F5).
     case setAccount(PersonID, Account)
+    /// The guardian chooses a child's age settings (D7, D13).
+    case setAge(PersonID, AgeSettings)
+    /// The guardian has forgotten what an app was told about a child's age (D9, D10).
+    case forgetAge(PersonID, AppID)
     /// The deadline has come.
     case timer
   }
@@ -121,6 +125,10 @@ public struct GuardianMachine: Sendable {
     case .invite(let invitation): send(.invite(invitation), now, &out, &effects)
     case .setAccount(let person, let account):
       send(.setAccount(person, .account(account)), now, &out, &effects)
+    case .setAge(let person, let settings):
+      send(.setAge(person, .ageSettings(settings), proof: []), now, &out, &effects)
+    case .forgetAge(let person, let app):
+      send(.setAge(person, .ageMemory(app, nil), proof: []), now, &out, &effects)
     }
     for event in out.events { apply(event, now, &out, &effects) }
     for case (let command, let problem?) in out.outcomes {

@@ -11,13 +11,14 @@ extension FamilyState {
   /// What the command leads to, and who may see it. Nothing changes until the event is applied.
   ///
   /// - Parameters:
+  ///   - id: The command's id, which is part of what the passcode signs for age settings.
   ///   - device: Who sent it; zero: the administrator.
   ///   - family: The family's number, which is part of what is signed.
   ///   - signed: The command's id and signature. The relay verifies those of rosters, which are few; all
   ///     others are verified by those who believe them.
   /// - Throws: the `Problem` for which the command is refused.
   public func decide(
-    _ command: Command, by device: DeviceID, in family: FamilyID,
+    _ command: Command, id commandID: CommandID, by device: DeviceID, in family: FamilyID,
     signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verify
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
@@ -118,6 +119,22 @@ extension FamilyState {
       guard invitation.expires <= now + Limits.invitationTime else { throw .tooLarge }
       guard invitations.count(now) < Limits.invitations else { throw .tooMany }
       return (.invited(invitation), .family)
+    case .noteAge(let owner, let content):
+      try require(person?.id == owner)
+      try check(content)
+      return (.ageNoted(owner, content), .account(owner))
+    case .setAge(let id, let content, let proof):
+      guard let owner = roster.person(id) else { throw .unknown }
+      try check(content)
+      let isOwn = person?.id == id
+      if isOwn, owner.role == .child {
+        guard let passcode else { throw .noPasscode }
+        let message = InPerson.signedBytes(family: family, child: id, command: commandID)
+        guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+      } else {
+        try require(isAdministrator || isOwn || isGuardian && owner.role == .child)
+      }
+      return (.ageSet(id, content, proof: proof), .account(id))
     case .shareKeys(let audience, let wraps):
       let isReader = person.map { isMember($0, of: audience) } ?? false
       try require(isReader || isAdministrator && audience.accountPerson != nil)

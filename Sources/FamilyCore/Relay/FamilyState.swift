@@ -86,7 +86,8 @@ public struct FamilyState: Hashable, Sendable {
       close(header, seq: event.seq, isAnswered: true)
     case .invited(let invitation): invitations.add(invitation, event.at)
     case .joinRequested(let join): invitations.use(join)
-    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared: break
+    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared, .ageNoted, .ageSet:
+      break
     }
   }
 

@@ -136,7 +136,8 @@ extension RelayMachine.Family {
         return nil
       }
       let (body, audience) = try state.decide(
-        command, by: address.device, in: address.family, signed: signature.map { (commandID, $0) },
+        command, id: commandID, by: address.device, in: address.family,
+        signed: signature.map { (commandID, $0) },
         now: now, verify: verify)
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,

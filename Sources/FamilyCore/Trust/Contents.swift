@@ -7,7 +7,7 @@ extension Command {
     switch self {
     case .setAccount(_, let content), .ask(_, let content), .post(_, let content),
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
-      .withdraw(_, let content):
+      .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
       content
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
       .shareKeys:
@@ -28,6 +28,8 @@ extension Command {
       header.subjects = subjects
       return .answerInPerson(header, content, choice: choice, proof: proof)
     case .withdraw(let child, _): return .withdraw(child: child, content)
+    case .noteAge(let person, _): return .noteAge(person, content)
+    case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
       .shareKeys:
       return self
@@ -53,6 +55,9 @@ extension Command {
     case .withdraw(let child, let content):
       return (.conversation(child), .withdrawn(child: child, content))
     case .invite(let invitation): return (.family, .invited(invitation))
+    case .noteAge(let person, let content): return (.account(person), .ageNoted(person, content))
+    case .setAge(let person, let content, let proof):
+      return (.account(person), .ageSet(person, content, proof: proof))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
@@ -79,7 +84,7 @@ extension Event.Body {
     switch self {
     case .accountChanged(_, let content), .asked(_, let content), .posted(_, let content),
       .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
-      .withdrawn(_, let content):
+      .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .invited, .joinRequested, .keysShared:
@@ -97,6 +102,8 @@ extension Event.Body {
     case .answeredInPerson(let header, _, let decision, let proof):
       .answeredInPerson(header, content, decision, proof: proof)
     case .withdrawn(let child, _): .withdrawn(child: child, content)
+    case .ageNoted(let person, _): .ageNoted(person, content)
+    case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .invited, .joinRequested, .keysShared:
       self
@@ -110,6 +117,12 @@ extension Event.Body {
     case .asked, .answeredInPerson: if case .question = content { true } else { false }
     case .posted: if case .text = content { true } else { false }
     case .contactChanged: if case .contact = content { true } else { false }
+    case .ageNoted: if case .ageMemory = content { true } else { false }
+    case .ageSet:
+      switch content {
+      case .ageSettings, .ageMemory(_, nil): true
+      default: false
+      }
     case .withdrawn: if case .withdrawal = content { true } else { false }
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .invited, .joinRequested, .keysShared:

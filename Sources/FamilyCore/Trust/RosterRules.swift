@@ -50,6 +50,11 @@ extension Roster {
     case .accountChanged(let id, _):
       guard audience == .account(id), let owner = self.person(id) else { return false }
       return owner.role == .child ? isGuardian : owner.id == person.id
+    case .ageNoted(let id, _): return audience == .account(id) && person.id == id
+    case .ageSet(let id, _, _):
+      // A child's own device needs a proof as well.
+      guard audience == .account(id), let owner = self.person(id) else { return false }
+      return owner.id == person.id || owner.role == .child && isGuardian
     case .limitsChanged(let id, _), .contactChanged(let id, _), .withdrawn(let id, _):
       return isIn(id) && isGuardian
     case .decided: return child.map(isIn) ?? false && isGuardian

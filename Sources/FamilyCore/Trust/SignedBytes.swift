@@ -63,6 +63,10 @@ enum SignedBytes {
     case .joinRequested(let join):
       out.add(UInt8(15))
       out.add(join.signedBytes(family: family))
+    case .ageNoted(let person, let content): out.add(40, person, bytes(content))
+    case .ageSet(let person, let content, let proof):
+      out.add(41, person, bytes(content))
+      out.add(proof)
     case .keysShared(let wraps):
       out.add(UInt8(13))
       out.add(UInt32(wraps.count))

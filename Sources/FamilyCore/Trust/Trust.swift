@@ -144,6 +144,15 @@ struct Trust: Sendable {
         let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
         vault.verify(passcode.publicKey, proof, message)
       else { return .bad(.noProof) }
+    case .ageSet(let owner, _, let proof):
+      guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+        roster.person(owner)?.role == .child,
+        let signer = event.signature?.signer, roster.device(signer)?.person == owner
+      else { break }
+      let message = InPerson.signedBytes(family: family, child: owner, command: event.command)
+      guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
+        vault.verify(passcode.publicKey, proof, message)
+      else { return .bad(.noProof) }
     default: break
     }
     guard let content = event.body.content else { return .good(event) }

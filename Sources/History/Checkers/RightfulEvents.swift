@@ -57,6 +57,9 @@ public struct RightfulEvents: Checker {
         } else {
           limitsOff[family, default: []].insert(child)
         }
+      case .ageNoted(let person, _): isRight = author?.id == person
+      case .ageSet(let person, _, _):
+        isRight = isGuardian || isAdministrator || author?.id == person
       case .accountChanged(let person, _):
         let isChilds = rosters[family]?.person(person)?.role == .child
         isRight = isAdministrator || (isChilds ? isGuardian : author?.id == person)

@@ -14,6 +14,7 @@ extension AgentHost {
             case .attach: self.trace("app-attached", device: address)
             case .acknowledge: self.trace("app-acknowledged", device: address)
             case .ask(let question, _): self.trace("ask", device: address, question: question.id)
+            case .age: self.trace("age", device: address)
             case .register, .detach: break
             }
             self.perform(

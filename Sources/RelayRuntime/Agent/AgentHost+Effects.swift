@@ -59,6 +59,8 @@ extension AgentHost {
       trace("passcode", device: address, question: question.id)
     case .acknowledge(_, let question):
       trace("acknowledge", device: address, question: question.id)
+    case .ageRange: trace("age-prompt", device: address)
+    case .ageSettings: trace("age-settings", device: address)
     }
     guard let responder else { return }
     // On this actor's thread: an answer that needs no waiting costs no switch to another one.
@@ -130,6 +132,7 @@ extension AgentHost {
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
     case .wantsToJoin: trace("wants-to-join", device: address)
+    case .ageShared: trace("age-shared", device: address)
     case .disbelieved(let problem):
       counters.disbelieved += 1
       devices[address]?.disbelieved += 1

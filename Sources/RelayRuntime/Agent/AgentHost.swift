@@ -22,11 +22,17 @@ public actor AgentHost: Service {
     public var directory: URL
     /// The apps that are installed on each child's device, and how they are launched.
     public var apps: [AppID: [String]]
+    /// What the apps say of themselves.
+    public var manifests: [AppID: AppManifest]
     /// A configuration of these parts.
-    public init(credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:]) {
+    public init(
+      credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:],
+      manifests: [AppID: AppManifest] = [:]
+    ) {
       self.credentials = credentials
       self.directory = directory
       self.apps = apps
+      self.manifests = manifests
     }
   }
 
@@ -143,8 +149,9 @@ public actor AgentHost: Service {
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
-      apps: configuration.apps.keys.sorted(), security: credential.security,
-      restoring: records, ids: ids)
+      apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
+      security: credential.security, restoring: records, ids: ids,
+      calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
 

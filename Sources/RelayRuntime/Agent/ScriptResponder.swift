@@ -29,6 +29,10 @@ public struct ScriptResponder: Responder {
     var passcode: String?
     /// `acknowledge` or `cancel`: what a person does with the notice of an update.
     var acknowledge: String?
+    /// `share`, `dontShare` or `cancel`: what a person does when an app wants the age range.
+    var age: String?
+    /// The app that a rule about an age range is for.
+    var app: String?
     /// Guardian: the id of a choice, or `ignore`.
     var choose: String?
     var review: Bool?
@@ -72,6 +76,17 @@ public struct ScriptResponder: Responder {
       return .passcode(typed, choice: rule.choose)
     case .acknowledge(_, let question):
       return await rule(for: question)?.acknowledge == "cancel" ? .cancel : .acknowledge
+    case .ageRange(let app, _):
+      let rule = await rule { $0.age != nil && $0.app ?? app.rawValue == app.rawValue }
+      switch rule?.age {
+      case "dontShare": return .dontShare
+      case "cancel": return .cancel
+      default: return .share
+      }
+    case .ageSettings(_, let wait, let wrong):
+      guard !wrong, wait == 0, let typed = await rule(where: { $0.passcode != nil })?.passcode
+      else { return .cancel }
+      return .passcode(typed, choice: nil)
     }
   }
 
@@ -82,11 +97,15 @@ public struct ScriptResponder: Responder {
   }
 
   private nonisolated(nonsending) func rule(for question: Question) async -> Rule? {
-    guard let script = cache.script(in: file) else { return nil }
-    let rule = script.rules.first { rule in
+    await rule { rule in
       guard let handle = rule.handle else { return true }
       return question.topic.handles.contains { $0.value.contains(handle) }
     }
+  }
+
+  private nonisolated(nonsending) func rule(where applies: (Rule) -> Bool) async -> Rule? {
+    guard let script = cache.script(in: file) else { return nil }
+    let rule = script.rules.first(where: applies)
     if let gate = rule?.after {
       let path = file.deletingLastPathComponent().appendingPathComponent(gate).path
       while !FileManager.default.fileExists(atPath: path), !Task.isCancelled {

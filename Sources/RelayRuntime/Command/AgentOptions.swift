@@ -97,14 +97,16 @@ public struct AgentOptions: ParsableArguments {
   }
 
   /// Runs the host until a signal ends it, or the person at the terminal does.
-  public func run(_ credentials: [Credential], apps: [AppID: [String]], label: String) async throws
-  {
+  public func run(
+    _ credentials: [Credential], apps: [AppID: [String]], manifests: [AppID: AppManifest] = [:],
+    label: String
+  ) async throws {
     PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let configuration = AgentHost.Configuration(
-      credentials: credentials, directory: folder, apps: apps)
+      credentials: credentials, directory: folder, apps: apps, manifests: manifests)
     let store = folder.appendingPathComponent("agent.sqlite").path
     guard let script else { return try await converse(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))

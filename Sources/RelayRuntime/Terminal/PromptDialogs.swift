@@ -16,6 +16,9 @@ extension Prompt {
       TypePasscodeDialog(app: app, question: question, until: now + wait, wrong: wrong)
     case .acknowledge(let app, let question):
       ChoiceDialog(app: app, question: question, kind: .acknowledge)
+    case .ageRange(let app, let range): AgeDialog(app: app, range: range)
+    case .ageSettings(_, let wait, let wrong):
+      SettingsPasscodeDialog(until: now + wait, wrong: wrong)
     }
   }
 }

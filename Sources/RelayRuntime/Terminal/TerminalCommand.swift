@@ -24,6 +24,11 @@ enum TerminalCommand: Hashable, Sendable {
   case removeMember(String)
   case removeDevice(UInt32)
   case birthdate(child: String, Account.Day)
+  /// Whether age ranges are shared, with an app or with all.
+  case age(AgeSharing, AppID?)
+  /// An app's answers are forgotten: “share again”.
+  case forgetAge(AppID)
+  case ceiling(AgeRating?)
 
   /// Reads a line; `nil` where it is no command, or not one of this kind of person.
   init?(_ line: String, isGuardian: Bool) {
@@ -36,10 +41,24 @@ enum TerminalCommand: Hashable, Sendable {
     case ("show", 1): self = .show
     case ("quit", 1), ("exit", 1): self = .quit
     case ("say", 2...): self = .say(rest)
+    case ("age", 2...3), ("ceiling", 2):
+      guard let command = Self.age(words) else { return nil }
+      self = command
     default:
       guard let command = isGuardian ? Self.guardian(first, words, rest) : Self.child(first, words)
       else { return nil }
       self = command
+    }
+  }
+
+  private static func age(_ words: [String]) -> TerminalCommand? {
+    let settings: [String: AgeSharing] = ["always": .always, "ask": .askFirst, "never": .never]
+    let app = words.count == 3 ? AppID(words[2]) : nil
+    switch (words[0].lowercased(), words[1]) {
+    case ("age", "forget"): return app.map { .forgetAge($0) }
+    case ("age", let word): return settings[word].map { .age($0, app) }
+    case (_, "off"): return .ceiling(nil)
+    case (_, let rating): return UInt8(rating).flatMap(AgeRating.init).map { .ceiling($0) }
     }
   }
 
@@ -121,6 +140,9 @@ enum TerminalCommand: Hashable, Sendable {
   static func help(isGuardian: Bool) -> [(usage: String, does: String)] {
     let both = [
       ("say TEXT", "send a message"), ("list", "contacts, and what is open"),
+      ("age always|ask|never [APP]", "share age ranges"),
+      ("age forget APP", "what an app was told: share again"),
+      ("ceiling 4|9|13|16|18|off", "the highest rating of an app"),
       ("show", "the end of the conversation again"), ("quit", "end (the device goes off line)"),
     ]
     guard isGuardian else {

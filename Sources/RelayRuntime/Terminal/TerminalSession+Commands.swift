@@ -56,6 +56,29 @@ extension TerminalSession {
     case .addChild(let name): await act(.addChild(displayName: name))
     case .birthdate(let name, let day):
       if let child = self.child(name) { await set(day, of: child) }
+    case .age(let sharing, let app):
+      await changeAge {
+        if let app { $0.apps[app] = sharing } else { $0.sharing = sharing }
+      }
+    case .ceiling(let rating): await changeAge { $0.ceiling = rating }
+    case .forgetAge(let app):
+      if isGuardian {
+        if let child { await act(.forgetAge(child.id, app)) }
+      } else {
+        await host.act(ChildMachine.Input.shareAgain(app), on: address)
+      }
+    }
+  }
+
+  private func changeAge(_ change: (inout AgeSettings) -> Void) async {
+    guard let link = timeline?.link else { return }
+    guard let person = isGuardian ? pickedChild?.id : link.personID else { return }
+    var settings = link.age(of: person).settings
+    change(&settings)
+    if isGuardian {
+      await act(.setAge(person, settings))
+    } else {
+      await host.act(ChildMachine.Input.setAge(settings), on: address)
     }
   }
 
@@ -173,9 +196,10 @@ extension TerminalSession {
   /// Keeps what else the account says; a new one has the guardian's region.
   private func set(_ day: Account.Day, of child: Person) async {
     guard let link = timeline?.link else { return }
-    let region = (link.accounts[child.id] ?? link.accounts[link.personID])?.region ?? "US"
-    await act(
-      .setAccount(
-        child.id, Account(birthdate: day, region: region, declaration: .guardianDeclared)))
+    let known = link.accounts[child.id]
+    let account = Account(
+      birthdate: day, region: (known ?? link.accounts[link.personID])?.region ?? "US",
+      declaration: .guardianDeclared, timeZone: known?.timeZone ?? "")
+    await act(.setAccount(child.id, account))
   }
 }

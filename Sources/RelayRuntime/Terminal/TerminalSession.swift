@@ -267,6 +267,9 @@ actor TerminalSession: Service {
     case .refused(let command, let problem):
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
     case .noPasscode: say(painter.text(wording(.noPasscode), .bad))
+    case .ageShared(let app, let range):
+      let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
+      say(painter.hanging(Row("◆ ", .question), text, .bold))
     case .shutOut: say(painter.text(wording(.notInFamily), .bad))
     // These have a line in the conversation.
     case .decided, .message, .reminded, .withdrawn, .disbelieved: break

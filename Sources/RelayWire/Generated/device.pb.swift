@@ -41,6 +41,100 @@ nonisolated struct PBAttach: Sendable {
   init() {}
 }
 
+/// Without gates: what the law of the region asks.
+nonisolated struct PBAgeAsk: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: UInt64 = 0
+
+  var asksRange: Bool = false
+
+  var gates: [Int32] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBAgeStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var eligible: Bool = false
+
+  var features: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBAgeTold: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: UInt64 = 0
+
+  var body: PBAgeTold.OneOf_Body? = nil
+
+  var shared: PBAgeRange {
+    get {
+      if case .shared(let v)? = body {return v}
+      return PBAgeRange()
+    }
+    set {body = .shared(newValue)}
+  }
+
+  var declined: PBEmpty {
+    get {
+      if case .declined(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .declined(newValue)}
+  }
+
+  var status: PBAgeStatus {
+    get {
+      if case .status(let v)? = body {return v}
+      return PBAgeStatus()
+    }
+    set {body = .status(newValue)}
+  }
+
+  var acknowledged: PBEmpty {
+    get {
+      if case .acknowledged(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .acknowledged(newValue)}
+  }
+
+  var failed: PBProblem {
+    get {
+      if case .failed(let v)? = body {return v}
+      return PBProblem()
+    }
+    set {body = .failed(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Body: Equatable, Sendable {
+    case shared(PBAgeRange)
+    case declined(PBEmpty)
+    case status(PBAgeStatus)
+    case acknowledged(PBEmpty)
+    case failed(PBProblem)
+
+  }
+
+  init() {}
+}
+
 nonisolated struct PBAppRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -90,6 +184,14 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .detach(newValue)}
   }
 
+  var age: PBAgeAsk {
+    get {
+      if case .age(let v)? = body {return v}
+      return PBAgeAsk()
+    }
+    set {body = .age(newValue)}
+  }
+
   /// of an ask
   var manner: UInt32 = 0
 
@@ -101,6 +203,7 @@ nonisolated struct PBAppRequest: Sendable {
     case ask(PBQuestion)
     case acknowledge(UInt64)
     case detach(PBEmpty)
+    case age(PBAgeAsk)
 
   }
 
@@ -348,6 +451,14 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .failed(newValue)}
   }
 
+  var age: PBAgeTold {
+    get {
+      if case .age(let v)? = body {return v}
+      return PBAgeTold()
+    }
+    set {body = .age(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -357,6 +468,7 @@ nonisolated struct PBAppReply: Sendable {
     case caughtUp(PBEmpty)
     case asked(PBAsking)
     case failed(PBProblem)
+    case age(PBAgeTold)
 
   }
 
@@ -469,9 +581,207 @@ nonisolated extension PBAttach: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
   }
 }
 
+nonisolated extension PBAgeAsk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeAsk"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{3}asks_range\0\u{1}gates\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.asksRange) }()
+      case 3: try { try decoder.decodeRepeatedInt32Field(value: &self.gates) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if self.asksRange != false {
+      try visitor.visitSingularBoolField(value: self.asksRange, fieldNumber: 2)
+    }
+    if !self.gates.isEmpty {
+      try visitor.visitPackedInt32Field(value: self.gates, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeAsk, rhs: PBAgeAsk) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.asksRange != rhs.asksRange {return false}
+    if lhs.gates != rhs.gates {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeStatus"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}eligible\0\u{1}features\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.eligible) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.eligible != false {
+      try visitor.visitSingularBoolField(value: self.eligible, fieldNumber: 1)
+    }
+    if self.features != 0 {
+      try visitor.visitSingularUInt32Field(value: self.features, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeStatus, rhs: PBAgeStatus) -> Bool {
+    if lhs.eligible != rhs.eligible {return false}
+    if lhs.features != rhs.features {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeTold"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}shared\0\u{1}declined\0\u{1}status\0\u{1}acknowledged\0\u{1}failed\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try {
+        var v: PBAgeRange?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .shared(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .shared(v)
+        }
+      }()
+      case 3: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .declined(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .declined(v)
+        }
+      }()
+      case 4: try {
+        var v: PBAgeStatus?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .status(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .status(v)
+        }
+      }()
+      case 5: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .acknowledged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .acknowledged(v)
+        }
+      }()
+      case 6: try {
+        var v: PBProblem?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .failed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .failed(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    switch self.body {
+    case .shared?: try {
+      guard case .shared(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .declined?: try {
+      guard case .declined(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .status?: try {
+      guard case .status(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .acknowledged?: try {
+      guard case .acknowledged(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .failed?: try {
+      guard case .failed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeTold, rhs: PBAgeTold) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{2}!age\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -541,6 +851,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
         }
       }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.manner) }()
+      case 40: try {
+        var v: PBAgeAsk?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .age(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .age(v)
+        }
+      }()
       default: break
       }
     }
@@ -575,11 +898,14 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
       guard case .detach(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
-    case nil: break
+    default: break
     }
     if self.manner != 0 {
       try visitor.visitSingularUInt32Field(value: self.manner, fieldNumber: 7)
     }
+    try { if case .age(let v)? = self.body {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -951,7 +1277,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{2}!age\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1033,6 +1359,19 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .failed(v)
         }
       }()
+      case 40: try {
+        var v: PBAgeTold?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .age(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .age(v)
+        }
+      }()
       default: break
       }
     }
@@ -1070,6 +1409,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .failed?: try {
       guard case .failed(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .age?: try {
+      guard case .age(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
     }()
     case nil: break
     }

@@ -231,6 +231,8 @@ nonisolated struct PBAccount: Sendable {
 
   var declaration: UInt32 = 0
 
+  var timeZone: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated struct Day: Sendable {
@@ -252,6 +254,149 @@ nonisolated struct PBAccount: Sendable {
   init() {}
 
   fileprivate var _birthdate: PBAccount.Day? = nil
+}
+
+/// Bounds that are not there are none; without known ages, all are possible.
+nonisolated struct PBAgeAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var gates: [Int32] = []
+
+  var day: PBAccount.Day {
+    get {_day ?? PBAccount.Day()}
+    set {_day = newValue}
+  }
+  /// Returns true if `day` has been explicitly set.
+  var hasDay: Bool {self._day != nil}
+  /// Clears the value of `day`. Subsequent reads from it will return its default value.
+  mutating func clearDay() {self._day = nil}
+
+  var range: PBAgeRange {
+    get {_range ?? PBAgeRange()}
+    set {_range = newValue}
+  }
+  /// Returns true if `range` has been explicitly set.
+  var hasRange: Bool {self._range != nil}
+  /// Clears the value of `range`. Subsequent reads from it will return its default value.
+  mutating func clearRange() {self._range = nil}
+
+  var knownLower: Int32 {
+    get {_knownLower ?? 0}
+    set {_knownLower = newValue}
+  }
+  /// Returns true if `knownLower` has been explicitly set.
+  var hasKnownLower: Bool {self._knownLower != nil}
+  /// Clears the value of `knownLower`. Subsequent reads from it will return its default value.
+  mutating func clearKnownLower() {self._knownLower = nil}
+
+  var knownUpper: Int32 {
+    get {_knownUpper ?? 0}
+    set {_knownUpper = newValue}
+  }
+  /// Returns true if `knownUpper` has been explicitly set.
+  var hasKnownUpper: Bool {self._knownUpper != nil}
+  /// Clears the value of `knownUpper`. Subsequent reads from it will return its default value.
+  mutating func clearKnownUpper() {self._knownUpper = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _day: PBAccount.Day? = nil
+  fileprivate var _range: PBAgeRange? = nil
+  fileprivate var _knownLower: Int32? = nil
+  fileprivate var _knownUpper: Int32? = nil
+}
+
+nonisolated struct PBAgeRange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var lower: Int32 {
+    get {_lower ?? 0}
+    set {_lower = newValue}
+  }
+  /// Returns true if `lower` has been explicitly set.
+  var hasLower: Bool {self._lower != nil}
+  /// Clears the value of `lower`. Subsequent reads from it will return its default value.
+  mutating func clearLower() {self._lower = nil}
+
+  var upper: Int32 {
+    get {_upper ?? 0}
+    set {_upper = newValue}
+  }
+  /// Returns true if `upper` has been explicitly set.
+  var hasUpper: Bool {self._upper != nil}
+  /// Clears the value of `upper`. Subsequent reads from it will return its default value.
+  mutating func clearUpper() {self._upper = nil}
+
+  var declaration: UInt32 = 0
+
+  var controls: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _lower: Int32? = nil
+  fileprivate var _upper: Int32? = nil
+}
+
+/// Without an answer, everything that the app was told is forgotten.
+nonisolated struct PBAgeMemory: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var app: String = String()
+
+  var answer: PBAgeAnswer {
+    get {_answer ?? PBAgeAnswer()}
+    set {_answer = newValue}
+  }
+  /// Returns true if `answer` has been explicitly set.
+  var hasAnswer: Bool {self._answer != nil}
+  /// Clears the value of `answer`. Subsequent reads from it will return its default value.
+  mutating func clearAnswer() {self._answer = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _answer: PBAgeAnswer? = nil
+}
+
+nonisolated struct PBAgeSettings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var sharing: UInt32 = 0
+
+  var apps: [PBAgeSettings.App] = []
+
+  var ceiling: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated struct App: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    var app: String = String()
+
+    var sharing: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
 }
 
 nonisolated struct PBContact: Sendable {
@@ -357,6 +502,22 @@ nonisolated struct PBContent: Sendable {
     set {body = .withdrawal(newValue)}
   }
 
+  var ageMemory: PBAgeMemory {
+    get {
+      if case .ageMemory(let v)? = body {return v}
+      return PBAgeMemory()
+    }
+    set {body = .ageMemory(newValue)}
+  }
+
+  var ageSettings: PBAgeSettings {
+    get {
+      if case .ageSettings(let v)? = body {return v}
+      return PBAgeSettings()
+    }
+    set {body = .ageSettings(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -365,6 +526,8 @@ nonisolated struct PBContent: Sendable {
     case contact(PBContact)
     case account(PBAccount)
     case withdrawal(PBWithdrawal)
+    case ageMemory(PBAgeMemory)
+    case ageSettings(PBAgeSettings)
 
   }
 
@@ -475,6 +638,22 @@ nonisolated struct PBForPerson: Sendable {
   var person: UInt32 = 0
 
   var content: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBSetAge: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var person: UInt32 = 0
+
+  var content: Data = Data()
+
+  var proof: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -812,6 +991,22 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .withdrawn(newValue)}
   }
 
+  var ageNoted: PBForPerson {
+    get {
+      if case .ageNoted(let v)? = _storage._body {return v}
+      return PBForPerson()
+    }
+    set {_uniqueStorage()._body = .ageNoted(newValue)}
+  }
+
+  var ageSet: PBSetAge {
+    get {
+      if case .ageSet(let v)? = _storage._body {return v}
+      return PBSetAge()
+    }
+    set {_uniqueStorage()._body = .ageSet(newValue)}
+  }
+
   var keysShared: PBKeyWraps {
     get {
       if case .keysShared(let v)? = _storage._body {return v}
@@ -860,6 +1055,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case passcodeChanged(PBPasscode)
     case answeredInPerson(PBInPerson)
     case withdrawn(PBForPerson)
+    case ageNoted(PBForPerson)
+    case ageSet(PBSetAge)
     case keysShared(PBKeyWraps)
     case invited(PBInvitation)
     case joinRequested(PBJoinRequest)
@@ -1238,7 +1435,7 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension PBAccount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Account"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}birthdate\0\u{1}region\0\u{1}declaration\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}birthdate\0\u{1}region\0\u{1}declaration\0\u{4}%time_zone\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1249,6 +1446,7 @@ nonisolated extension PBAccount: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularMessageField(value: &self._birthdate) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.region) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.declaration) }()
+      case 40: try { try decoder.decodeSingularStringField(value: &self.timeZone) }()
       default: break
       }
     }
@@ -1268,6 +1466,9 @@ nonisolated extension PBAccount: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.declaration != 0 {
       try visitor.visitSingularUInt32Field(value: self.declaration, fieldNumber: 3)
     }
+    if !self.timeZone.isEmpty {
+      try visitor.visitSingularStringField(value: self.timeZone, fieldNumber: 40)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1275,6 +1476,7 @@ nonisolated extension PBAccount: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs._birthdate != rhs._birthdate {return false}
     if lhs.region != rhs.region {return false}
     if lhs.declaration != rhs.declaration {return false}
+    if lhs.timeZone != rhs.timeZone {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1315,6 +1517,223 @@ nonisolated extension PBAccount.Day: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.year != rhs.year {return false}
     if lhs.month != rhs.month {return false}
     if lhs.day != rhs.day {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeAnswer"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}gates\0\u{1}day\0\u{1}range\0\u{3}known_lower\0\u{3}known_upper\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedInt32Field(value: &self.gates) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._day) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._range) }()
+      case 4: try { try decoder.decodeSingularInt32Field(value: &self._knownLower) }()
+      case 5: try { try decoder.decodeSingularInt32Field(value: &self._knownUpper) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.gates.isEmpty {
+      try visitor.visitPackedInt32Field(value: self.gates, fieldNumber: 1)
+    }
+    try { if let v = self._day {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._range {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._knownLower {
+      try visitor.visitSingularInt32Field(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._knownUpper {
+      try visitor.visitSingularInt32Field(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeAnswer, rhs: PBAgeAnswer) -> Bool {
+    if lhs.gates != rhs.gates {return false}
+    if lhs._day != rhs._day {return false}
+    if lhs._range != rhs._range {return false}
+    if lhs._knownLower != rhs._knownLower {return false}
+    if lhs._knownUpper != rhs._knownUpper {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeRange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeRange"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lower\0\u{1}upper\0\u{1}declaration\0\u{1}controls\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt32Field(value: &self._lower) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self._upper) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.declaration) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.controls) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._lower {
+      try visitor.visitSingularInt32Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._upper {
+      try visitor.visitSingularInt32Field(value: v, fieldNumber: 2)
+    } }()
+    if self.declaration != 0 {
+      try visitor.visitSingularUInt32Field(value: self.declaration, fieldNumber: 3)
+    }
+    if self.controls != 0 {
+      try visitor.visitSingularUInt32Field(value: self.controls, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeRange, rhs: PBAgeRange) -> Bool {
+    if lhs._lower != rhs._lower {return false}
+    if lhs._upper != rhs._upper {return false}
+    if lhs.declaration != rhs.declaration {return false}
+    if lhs.controls != rhs.controls {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeMemory: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeMemory"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}answer\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._answer) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    try { if let v = self._answer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeMemory, rhs: PBAgeMemory) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs._answer != rhs._answer {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AgeSettings"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sharing\0\u{1}apps\0\u{1}ceiling\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.sharing) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.ceiling) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.sharing != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sharing, fieldNumber: 1)
+    }
+    if !self.apps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 2)
+    }
+    if self.ceiling != 0 {
+      try visitor.visitSingularUInt32Field(value: self.ceiling, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeSettings, rhs: PBAgeSettings) -> Bool {
+    if lhs.sharing != rhs.sharing {return false}
+    if lhs.apps != rhs.apps {return false}
+    if lhs.ceiling != rhs.ceiling {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAgeSettings.App: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBAgeSettings.protoMessageName + ".App"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}sharing\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.sharing) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    if self.sharing != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sharing, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAgeSettings.App, rhs: PBAgeSettings.App) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs.sharing != rhs.sharing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1400,7 +1819,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1468,6 +1887,32 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .withdrawal(v)
         }
       }()
+      case 40: try {
+        var v: PBAgeMemory?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .ageMemory(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .ageMemory(v)
+        }
+      }()
+      case 41: try {
+        var v: PBAgeSettings?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .ageSettings(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .ageSettings(v)
+        }
+      }()
       default: break
       }
     }
@@ -1498,6 +1943,14 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .withdrawal?: try {
       guard case .withdrawal(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .ageMemory?: try {
+      guard case .ageMemory(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .ageSettings?: try {
+      guard case .ageSettings(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
     }()
     case nil: break
     }
@@ -1760,6 +2213,46 @@ nonisolated extension PBForPerson: SwiftProtobuf.Message, SwiftProtobuf._Message
   static func ==(lhs: PBForPerson, rhs: PBForPerson) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.content != rhs.content {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBSetAge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SetAge"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}content\0\u{1}proof\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 1)
+    }
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 2)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSetAge, rhs: PBSetAge) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs.proof != rhs.proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2174,7 +2667,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}'keys_shared\0\u{1}signature\0\u{2}\u{13}invited\0\u{3}join_requested\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{2}\u{13}invited\0\u{3}join_requested\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -2373,6 +2866,32 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .withdrawn(v)
           }
         }()
+        case 40: try {
+          var v: PBForPerson?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .ageNoted(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .ageNoted(v)
+          }
+        }()
+        case 41: try {
+          var v: PBSetAge?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .ageSet(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .ageSet(v)
+          }
+        }()
         case 60: try {
           var v: PBKeyWraps?
           var hadOneofValue = false
@@ -2491,6 +3010,14 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case .withdrawn?: try {
         guard case .withdrawn(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case .ageNoted?: try {
+        guard case .ageNoted(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+      }()
+      case .ageSet?: try {
+        guard case .ageSet(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
       }()
       case .keysShared?: try {
         guard case .keysShared(let v)? = _storage._body else { preconditionFailure() }

@@ -152,6 +152,22 @@ nonisolated struct PBCommand: Sendable {
     set {body = .addChild(newValue)}
   }
 
+  var noteAge: PBForPerson {
+    get {
+      if case .noteAge(let v)? = body {return v}
+      return PBForPerson()
+    }
+    set {body = .noteAge(newValue)}
+  }
+
+  var setAge: PBSetAge {
+    get {
+      if case .setAge(let v)? = body {return v}
+      return PBSetAge()
+    }
+    set {body = .setAge(newValue)}
+  }
+
   var shareKeys: PBKeyWraps {
     get {
       if case .shareKeys(let v)? = body {return v}
@@ -184,6 +200,8 @@ nonisolated struct PBCommand: Sendable {
     case answerInPerson(PBInPerson)
     case withdraw(PBForPerson)
     case addChild(String)
+    case noteAge(PBForPerson)
+    case setAge(PBSetAge)
     case shareKeys(PBKeyWraps)
     case invite(PBInvitation)
 
@@ -689,7 +707,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}/share_keys\0\u{2}\u{14}invite\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{14}invite\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -851,6 +869,32 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .addChild(v)
         }
       }()
+      case 40: try {
+        var v: PBForPerson?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .noteAge(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .noteAge(v)
+        }
+      }()
+      case 41: try {
+        var v: PBSetAge?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .setAge(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .setAge(v)
+        }
+      }()
       case 60: try {
         var v: PBKeyWraps?
         var hadOneofValue = false
@@ -939,6 +983,14 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .addChild?: try {
       guard case .addChild(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 13)
+    }()
+    case .noteAge?: try {
+      guard case .noteAge(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .setAge?: try {
+      guard case .setAge(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
     }()
     case .shareKeys?: try {
       guard case .shareKeys(let v)? = self.body else { preconditionFailure() }

@@ -35,11 +35,18 @@ struct World {
   var away: Set<UInt32> = []
   /// Everything that a device wanted done and that is not sending or storing, in order.
   var seen: [UInt32: [DeviceEffect]] = [:]
+  /// Everything that the relay sent, to a device or to an audience.
+  var replies: [(device: UInt32, id: UInt64, Reply)] = []
+  var broadcasts: [(Audience, Broadcast)] = []
   /// Broadcasts to lose.
   var lose = 0
   /// Whether passcodes are checked at once; otherwise the check never ends.
   var checksPasscodes = true
   var lastForged: UInt64 = 0
+  /// What the apps say of themselves.
+  var manifests = [
+    World.app: AppManifest(usesDeclaredAgeRange: true, ageRating: .nine)
+  ]
   private var admin: UInt64 = 0
   private var lives: UInt64 = 0
 
@@ -60,7 +67,7 @@ struct World {
 
   mutating func restoreChild(_ id: UInt32, _ person: UInt32, apps: [AppID] = [app, otherApp]) {
     children[id] = ChildMachine(
-      address(id), of: PersonID(person), apps: apps,
+      address(id), of: PersonID(person), apps: apps, manifests: manifests,
       restoring: (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" },
       ids: newIDs(),
       digest: { app, handles in Array("\(app.rawValue) \(handles.map(\.value))".utf8) })
@@ -183,12 +190,14 @@ struct World {
 
   private mutating func deliver(_ reply: Reply, _ id: UInt64, to device: UInt32) {
     guard !away.contains(device) else { return }
+    replies.append((device, id, reply))
     if guardians[device] != nil { guardian(device, .reply(id, reply)) }
     if children[device] != nil { child(device, .reply(id, reply)) }
   }
 
   private mutating func publish(_ broadcast: Broadcast, _ audience: Audience) {
     guard lose == 0 else { return lose -= 1 }
+    broadcasts.append((audience, broadcast))
     guard let state = relay.state(of: Self.family) else { return }
     for device in Self.roster.devices where !away.contains(device.id.rawValue) {
       guard let person = Self.roster.owner(of: device.id), state.isMember(person, of: audience)

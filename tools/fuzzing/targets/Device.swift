@@ -11,8 +11,8 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
     security: isSigned ? FuzzVault.security(10) : nil, ids: IDSource(seed: 1))
   var child = ChildMachine(
     DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30)), of: PersonID(3),
-    apps: [AppID("a")], security: isSigned ? FuzzVault.security(30) : nil, ids: IDSource(seed: 2)
-  ) { _, _ in [1] }
+    apps: [AppID("a")], security: isSigned ? FuzzVault.security(30) : nil, ids: IDSource(seed: 2),
+    digest: { _, _ in [1] })
   var now = Instant(milliseconds: 1_000_000)
   write(guardian.step(.connected, now: now))
   write(child.step(.connected, now: now))
@@ -45,7 +45,7 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
       let prompt = UInt64(input.byte())
       let answers: [PromptAnswer] = [
         .cancel, .askByMessage, .inPerson, .send(names: []), .remind, .acknowledge,
-        .passcode("2580", choice: nil),
+        .share, .dontShare, .passcode("2580", choice: nil),
       ]
       write(child.step(.answered(prompt: prompt, answers[input.pick(answers.count)]), now: now))
     default:

@@ -60,8 +60,8 @@ private func child(_ input: inout Bytes, _ security: Security?) {
   let home = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30))
   var device = ChildMachine(
     home, of: PersonID(3), apps: [AppID("a")], security: security, restoring: records(&input),
-    ids: IDSource(seed: 1)
-  ) { _, _ in [1] }
+    ids: IDSource(seed: 1),
+  digest: { _, _ in [1] })
   exercise { device.step([.connected, .timer, .disconnected][$0], now: $1) }
 }
 

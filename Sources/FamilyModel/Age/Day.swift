@@ -1,0 +1,33 @@
+extension Account.Day: Comparable {
+  public static func < (a: Self, b: Self) -> Bool {
+    (a.year, a.month, a.day) < (b.year, b.month, b.day)
+  }
+
+  /// Whole years from this day to the other, rounded down; negative before this day.
+  ///
+  /// From a birthday it counts the age, from an answer its anniversaries. A 29 February has its anniversary on
+  /// 1 March in common years.
+  public func years(to other: Account.Day) -> Int32 {
+    let years = other.year - year
+    return (other.month, other.day) < (month, day) ? years - 1 : years
+  }
+
+  /// The day of this moment in the time zone of Greenwich.
+  ///
+  /// Shells have a calendar that knows the account's time zone; this is for those that need none.
+  public init(utc moment: Instant) {
+    // Years that begin in March, in eras of 400 years: a leap day is the last day of its year.
+    let days = Self.floor(moment.milliseconds, 86_400_000) + 719_468
+    let era = Self.floor(days, 146_097)
+    let dayOfEra = days - era * 146_097
+    let year = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * year + year / 4 - year / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    self.init(
+      year: Int32(clamping: year + era * 400 + (month >= 10 ? 1 : 0)),
+      month: UInt8(month < 10 ? month + 3 : month - 9),
+      day: UInt8(dayOfYear - (153 * month + 2) / 5 + 1))
+  }
+
+  private static func floor(_ a: Int64, _ b: Int64) -> Int64 { (a - (a % b + b) % b) / b }
+}

@@ -1,0 +1,73 @@
+/// A named case that a developer sets an account to, to see what both frameworks answer.
+public enum SandboxCase: String, CaseIterable, Sendable {
+  /// Nine years old.
+  case child9 = "child-9"
+  /// Fourteen years old.
+  case teen14 = "teen-14"
+  /// Fourteen; the guardian declines what is asked.
+  case teen14Declined = "teen-14-declined"
+  /// Fourteen; the guardian has taken back that the app may be used.
+  case teen14Revoked = "teen-14-revoked"
+  /// Fourteen, in a region whose law asks something of apps.
+  case teen14Texas = "teen-14-texas"
+  /// Fourteen; communication limits are off.
+  case teen14NoLimits = "teen-14-no-limits"
+  /// Sixteen; the guardian's account is checked by a means of payment.
+  case teen16Payment = "teen-16-payment"
+  /// Forty-two years old.
+  case adult42 = "adult-42"
+  /// Forty-two; checked by an identity document.
+  case adult42ID = "adult-42-id"
+  /// Nothing is known of the person's age.
+  case noBirthdate = "no-birthdate"
+
+  /// What PermissionKit responds.
+  public enum Consent: String, Sendable {
+    /// The guardian approves.
+    case approved
+    /// The guardian declines.
+    case declined
+    /// The guardian has taken back that the app may be used.
+    case revoked
+  }
+
+  /// The age in completed years.
+  public var age: Int32? {
+    switch self {
+    case .child9: 9
+    case .teen14, .teen14Declined, .teen14Revoked, .teen14Texas, .teen14NoLimits: 14
+    case .teen16Payment: 16
+    case .adult42, .adult42ID: 42
+    case .noBirthdate: nil
+    }
+  }
+
+  /// What PermissionKit responds.
+  public var consent: Consent {
+    switch self {
+    case .teen14Declined: .declined
+    case .teen14Revoked: .revoked
+    default: .approved
+    }
+  }
+
+  /// Whether communication limits are on.
+  public var limitsOn: Bool { self != .teen14NoLimits && age ?? 0 < 18 }
+
+  /// The account, where it is this day.
+  public func account(_ today: Account.Day) -> Account {
+    let declaration: Account.Declaration =
+      switch self {
+      case .teen16Payment: .guardianPaymentChecked
+      case .adult42ID: .governmentIDChecked
+      case .adult42: .selfDeclared
+      default: .guardianDeclared
+      }
+    // A birthday that has been this year; no day that some years lack.
+    let birthdate = age.map {
+      Account.Day(year: today.year - $0, month: today.month, day: min(today.day, 28))
+    }
+    return Account(
+      birthdate: birthdate, region: self == .teen14Texas ? "US-TX" : "US", declaration: declaration)
+  }
+}

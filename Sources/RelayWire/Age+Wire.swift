@@ -1,0 +1,141 @@
+import FamilyModel
+import Foundation
+import SwiftProtobuf
+
+extension Account.Day {
+  var wire: PBAccount.Day {
+    .with {
+      $0.year = year
+      $0.month = UInt32(month)
+      $0.day = UInt32(day)
+    }
+  }
+
+  init(_ wire: PBAccount.Day) throws(Problem) {
+    guard (1...12).contains(wire.month), (1...31).contains(wire.day) else { throw .malformed }
+    self.init(year: wire.year, month: UInt8(wire.month), day: UInt8(wire.day))
+  }
+}
+
+extension AgeRange {
+  var wire: PBAgeRange {
+    .with {
+      if let lower { $0.lower = lower }
+      if let upper { $0.upper = upper }
+      $0.declaration = declaration.map { UInt32($0.rawValue) } ?? 0
+      $0.controls = controls.rawValue
+    }
+  }
+
+  init(_ wire: PBAgeRange) throws(Problem) {
+    var declaration: Account.Declaration?
+    if wire.declaration != 0 { declaration = try Account.Declaration(wire: wire.declaration) }
+    self.init(
+      lower: wire.hasLower ? wire.lower : nil, upper: wire.hasUpper ? wire.upper : nil,
+      declaration: declaration, controls: AgeControls(rawValue: wire.controls))
+  }
+}
+
+extension Account.Declaration {
+  init(wire: UInt32) throws(Problem) {
+    self = try Wire.value(UInt8(exactly: wire).flatMap(Self.init))
+  }
+}
+
+/// What an app was told, or, without an answer, that it is forgotten.
+func wire(_ app: AppID, _ answer: AgeAnswer?) -> PBAgeMemory {
+  .with {
+    $0.app = app.rawValue
+    guard let answer else { return }
+    $0.answer = .with {
+      $0.gates = answer.gates
+      $0.day = answer.day.wire
+      if let range = answer.range { $0.range = range.wire }
+      if let lower = answer.known.lower { $0.knownLower = lower }
+      if let upper = answer.known.upper { $0.knownUpper = upper }
+    }
+  }
+}
+
+func setAge(_ person: PersonID, _ content: Content, _ proof: [UInt8]) -> PBSetAge {
+  .with {
+    $0.person = person.rawValue
+    $0.content = Data(content.bytes)
+    $0.proof = Data(proof)
+  }
+}
+
+func ageMemory(_ wire: PBAgeMemory) throws(Problem) -> Content {
+  guard wire.app.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
+  guard wire.hasAnswer else { return .ageMemory(AppID(wire.app), nil) }
+  guard wire.answer.gates.count <= 3 else { throw .tooLarge }
+  let answer = AgeAnswer(
+    gates: wire.answer.gates, day: try Account.Day(wire.answer.day),
+    range: wire.answer.hasRange ? try AgeRange(wire.answer.range) : nil,
+    known: AgeSpan(
+      lower: wire.answer.hasKnownLower ? wire.answer.knownLower : nil,
+      upper: wire.answer.hasKnownUpper ? wire.answer.knownUpper : nil))
+  return .ageMemory(AppID(wire.app), answer)
+}
+
+extension AgeSharing {
+  init(wire: UInt32) throws(Problem) {
+    self = try Wire.value(UInt8(exactly: wire).flatMap(Self.init))
+  }
+}
+
+extension AgeSettings {
+  var wire: PBAgeSettings {
+    .with {
+      $0.sharing = UInt32(sharing.rawValue)
+      $0.apps = apps.sorted { $0.key < $1.key }.map { app, sharing in
+        .with {
+          $0.app = app.rawValue
+          $0.sharing = UInt32(sharing.rawValue)
+        }
+      }
+      $0.ceiling = UInt32(ceiling?.rawValue ?? 0)
+    }
+  }
+
+  init(_ wire: PBAgeSettings) throws(Problem) {
+    self.init()
+    sharing = try AgeSharing(wire: wire.sharing)
+    guard wire.apps.count <= Limits.ageApps else { throw .tooLarge }
+    for app in wire.apps { apps[AppID(app.app)] = try AgeSharing(wire: app.sharing) }
+    if wire.ceiling != 0 {
+      ceiling = try Wire.value(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
+    }
+    try validate()
+  }
+}
+
+func wire(_ id: UInt64, _ reply: AgeReply) -> PBAgeTold {
+  .with {
+    $0.id = id
+    switch reply {
+    case .shared(let range): $0.shared = range.wire
+    case .declined: $0.declined = PBEmpty()
+    case .status(let isEligible, let features):
+      $0.status = .with {
+        $0.eligible = isEligible
+        $0.features = features.rawValue
+      }
+    case .acknowledged: $0.acknowledged = PBEmpty()
+    case .failed(let problem): $0.failed = problem.wire
+    }
+  }
+}
+
+func ageReply(_ wire: PBAgeTold) throws(Problem) -> AgeReply {
+  switch wire.body {
+  case .shared(let range): return .shared(try AgeRange(range))
+  case .declined: return .declined
+  case .status(let status):
+    return .status(
+      isEligible: status.eligible, features: RegulatoryFeatures(rawValue: status.features))
+  case .acknowledged: return .acknowledged
+  case .failed(let problem): return .failed(try Problem(problem))
+  case nil: throw .malformed
+  }
+}

@@ -1,0 +1,270 @@
+@testable import FamilyCore
+import FamilyModel
+import Testing
+
+private let today = day(2026, 11, 21)
+
+private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> AgeRig {
+  var rig = AgeRig(born: day(2026 - age, 5, 17), today: today)
+  change(&rig)
+  return rig
+}
+
+@Suite struct AgePolicyTests {
+  @Test(
+    "D3: gates 13 and 16 at 14, 9 and 42 years",
+    arguments: [(14, 13, 15), (9, nil, 12), (42, 16, nil)] as [(Int32, Int32?, Int32?)])
+  func workedExample(_ age: Int32, _ lower: Int32?, _ upper: Int32?) throws {
+    var rig = rig(age)
+    #expect(try rig.bounds(13, 16) == [lower, upper])
+  }
+
+  @Test("D3: at a gate, and the day before the birthday at it") func edges() throws {
+    var sixteen = AgeRig(born: day(2010, 11, 21), today: today)
+    #expect(try sixteen.bounds(13, 16) == [16, nil])
+    var fifteen = AgeRig(born: day(2010, 11, 22), today: today)
+    #expect(try fifteen.bounds(13, 16) == [13, 15])
+  }
+
+  @Test("D2: nothing above majority is told, wherever the person lives") func majority() throws {
+    var us = rig(42)
+    #expect(try us.bounds(21) == [18, nil])
+    var korea = rig(18) { $0.policy.account.region = "KR" }
+    #expect(try korea.bounds(16, 25) == [16, 18])
+    var scotland = rig(16) { $0.policy.account.region = "GB-SCT" }
+    #expect(try scotland.bounds(13, 18) == [16, nil])
+  }
+
+  @Test("D2: a gate that was told in another region does not show above majority") func moved()
+    throws
+  {
+    var rig = rig(18) { $0.policy.account.region = "KR" }
+    #expect(try rig.bounds(19) == [nil, 18])
+    rig.policy.account.region = "GB-SCT"
+    #expect(try rig.bounds(19) == [16, nil])
+  }
+
+  @Test("D4: the range says how it was declared") func declaration() throws {
+    var (emily, olivia, ann) = (rig(9), rig(14), rig(42))
+    #expect(try emily.ask(13, 16)?.declaration == .guardianDeclared)
+    #expect(try olivia.ask(13, 16)?.declaration == .guardianDeclared)
+    #expect(try ann.ask(13, 16)?.declaration == .selfDeclared)
+    var alone = rig(14) { $0.policy.isInFamily = false }
+    #expect(try alone.ask(13, 16)?.declaration == .selfDeclared)
+    var checked = rig(42) { $0.policy.account.declaration = .governmentIDChecked }
+    #expect(try checked.ask(16)?.declaration == .governmentIDChecked)
+  }
+
+  @Test("D4: where the declaration would say the age, everybody's answer is without it")
+  func declarationSaysNoAge() throws {
+    // At or above 17 and declared by a guardian is 17, and nothing else.
+    for age: Int32 in [17, 18, 42] {
+      var rig = rig(age)
+      let range = try rig.ask(17)
+      #expect(range?.lower == 17 && range?.declaration == nil)
+    }
+    var younger = rig(16)
+    #expect(try younger.ask(17)?.declaration == .guardianDeclared)
+    // In no family group, below 14 and declared by oneself is 13.
+    for age: Int32 in [9, 13] {
+      var rig = rig(age) { $0.policy.isInFamily = false }
+      #expect(try rig.ask(14)?.declaration == nil)
+    }
+  }
+
+  @Test("D5: controls are told where the range ends below majority, as they are now")
+  func controls() throws {
+    var child = rig(14)
+    #expect(try child.ask(13, 16)?.controls == .communicationLimits)
+    child.policy.limitsOn = false
+    #expect(try child.ask(13, 16)?.controls == [])
+    var older = rig(16)
+    #expect(try older.ask(13, 16)?.controls == [])
+    var texan = rig(14) { $0.policy.account.region = "US-TX" }
+    #expect(
+      try texan.ask(13, 16)?.controls
+        == [.communicationLimits, .significantAppChangeApprovalRequired])
+  }
+
+  @Test("D6: always shares without a prompt, and tells what is new once") func always() throws {
+    var rig = rig(14)
+    #expect(try rig.ask(13, 16) != nil)
+    #expect(try rig.ask(13, 16) != nil)
+    #expect(rig.prompts == 0 && rig.notices == 1)
+    #expect(try rig.ask(18) != nil)
+    #expect(rig.notices == 2)
+  }
+
+  @Test("D6: never declines and shows nothing, also where something was shared before")
+  func never() throws {
+    var rig = rig(14)
+    #expect(try rig.ask(13, 16) != nil)
+    rig.policy.settings.sharing = .never
+    #expect(try rig.ask(13, 16) == nil)
+    #expect(rig.prompts == 0 && rig.notices == 1)
+    rig.policy.settings.sharing = .always
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    #expect(rig.notices == 1)
+  }
+
+  @Test("D6: the app's own setting is above the person's, and changes take effect at once")
+  func perApp() throws {
+    var rig = rig(14)
+    rig.policy.settings.apps[AgeRig.app] = .askFirst
+    rig.shares = false
+    #expect(try rig.ask(13, 16) == nil)
+    #expect(rig.prompts == 1)
+    rig.policy.settings.apps[AgeRig.app] = .always
+    #expect(try rig.ask(13, 16) != nil)
+    rig.policy.settings.apps[AgeRig.app] = .never
+    #expect(try rig.ask(13, 16) == nil)
+    rig.policy.settings.apps = [AppID("example.other"): .never]
+    #expect(try rig.ask(13, 16) != nil)
+  }
+
+  @Test("D8: ask first prompts once, for an answer of either kind") func askFirst() throws {
+    for shares in [true, false] {
+      var rig = rig(14) { $0.policy.settings.sharing = .askFirst }
+      rig.shares = shares
+      for _ in 0..<5 { #expect(try (rig.ask(13, 16) != nil) == shares) }
+      #expect(rig.prompts == 1)
+    }
+  }
+
+  @Test("D8: a birthday changes nothing until the anniversary of the answer") func birthday()
+    throws
+  {
+    // Sixteen on 17 May.
+    var rig = AgeRig(born: day(2011, 5, 17), today: today)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    for later in [day(2027, 5, 16), day(2027, 5, 17), day(2027, 11, 20)] {
+      rig.policy.today = later
+      #expect(try rig.bounds(13, 16) == [13, 15])
+      // Nor do other gates say more than they would have said on the day of the answer.
+      #expect(try rig.bounds(16) == [nil, 15])
+    }
+    rig.policy.today = day(2027, 11, 21)
+    #expect(try rig.bounds(13, 16) == [16, nil])
+    #expect(rig.notices == 3)
+  }
+
+  @Test("D8: at the anniversary ask first prompts again") func anniversary() throws {
+    var rig = rig(14) { $0.policy.settings.sharing = .askFirst }
+    _ = try rig.ask(13, 16)
+    rig.policy.today = day(2027, 11, 20)
+    _ = try rig.ask(13, 16)
+    #expect(rig.prompts == 1)
+    rig.policy.today = day(2027, 11, 21)
+    _ = try rig.ask(13, 16)
+    #expect(rig.prompts == 2)
+    rig.shares = false
+    rig.policy.today = day(2029, 1, 1)
+    #expect(try rig.ask(13, 16) == nil)
+    rig.policy.today = day(2029, 12, 31)
+    #expect(try rig.ask(13, 16) == nil)
+    #expect(rig.prompts == 3)
+    rig.policy.today = day(2030, 1, 1)
+    _ = try rig.ask(13, 16)
+    #expect(rig.prompts == 4)
+  }
+
+  @Test("D8: a year later the age counts as of the first answer's day, whenever the app asks")
+  func anchor() throws {
+    // Sixteen on 1 January; the app asks on 21 November, and a year later first on 2 January.
+    var rig = AgeRig(born: day(2012, 1, 1), today: day(2026, 11, 21))
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    rig.policy.today = day(2028, 1, 2)
+    #expect(rig.age == 16)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    rig.policy.today = day(2028, 11, 21)
+    #expect(try rig.bounds(13, 16) == [16, nil])
+  }
+
+  @Test("D8: an answer on 29 February has its anniversary on 1 March, and gives no birthday away")
+  func leapAnchor() throws {
+    // Both are 13 on the day of the answer; one has the birthday on the anniversary itself.
+    var first = AgeRig(born: day(2010, 3, 1), today: day(2024, 2, 29))
+    var second = AgeRig(born: day(2010, 9, 9), today: day(2024, 2, 29))
+    for today in [day(2024, 2, 29), day(2025, 2, 28), day(2025, 3, 1), day(2026, 3, 1)] {
+      first.policy.today = today
+      second.policy.today = today
+      #expect(try first.ask(13, 15) == second.ask(13, 15))
+    }
+  }
+
+  @Test("D8: other gates do not cut what the app knows to one year") func coarsened() throws {
+    for age: Int32 in [13, 14, 15] {
+      var rig = rig(age)
+      #expect(try rig.bounds(13, 16) == [13, 15])
+      // 14 would leave 13 alone: it is left out, whatever the age is.
+      #expect(try rig.bounds(14) == [13, 15])
+      #expect(try rig.bounds(15) == [13, 15])
+      #expect(try rig.bounds(14, 18) == [nil, 17])
+      #expect(try rig.bounds(10) == [10, nil])
+    }
+  }
+
+  @Test("D8: a clock that goes back keeps the answer") func clockBack() throws {
+    var rig = AgeRig(born: day(2011, 5, 17), today: day(2027, 11, 21), sharing: .askFirst)
+    #expect(try rig.bounds(13, 16) == [16, nil])
+    for earlier in [day(2027, 11, 20), day(2026, 1, 1), day(1970, 1, 1)] {
+      rig.policy.today = earlier
+      #expect(try rig.bounds(13, 16) == [16, nil])
+      #expect(try rig.bounds(18) == [nil, 17])
+    }
+    #expect(rig.prompts == 2)
+  }
+
+  @Test("D8: an app that asks with very many sets of gates is refused") func full() throws {
+    var rig = rig(42)
+    var refused: Problem?
+    for first: Int32 in 1...6 {
+      for second: Int32 in 8...17 where refused == nil {
+        do { _ = try rig.ask(first, second) } catch { refused = error as? Problem }
+      }
+    }
+    #expect(refused == .tooMany)
+    #expect(rig.state.memory(AgeRig.app).answers.count == Limits.ageAnswers)
+    // What was told stays told.
+    #expect(try rig.bounds(1, 8) == [8, nil])
+  }
+
+  @Test("D9: share again gives the present range") func shareAgain() throws {
+    var rig = AgeRig(born: day(2011, 5, 17), today: today)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    rig.policy.today = day(2027, 6, 1)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    rig.state.note(.ageMemory(AgeRig.app, nil))
+    #expect(try rig.bounds(13, 16) == [16, nil])
+  }
+
+  @Test("D11: without a birthdate there is no answer") func notAvailable() {
+    var rig = rig(14)
+    rig.policy.account.birthdate = nil
+    #expect(throws: Problem.ageNotAvailable) { try rig.ask(13) }
+    #expect(throws: Problem.badAgeGates) { try rig.ask(13, 14) }
+  }
+
+  @Test("D12: in a regulated region sharing cannot be declined") func regulated() throws {
+    for sharing in AgeSharing.allCases {
+      var rig = rig(14) { $0.policy.account.region = "US-TX" }
+      rig.policy.settings.sharing = sharing
+      rig.policy.settings.apps[AgeRig.app] = sharing
+      #expect(try rig.bounds(13, 16) == [13, 15])
+      #expect(rig.prompts == 0 && rig.notices == 1)
+    }
+  }
+
+  @Test("F5: a correction that makes an answer untrue forgets it; another one changes nothing")
+  func corrected() throws {
+    var rig = rig(14)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    rig.policy.account.birthdate = day(2012, 5, 18)
+    rig.state.corrected(day(2012, 5, 18))
+    #expect(rig.state.apps == [AgeRig.app])
+    rig.policy.account.birthdate = day(2016, 5, 17)
+    rig.state.corrected(day(2016, 5, 17))
+    #expect(rig.state.apps == [])
+    #expect(try rig.bounds(13, 16) == [nil, 12])
+  }
+}

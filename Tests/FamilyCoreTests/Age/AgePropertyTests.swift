@@ -1,0 +1,173 @@
+@testable import FamilyCore
+import FamilyModel
+import Testing
+
+/// How many histories each of these tests looks at.
+private let histories: UInt64 = 10_000
+
+/// They are played once for all tests. All of this gives way to other tests, which share its threads.
+private let played = Task.detached {
+  var played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = []
+  for seed in 1...histories {
+    if seed.isMultiple(of: 64) { await Task.yield() }
+    let history = AgeHistory(seed: seed)
+    played.append((history, history.play(born: history.born)))
+  }
+  return played
+}
+
+/// What the app knows of the age that counted in one year after the anchor, from the answers of that year.
+private struct Knowledge {
+  let history: AgeHistory
+  var possible = Set(Int32(-3)...60)
+
+  mutating func learn(_ range: AgeRange) {
+    let majority = Region(history.region).majority
+    possible = possible.filter { age in
+      guard age >= range.lower ?? .min, age <= range.upper ?? .max else { return false }
+      let told = history.declaration.told(
+        age: age, majority: majority, isInFamily: history.isInFamily)
+      return range.declaration == nil || range.declaration == told
+    }
+  }
+}
+
+@Suite(.serialized) struct AgePropertyTests {
+  /// Fails with the seed, so that one line replays it.
+  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) async {
+    for (history, seen) in await played.value {
+      if history.seed.isMultiple(of: 64) { await Task.yield() }
+      if let failure = body(history, seen) {
+        Issue.record("AgeHistory(seed: \(history.seed)): \(failure)")
+        return
+      }
+    }
+  }
+
+  @Test(
+    "D3, D8: an answer contains the age that counts, which is the true one or, until the anniversary, one less"
+  ) func trueAge() async {
+    await forEach { history, seen in
+      guard let anchor = AgeHistory.anchor(seen) else { return nil }
+      var latest = anchor
+      for answer in seen {
+        guard let range = answer.range else { continue }
+        latest = max(latest, answer.day)
+        // The checker's own sum of anniversaries.
+        var anniversaries: Int32 = 0
+        while anchor.years(to: latest) > anniversaries { anniversaries += 1 }
+        let counted = history.born.years(to: anchor) + anniversaries
+        guard counted >= range.lower ?? .min, counted <= range.upper ?? .max else {
+          return "\(counted) is not in \(range) on \(answer.day)"
+        }
+        guard 0...1 ~= history.born.years(to: latest) - counted else {
+          return "\(counted) is too far from the true age on \(latest)"
+        }
+        if latest == anchor, counted != history.born.years(to: anchor) { return "not the true age" }
+      }
+      return nil
+    }
+  }
+
+  @Test(
+    "D8: people who were of one age on the day of the first answer are the same to the app, for ever"
+  )
+  func birthday() async {
+    var told = 0
+    await forEach { history, seen in
+      guard let anchor = AgeHistory.anchor(seen) else { return nil }
+      for twin in history.twins(on: anchor) {
+        told += 1
+        if history.play(born: twin) != seen { return "\(twin) is told apart from \(history.born)" }
+      }
+      return nil
+    }
+    #expect(told > histories / 2)
+  }
+
+  @Test("D8: within a year the answers leave at least two ages") func twoAges() async {
+    await forEach { history, seen in
+      guard let anchor = AgeHistory.anchor(seen) else { return nil }
+      var years: [Int32: Knowledge] = [:]
+      var latest = anchor
+      for answer in seen {
+        guard let range = answer.range else { continue }
+        latest = max(latest, answer.day)
+        let year = anchor.years(to: latest)
+        years[year, default: Knowledge(history: history)].learn(range)
+        let possible = years[year]!.possible
+        if possible.count < 2 { return "\(possible) is all that is left on \(latest)" }
+      }
+      return nil
+    }
+  }
+
+  @Test(
+    "D8: what is left out of answers says no more than the answers: no age is alone in what is seen"
+  )
+  func groups() async {
+    for seed in 1...600 as ClosedRange<UInt64> {
+      await Task.yield()
+      let history = AgeHistory(seed: seed, isWithinYear: true)
+      let ages: [[AgeHistory.Seen]] = (Int32(0)...25).map { age in
+        let start = history.steps[0].day
+        return history.play(born: day(start.year - age, start.month, min(start.day, 28)))
+      }
+      for age in 1...24 where ages[age] != ages[age - 1] && ages[age] != ages[age + 1] {
+        Issue.record("AgeHistory(seed: \(seed), isWithinYear: true): \(age) is alone")
+        return
+      }
+    }
+  }
+
+  @Test("D1, D2: every bounded range spans two years, and nothing above majority shows")
+  func bounds() async {
+    await forEach { history, seen in
+      let majority = Region(history.region).majority
+      for range in seen.compactMap(\.range) {
+        if let lower = range.lower, let upper = range.upper, upper - lower < 1 {
+          return "\(range) is too narrow"
+        }
+        if range.lower ?? 0 > majority || range.upper ?? 0 >= majority {
+          return "\(range) shows an age above \(majority)"
+        }
+        if !range.controls.isEmpty, range.upper == nil { return "controls of an adult" }
+      }
+      return nil
+    }
+  }
+
+  @Test("D8: what was shared is given again without a prompt and without a notification")
+  func cached() async {
+    var repeated = 0
+    await forEach { history, seen in
+      guard let anchor = AgeHistory.anchor(seen) else { return nil }
+      var latest = anchor
+      var shared: [[Int32]: (year: Int32, range: AgeRange)] = [:]
+      for (index, answer) in seen.enumerated() {
+        if answer.range != nil { latest = max(latest, answer.day) }
+        let year = anchor.years(to: max(latest, answer.day))
+        let before = index == 0 ? nil : seen[index - 1]
+        if let old = shared[answer.gates], old.year == year {
+          repeated += 1
+          if answer.prompts != before?.prompts ?? 0 || answer.notices != before?.notices ?? 0 {
+            return "asked again on \(answer.day)"
+          }
+          if let range = answer.range,
+            [range.lower, range.upper] != [old.range.lower, old.range.upper]
+              || range.declaration != old.range.declaration
+          {
+            return "another answer on \(answer.day)"
+          }
+        } else if let range = answer.range {
+          shared[answer.gates] = (year, range)
+        } else if answer.prompts > before?.prompts ?? 0 {
+          // Declined in a later year, by a clock that may go back.
+          shared[answer.gates] = nil
+        }
+      }
+      return nil
+    }
+    #expect(repeated > histories / 4)
+  }
+}
