@@ -123,7 +123,12 @@ struct Scale: AsyncParsableCommand {
     var (sent, done) = (0, 0)
     while done < families.count {
       while sent < families.count, sent - done < 1_000 {
-        try devices.send(.attach([]), in: families[sent])
+        // It has everything: what is late would be published again.
+        try devices.send(
+          .attach([
+            Cursor(.family, delivered: 1),
+            Cursor(.conversation(RelayAddress.child), delivered: events),
+          ]), in: families[sent])
         sent += 1
       }
       guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
