@@ -96,8 +96,11 @@ import ZeroMQ
     let child = try rig.peer(1, 30, pairs[30])
     try await during(rig, child, attackers: 2) { _ in
       let stranger = try rig.peer(1, 10, nil)
+      // Never closed: libzmq 4.3.4 aborts (session_base.cpp:260) where a socket is closed while a message of
+      // several parts is half sent on a connection that ends.
+      _ = Unmanaged.passRetained(stranger)
       let part = Array(repeating: UInt8(7), count: Limits.frameBytes / 2)
-      for _ in 0..<12 { try? stranger.sendRaw(Array(repeating: part, count: 64)) }
+      for _ in 0..<6 { try? stranger.sendRaw(Array(repeating: part, count: 64)) }
       usleep(500_000)
     }
     #expect(try await cuts(rig) > 0)
