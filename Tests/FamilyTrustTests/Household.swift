@@ -103,7 +103,9 @@ struct Household {
 
   // MARK: what people do
 
-  func known(_ device: UInt32 = 3) -> [String] { apps[device]!.known.sorted().map(\.value).sorted() }
+  func known(_ device: UInt32 = 3) -> [String] {
+    apps[device]!.known.sorted().map(\.value).sorted()
+  }
 
   @discardableResult
   mutating func ask(_ handles: String..., on device: UInt32 = 3) -> QuestionID {
