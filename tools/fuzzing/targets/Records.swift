@@ -61,7 +61,7 @@ private func child(_ input: inout Bytes, _ security: Security?) {
   var device = ChildMachine(
     home, of: PersonID(3), apps: [AppID("a")], security: security, restoring: records(&input),
     ids: IDSource(seed: 1),
-  digest: { _, _ in [1] })
+    digest: { _, _ in [1] })
   exercise { device.step([.connected, .timer, .disconnected][$0], now: $1) }
 }
 
