@@ -8,6 +8,11 @@ import ZeroMQ
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AgentAttackTests {
   private let attach = AppRequest.attach(app: AgentRig.app, applied: 0).encode()
 
+  /// Positions begin anywhere.
+  private func isAttached(_ reply: AppReply?) -> Bool {
+    if case .attached = reply { true } else { false }
+  }
+
   @Test("X2: bad frames of an app are counted and answered with a number, and stall nothing")
   func badApp() async throws {
     let rig = try await AgentRig()
@@ -29,7 +34,7 @@ import ZeroMQ
     }
     for parts in [1, 3, 12] { _ = try bad.socket.send(Array(repeating: [1], count: parts)) }
     #expect(try await rig.counters { $0.apps == 206 })
-    #expect(try answer(attach) == .attached(acknowledged: 0))
+    #expect(isAttached(try answer(attach)))
     await rig.stop()
   }
 
@@ -41,7 +46,7 @@ import ZeroMQ
     #expect(try bad.receive(300) == nil)
     let good = try rig.app()
     _ = try good.socket.send([[], attach])
-    #expect(try good.appReply() == .attached(acknowledged: 0))
+    #expect(isAttached(try good.appReply()))
     await rig.stop()
   }
 
