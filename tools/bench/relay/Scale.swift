@@ -107,10 +107,11 @@ struct Scale: AsyncParsableCommand {
             payload: event.encode()))
         if seq == events {
           for device in [RelayAddress.guardianDevice, RelayAddress.childDevice] {
-            batch.cursors.append(
-              StoredCursor(
-                family: FamilyID(family), device: device,
-                cursor: Cursor(conversation, delivered: seq)))
+            // All of it: whoever lags is sent it again and again, which is no part of an approval.
+            for cursor in [Cursor(.family, delivered: 1), Cursor(conversation, delivered: seq)] {
+              batch.cursors.append(
+                StoredCursor(family: FamilyID(family), device: device, cursor: cursor))
+            }
           }
         }
         guard batch.events.count == 20_000 || family == count else { continue }
