@@ -437,7 +437,7 @@ public struct DeviceLink: Sendable {
     if state == .attached { attach(now, &out) }
   }
 
-  private mutating func settle(
+  mutating func settle(
     _ id: CommandID, _ problem: Problem?, _ now: Instant, _ out: inout Output
   ) {
     guard let (command, change) = outbox.remove(id) else { return }

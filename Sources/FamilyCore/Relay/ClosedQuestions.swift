@@ -26,6 +26,8 @@ struct ClosedQuestions: Hashable, Sendable {
     entries.insert(entry, at: index)
   }
 
+  mutating func fit() { entries = entries.fitted }
+
   private func index(of id: QuestionID) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {

@@ -91,6 +91,12 @@ public struct FamilyState: Hashable, Sendable {
     }
   }
 
+  /// Gives back the room for growth of a history that was just read: most families ask for nothing more.
+  mutating func fit() {
+    results.fit()
+    closed.fit()
+  }
+
   private mutating func replace(by new: Roster) {
     var left: Set<Audience> = []
     for device in roster.devices {

@@ -56,7 +56,7 @@ public struct RelayMachine: Sendable {
   /// Cursors that one request moves: those of a guardian in the largest family. Others are ignored.
   static let cursorsPerRequest = 2 * Limits.persons + 1
 
-  var families: [FamilyID: Family] = [:]
+  var families = FamilyTable()
   var timers = TimerQueue<FamilyID>()
 
   let verify: FamilyState.Verify
@@ -76,13 +76,15 @@ public struct RelayMachine: Sendable {
   /// How many families it holds.
   public var count: Int { families.count }
   /// Whether it holds the family.
-  public func holds(_ family: FamilyID) -> Bool { families[family] != nil }
+  public func holds(_ family: FamilyID) -> Bool { families.place(of: family) != nil }
   /// Whether the family is held and has a history.
   public func exists(_ family: FamilyID) -> Bool {
-    families[family].map { $0.state.seq > 0 } ?? false
+    families.place(of: family).map { families[$0].state.seq > 0 } ?? false
   }
   /// The family's state, if it is held.
-  public func state(of family: FamilyID) -> FamilyState? { families[family]?.state }
+  public func state(of family: FamilyID) -> FamilyState? {
+    families.place(of: family).map { families[$0].state }
+  }
 
   /// Takes a family from the store: its events in order, and the cursors. A family without events is
   /// one that does not exist yet.
@@ -92,25 +94,26 @@ public struct RelayMachine: Sendable {
     var family = Family(state: FamilyState(resultsKept: resultsKept), used: now)
     for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.readers.restore(device, cursor) }
-    families[id] = family
+    family.state.fit()
+    families.insert(family, id)
   }
 
   /// Whether the family is held, and the key is the device's.
   public func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
-    families[address.family]?.state.roster.device(address.device)?.publicKey == key
+    guard let place = families.place(of: address.family) else { return false }
+    return families[place].state.roster.device(address.device)?.publicKey == key
   }
 
   /// Lets the family go.
   public mutating func evict(_ id: FamilyID) {
-    families[id] = nil
+    families.remove(id)
     timers.remove(id)
   }
 
   /// Lets the least recently used families go until `most` are left.
   public mutating func evict(most: Int) {
     guard families.count > most else { return }
-    let oldest = families.map { ($0.value.used, $0.key) }.sorted { $0 < $1 }
-    for (_, id) in oldest.prefix(families.count - most) { evict(id) }
+    for id in families.oldest(but: most) { evict(id) }
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -119,12 +122,13 @@ public struct RelayMachine: Sendable {
   /// Whether only the store can tell what became of the command: tell it by ``know(_:seq:in:)`` before the
   /// request is taken, which is refused as `overloaded` otherwise.
   public func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
-    families[family]?.state.results.find(command) == .unknown
+    guard let place = families.place(of: family) else { return false }
+    return families[place].state.results.find(command) == .unknown
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.
   public mutating func know(_ command: CommandID, seq: UInt64?, in family: FamilyID) {
-    families[family]?.recalled = (command, seq)
+    if let place = families.place(of: family) { families[place].recalled = (command, seq) }
   }
 
   /// Takes one input and says what is to be done.
@@ -142,12 +146,12 @@ public struct RelayMachine: Sendable {
     case .subscribed(let id, let audience, let generation, let key):
       effects += subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
-      guard let index = families.index(forKey: address.family) else {
+      guard let place = families.place(of: address.family) else {
         effects.append(Self.refusal(of: request, address, id, .overloaded))
         return
       }
       let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
-      if let at = families.values[index].take(request, of: sender, now, verify, &effects) {
+      if let at = families[place].take(request, of: sender, now, verify, &effects) {
         timers.set(address.family, at)
       }
     }
@@ -156,7 +160,9 @@ public struct RelayMachine: Sendable {
   private func subscribed(
     _ id: FamilyID, _ audience: Audience, _ generation: UInt32, _ key: [UInt8]
   ) -> [Effect] {
-    guard let state = families[id]?.state, state.generation(audience) == generation,
+    guard let place = families.place(of: id) else { return [] }
+    let state = families[place].state
+    guard state.generation(audience) == generation,
       state.roster.devices.contains(where: { device in
         device.publicKey == key
           && state.roster.person(device.person).map { state.isMember($0, of: audience) } ?? false
@@ -171,8 +177,8 @@ public struct RelayMachine: Sendable {
     var effects: [Effect] = []
     for _ in 0..<Self.familiesPerTimer {
       guard let id = timers.next(now) else { break }
-      guard let index = families.index(forKey: id) else { continue }
-      let (lagging, next) = families.values[index].look(now)
+      guard let place = families.place(of: id) else { continue }
+      let (lagging, next) = families[place].look(now)
       if let next { timers.set(id, next) }
       effects += lagging.map { audience, generation, after in
         .republish(

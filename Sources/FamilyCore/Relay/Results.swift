@@ -41,6 +41,8 @@ struct Results: Hashable, Sendable {
     entries.removeFirst(gone)
   }
 
+  mutating func fit() { entries = entries.fitted }
+
   private func index(of id: CommandID) -> Int {
     // Nearly always it is the newest.
     guard let last = entries.last, id <= last.id else { return entries.count }

@@ -23,7 +23,9 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
       switch (newValue, isThere) {
       case (let value?, true): entries[index].value = value
       case (let value?, false): entries.insert(Entry(key: key, value: value), at: index)
-      case (nil, true): entries.remove(at: index)
+      case (nil, true):
+        // An empty one keeps no memory.
+        if entries.count == 1 { entries = [] } else { entries.remove(at: index) }
       case (nil, false): break
       }
     }
@@ -50,5 +52,16 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
       if entries[middle].key < key { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+extension Array {
+  /// The same elements in a buffer without room for more.
+  var fitted: [Element] {
+    withUnsafeBufferPointer { elements in
+      Array(unsafeUninitializedCapacity: elements.count) { buffer, count in
+        count = buffer.initialize(fromContentsOf: elements)
+      }
+    }
   }
 }

@@ -31,16 +31,19 @@ struct Children {
   private var due: Double = 0
   private var lastTurn: UInt64 = 0
   private var random = SystemRandomNumberGenerator()
-  private var result: (done: Int, asked: Int, refused: Int, times: [Double]) = (0, 0, 0, [])
+  /// The latency of older questions is not told.
+  private var since: UInt64 = 0
+  private var result = Load.Sample()
 
   init(families: UInt64) { self.families = families }
 
-  mutating func take() -> (done: Int, asked: Int, refused: Int, times: [Double]) {
-    defer { result = (0, 0, 0, []) }
+  mutating func take() -> Load.Sample {
+    defer { result = Load.Sample() }
     return result
   }
 
-  mutating func ask(_ devices: inout Devices, window: Int, rate: Double) throws {
+  mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
+    self.since = since
     let now = Monotonic.now()
     if rate > 0 {
       // What came due meanwhile, at most a tenth of a second of it.
@@ -69,9 +72,22 @@ struct Children {
   }
 
   private mutating func send(_ pending: Pending, _ devices: inout Devices) throws {
-    unaccepted[pending.command] = pending
-    try devices.send(
-      devices.signed(.ask(pending.header, Self.content), id: pending.command), in: pending.family)
+    let request = devices.signed(.ask(pending.header, Self.content), id: pending.command)
+    if try devices.offerQuestion(request, in: pending.family) {
+      unaccepted[pending.command] = pending
+    } else {
+      result.unsent += 1
+      wait(pending, milliseconds: 1_000)
+    }
+  }
+
+  /// As agents wait: what they are told or longer each time, and up to twice that, at random.
+  private mutating func wait(_ pending: Pending, milliseconds: UInt32) {
+    var pending = pending
+    pending.attempts += 1
+    let first = UInt64(max(1_000, milliseconds)) << UInt64(min(pending.attempts - 1, 5))
+    let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
+    retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(pending)
   }
 
   private mutating func retry(_ devices: inout Devices, _ now: UInt64) throws {
@@ -87,13 +103,9 @@ struct Children {
       switch reply.reply {
       case .accepted(let command, _): unaccepted[command] = nil
       case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
-        guard var pending = unaccepted.removeValue(forKey: command) else { continue }
+        guard let pending = unaccepted.removeValue(forKey: command) else { continue }
         result.refused += 1
-        pending.attempts += 1
-        // As agents wait: what they are told or longer each time, and up to twice that, at random.
-        let first = UInt64(max(1_000, problem.retryAfter)) << UInt64(min(pending.attempts - 1, 5))
-        let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
-        retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(pending)
+        wait(pending, milliseconds: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw Refused(reply: reply.reply)
       }
@@ -108,7 +120,7 @@ struct Children {
       known.insert(decision.question)
       if known.count > 1_000_000 { known.removeAll(keepingCapacity: true) }
       result.done += 1
-      result.times.append(Double(Monotonic.now() - start) / 1e9)
+      if start >= since { result.times.append(Double(Monotonic.now() - start) / 1e9) }
     }
   }
 }

@@ -38,7 +38,11 @@ struct Devices: ~Copyable {
   static let timeout = 60_000
 
   private let context: Context
+  /// Questions that wait for the relay; those that find no room are asked again later.
+  private static let waitingQuestions: Int32 = 4_096
+
   let requests: Socket
+  private let questions: Socket
   let broadcasts: Socket
   let device: DeviceID
   private let isPlain: Bool
@@ -55,9 +59,13 @@ struct Devices: ~Copyable {
     options.receiveHighWaterMark = 200_000
     let requests = try Socket(.dealer, in: context, options: options)
     let broadcasts = try Socket(.sub, in: context, options: options)
+    options.sendHighWaterMark = Self.waitingQuestions
+    let questions = try Socket(.dealer, in: context, options: options)
     try requests.connect(relay.requests)
+    try questions.connect(relay.requests)
     try broadcasts.connect(relay.broadcasts)
     self.requests = requests
+    self.questions = questions
     self.broadcasts = broadcasts
     self.context = context
     self.device = device
@@ -74,14 +82,36 @@ struct Devices: ~Copyable {
   }
 
   mutating func send(_ request: Request, in family: UInt64, from device: DeviceID? = nil) throws {
+    let bytes = encoded(request, in: family, from: device)
+    guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+  }
+
+  /// Sends a question on a connection of its own; `false`: so many wait there that it takes no more.
+  ///
+  /// In a family the child who waits is not the device that has something to acknowledge. Here one
+  /// connection has the devices of all families, and what ends an approval must not stand behind
+  /// thousands of new ones.
+  mutating func offerQuestion(_ request: Request, in family: UInt64) throws -> Bool {
+    let bytes = encoded(request, in: family, from: nil)
+    return try Self.offer(bytes, on: questions)
+  }
+
+  private mutating func encoded(_ request: Request, in family: UInt64, from device: DeviceID?)
+    -> [UInt8]
+  {
     nextRequest += 1
     let envelope = Envelope(
       device: DeviceAddress(family: FamilyID(family), device: device ?? self.device),
       requestID: nextRequest,
       request: request)
-    guard try requests.sendPart([], more: true) == .sent,
-      try requests.sendPart(envelope.encode(), more: false) == .sent
-    else { throw RelayGone() }
+    return envelope.encode()
+  }
+
+  private static func offer(_ bytes: [UInt8], on socket: borrowing Socket) throws -> Bool {
+    // A message is taken with its first part, or not at all.
+    guard try socket.sendPart([], more: true) == .sent else { return false }
+    guard try socket.sendPart(bytes, more: false) == .sent else { throw RelayGone() }
+    return true
   }
 
   /// Listens to the conversations of so many families; returns when the relay has approved all.
@@ -114,7 +144,9 @@ struct Devices: ~Copyable {
   }
 
   mutating func nextReply() throws -> ReplyEnvelope? {
-    guard try requests.receive(into: &message) == .message else { return nil }
+    if try requests.receive(into: &message) != .message {
+      guard try questions.receive(into: &message) == .message else { return nil }
+    }
     return try message.withBytes(1) { bytes throws(Problem) in try ReplyEnvelope.decode(bytes) }
   }
 
@@ -129,10 +161,11 @@ struct Devices: ~Copyable {
     return (family, try Broadcast.decode(bytes))
   }
 
-  /// Waits for something on either socket.
+  /// Waits for something on any socket.
   func wait(milliseconds: Int) throws {
     var poller = Poller()
     poller.watch(requests)
+    poller.watch(questions)
     poller.watch(broadcasts)
     _ = try poller.wait(milliseconds: milliseconds)
   }

@@ -14,6 +14,8 @@ final class Load: Sendable {
     var window = 0
     /// Questions a second, whatever becomes of them; 0: as many as the window leaves room for.
     var rate = 0.0
+    /// When that was set.
+    var since: UInt64 = 0
     var isOver = false
     var ready = 0
     var failure: (any Error)?
@@ -23,7 +25,9 @@ final class Load: Sendable {
     var done = 0
     var asked = 0
     var refused = 0
-    /// Seconds of each approval since the last sample was taken.
+    /// Questions that found no room in their own connection.
+    var unsent = 0
+    /// Seconds of each approval since the last sample was taken, of questions asked since the load was set.
     var times: [Double] = []
   }
 
@@ -65,6 +69,7 @@ final class Load: Sendable {
     state.withLock {
       $0.window = window
       $0.rate = rate
+      $0.since = Monotonic.now()
     }
   }
 
@@ -106,17 +111,18 @@ final class Load: Sendable {
     state.withLock { $0.ready += 1 }
     var children = Children(families: families)
     while !isOver {
-      let (window, rate) = state.withLock { ($0.window, $0.rate) }
-      try children.ask(&devices, window: window, rate: rate)
+      let (window, rate, since) = state.withLock { ($0.window, $0.rate, $0.since) }
+      try children.ask(&devices, window: window, rate: rate, since: since)
       try devices.wait(milliseconds: rate > 0 ? 1 : 20)
       try children.hear(&devices)
-      let (done, asked, refused, times) = children.take()
-      guard asked + done + refused > 0 else { continue }
+      let new = children.take()
+      guard new.asked + new.done + new.refused + new.unsent > 0 else { continue }
       sample.withLock {
-        $0.done += done
-        $0.asked += asked
-        $0.refused += refused
-        $0.times += times
+        $0.done += new.done
+        $0.asked += new.asked
+        $0.refused += new.refused
+        $0.unsent += new.unsent
+        $0.times += new.times
       }
     }
   }

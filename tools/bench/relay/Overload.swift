@@ -27,11 +27,14 @@ struct Overload: AsyncParsableCommand {
     try load.set(window: 0)
     sleep(1)
     print("capacity (1,024 on the way): \(Int(peak)) approvals/s")
-    print("load         asked/s   done/s   of capacity   refused/s   p50 ms    p99 ms")
+    print(
+      "load         asked/s   done/s   of capacity   refused/s   unsent/s   relay's cores   p50 ms    p99 ms"
+    )
     for (name, factor) in [
       ("half", 0.5), ("once", 1), ("twice", 2), ("three times", 3), ("half again", 0.5),
     ] {
       _ = load.take()
+      let cpu = relay.cpu
       try load.set(window: 0, rate: peak * factor)
       usleep(UInt32(seconds * 1e6))
       let sample = load.take()
@@ -39,8 +42,10 @@ struct Overload: AsyncParsableCommand {
       print(
         name.padding(toLength: 11, withPad: " ", startingAt: 0)
           + String(
-            format: "%9.0f %8.0f %12.2f %11.0f %9.1f %9.1f", Double(sample.asked) / seconds, done,
-            done / peak, Double(sample.refused) / seconds, quantile(sample.times, 0.5) * 1e3,
+            format: "%9.0f %8.0f %12.2f %11.0f %10.0f %15.2f %9.1f %9.1f",
+            Double(sample.asked) / seconds, done, done / peak, Double(sample.refused) / seconds,
+            Double(sample.unsent) / seconds, (relay.cpu - cpu) / seconds,
+            quantile(sample.times, 0.5) * 1e3,
             quantile(sample.times, 0.99) * 1e3))
     }
     load.stop()
