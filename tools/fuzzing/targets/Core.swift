@@ -54,7 +54,7 @@ struct FuzzedFamily {
     take(effects)
     let answers = effects.count {
       switch $0 {
-      case .reply(address, lastID, _), .page(address, lastID, _, _): true
+      case .reply(address, lastID, _), .page(address, lastID, _, _, _): true
       default: false
       }
     }
