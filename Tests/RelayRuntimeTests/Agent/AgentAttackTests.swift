@@ -29,7 +29,7 @@ import ZeroMQ
     }
     for parts in [1, 3, 12] { _ = try bad.socket.send(Array(repeating: [1], count: parts)) }
     #expect(try await rig.counters { $0.apps == 206 })
-    #expect(try answer(attach) == .attached(acknowledged: 0))
+    #expect(try answer(attach)?.isAttached == true)
     await rig.stop()
   }
 
@@ -41,7 +41,7 @@ import ZeroMQ
     #expect(try bad.receive(300) == nil)
     let good = try rig.app()
     _ = try good.socket.send([[], attach])
-    #expect(try good.appReply() == .attached(acknowledged: 0))
+    #expect(try good.appReply()?.isAttached == true)
     await rig.stop()
   }
 
@@ -201,4 +201,9 @@ extension AgentRig {
     guard try publisher.waitUntilReadable(milliseconds: 5_000) else { return nil }
     return try publisher.receive()?.bytes(0)
   }
+}
+
+extension AppReply {
+  /// Attached, at whatever position the device's life began with.
+  fileprivate var isAttached: Bool { if case .attached = self { true } else { false } }
 }
