@@ -42,8 +42,8 @@ struct AddChild: Guided {
     let quoted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
     print(
       """
-      \(name.printable) is a child of the family now, with communication limits on.
-      For a device: the operator adds this member to the file of families and applies it.
+      \(name.printable) is a child of the family now, with communication limits on. Next: relayctl invite
+      Who is not in the operator's file of families goes when it is applied again; there this is
         {id: \(child.id.rawValue), name: \(quoted.printable), role: child}
       """)
   }

@@ -54,8 +54,10 @@ struct SetUp: ~Copyable {
     var events = try administrator.history(of: .family, in: address)
     let organizer = try organizer(of: roster, among: credentials, now: events)
     var machine = organizer.machine(restoring: events)
-    if machine.link.roster != roster {
+    let before = machine.link.roster
+    if before != roster {
       try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
+      tellWhoGoes(before, roster, of: family.id)
       events = try administrator.history(of: .family, in: address)
     }
     for (person, member) in zip(persons, family.members) {
@@ -71,6 +73,15 @@ struct SetUp: ~Copyable {
         .setLimits(child: person.id, on: limits), id: id, now: .now)
       try administrator.send(prepared, to: address)
     }
+  }
+
+  /// Who joined by invitation is not in the file: nobody is taken out without a word.
+  private func tellWhoGoes(_ before: Roster, _ roster: Roster, of family: UInt64) {
+    let gone = before.devices.filter { roster.device($0.id)?.publicKey != $0.publicKey }.map {
+      "\(before.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)"
+    }
+    guard !gone.isEmpty else { return }
+    print("Family \(family): not in the file, and out: \(gone.joined(separator: ", ")).".printable)
   }
 
   private mutating func setAccount(

@@ -46,6 +46,24 @@ import Testing
     }
   }
 
+  @Test("F3: who is taken out by applying the file anew is named", .timeLimit(.minutes(2)))
+  func again() async throws {
+    try await Home.with { home in
+      let file = home.folder.appendingPathComponent("families.yaml")
+      let apply = [
+        "apply", file.path, "--directory", home.relayFolder, "--credentials",
+        home.folder.appendingPathComponent("credentials").path,
+      ]
+      #expect(try await !home.run(apply).output.contains("out:"))
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let rest = text.split(separator: "\n").filter { !$0.contains("Ines") }
+      try rest.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+      let said = try await home.run(apply)
+      #expect(said.isSuccess)
+      #expect(said.output.contains("Family 4: not in the file, and out: Ines's device 4."))
+    }
+  }
+
   @Test(
     "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(2)))
   func mistakes() async throws {
