@@ -192,11 +192,11 @@ let package = Package(
       "TerminalTests",
       ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
     tests("ArchitectureTests", []),
-    tests("ClusterTests", [subprocess, system]),
+    tests("ClusterTests", ["ProcessCluster", subprocess, system]),
     tests(
       "LoadTests",
       ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
-    tests("ChaosTests", [subprocess, system]),
+    tests("ChaosTests", ["chaos", "ProcessCluster", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests("QRCodeTests", ["QRCode"]),
     tests(

@@ -89,6 +89,16 @@ public enum Reply: Hashable, Sendable {
   case failed(Problem)
 }
 
+extension Reply {
+  /// The page without the events after `upTo`: they are later than the request that it answers.
+  public static func page(_ audience: Audience, _ events: [Event], more: Bool, upTo: UInt64)
+    -> Reply
+  {
+    let kept = events.prefix { $0.seq <= upTo }
+    return .page(audience, Array(kept), more: more && kept.count == events.count)
+  }
+}
+
 /// Where the events of one audience are broadcast.
 public struct Channel: Hashable, Sendable {
   /// Who listens.

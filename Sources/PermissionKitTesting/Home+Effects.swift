@@ -113,7 +113,7 @@ extension Home {
       case .append(_, let event): log.append(event)
       case .cursor, .approve: break
       case .reply(let device, let id, let reply): deliver(.reply(id, reply), to: device.device)
-      case .page(let device, let id, let audience, let after):
+      case .page(let device, let id, let audience, let after, _):
         let events = log.filter { $0.audience == audience && $0.seq > after }
         deliver(.reply(id, .page(audience, events, more: false)), to: device.device)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)

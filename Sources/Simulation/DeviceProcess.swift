@@ -22,6 +22,8 @@ final class DeviceProcess {
   var life = 0
   var fuse = Fuse()
   var clock: Int64 = 0
+  /// Set back in this life, and not seen yet.
+  var isClockSetBack = false
   var timerAt: Int64?
   /// As `AgentHost`'s: what waits for the end of the turn.
   var changes: [RecordChange] = []
@@ -111,6 +113,7 @@ extension World {
     device.isRunning = true
     device.life += 1
     device.timerAt = nil
+    device.isClockSetBack = false
     let records = device.disk.records()
     let ids = IDSource(seed: dice.next())
     if device.plan.isGuardians {
@@ -158,7 +161,8 @@ extension World {
     }
   }
 
-  /// The agent refuses a damaged file. Somebody removes its folder: device and apps start from nothing.
+  /// The agent refuses a damaged file. Somebody removes it: the device starts from nothing, and each of its
+  /// apps from nothing, too, or from what it was told by the device as it was.
   private func reset(_ index: Int) {
     let device = devices[index]
     device.isDamaged = false
@@ -177,7 +181,7 @@ extension World {
       note(.appForgot(AppAddress(device.address, app.id)))
       app.hasForgotten = true
       endApp(index, number, tells: false)
-      app.disk.wipe()
+      if dice.chance(50) { app.disk.wipe() }
     }
   }
 
@@ -234,6 +238,7 @@ extension World {
     case disconnected
     case reply(UInt64, Reply)
     case broadcast(Broadcast)
+    case clockSetBack
     case timer
   }
 
@@ -243,6 +248,7 @@ extension World {
     case .disconnected: both(index, .disconnected, .disconnected)
     case .reply(let id, let reply): both(index, .reply(id, reply), .reply(id, reply))
     case .broadcast(let broadcast): both(index, .broadcast(broadcast), .broadcast(broadcast))
+    case .clockSetBack: both(index, .clockSetBack, .clockSetBack)
     case .timer: both(index, .timer, .timer)
     }
   }

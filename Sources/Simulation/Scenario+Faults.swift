@@ -47,8 +47,7 @@ extension Scenario {
       }
     case 6: steps.append(Step(at: at, act: .full(process(), until: until)))
     case 7:
-      // Further back, timers stand still for longer than a run has patience.
-      let jump = dice.within(dice.chance(50) ? -90_000...90_000 : -90_000...3_600_000)
+      let jump = dice.within(dice.chance(50) ? -90_000...90_000 : -7_200_000...7_200_000)
       steps.append(Step(at: at, act: .clock(process(), by: jump)))
     default:
       if dice.chance(50) {

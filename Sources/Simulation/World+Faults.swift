@@ -67,10 +67,34 @@ extension World {
     switch process {
     case .relay:
       relay.clock += by
+      relay.isClockSetBack = by < -Self.clockStep
       planRelayTimer()
     case .device(let index):
       devices[index].clock += by
+      devices[index].isClockSetBack = by < -Self.clockStep
       planDeviceTimer(index)
+    case .app: break
+    }
+    if by < -Self.clockStep { agenda.plan(.clockSeen(process), at: now + dice.within(0...15_000)) }
+  }
+
+  /// As `ClockWatch.step`.
+  private static let clockStep: Int64 = 1_000
+
+  /// As the shells' turns do: the next one after the step back sees it, if it is still the same process.
+  func seeClock(_ process: Act.Process) {
+    switch process {
+    case .relay:
+      guard relay.isRunning, relay.isClockSetBack else { return }
+      relay.isClockSetBack = false
+      let now = clock(relay.clock)
+      _ = relay.machine.step(.clockSetBack, now: now)
+      relay.outgoing.cursorsDue = relay.outgoing.cursorsDue.map { min($0, now) }
+      planRelayTimer()
+    case .device(let index):
+      guard devices[index].isRunning, devices[index].isClockSetBack else { return }
+      devices[index].isClockSetBack = false
+      deviceInput(index, .clockSetBack)
     case .app: break
     }
   }

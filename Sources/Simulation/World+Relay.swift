@@ -17,7 +17,11 @@ struct RelayProcess {
     var cursorsDue: Instant?
     var replies: [(device: Int, connection: Int, envelope: ReplyEnvelope)] = []
     var broadcasts: [(topic: [UInt8], Broadcast)] = []
-    var pages: [(device: Int, connection: Int, DeviceAddress, id: UInt64, Audience, UInt64)] = []
+    var pages:
+      [(
+        device: Int, connection: Int, DeviceAddress, id: UInt64, Audience, after: UInt64,
+        upTo: UInt64
+      )] = []
     var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
   }
   /// As `RelayLimits.cursorDelay`.
@@ -34,6 +38,8 @@ struct RelayProcess {
   var listeners: [[UInt8]: [Int]] = [:]
   var fuse = Fuse()
   var clock: Int64 = 0
+  /// Set back in this life, and not seen yet.
+  var isClockSetBack = false
   var delay: Int64 = 0
   var hasTurn = false
   var timerAt: Int64?
@@ -64,6 +70,7 @@ extension World {
     relay.machine = RelayMachine(verify: FakeVault.verify, resultsKept: scenario.resultsKept)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
+    relay.isClockSetBack = false
     for index in devices.indices { connect(index) }
   }
 
@@ -218,8 +225,8 @@ extension World {
     case .reply(let address, let id, let reply):
       let reply = ReplyEnvelope(device: address, requestID: id, reply: named(reply, address.family))
       relay.outgoing.replies.append((device, connection, reply))
-    case .page(let address, let id, let audience, let after):
-      relay.outgoing.pages.append((device, connection, address, id, audience, after))
+    case .page(let address, let id, let audience, let after, let upTo):
+      relay.outgoing.pages.append((device, connection, address, id, audience, after, upTo))
     case .broadcast(let family, let generation, let audience, let broadcast):
       let topic = ChannelName.bytes(family, audience, generation)
       relay.outgoing.broadcasts.append((topic, broadcast))
@@ -253,10 +260,10 @@ extension World {
       guard relaySurvives() else { return false }
       publish(broadcast, topic)
     }
-    for (device, connection, address, id, audience, after) in outgoing.pages {
+    for (device, connection, address, id, audience, after, upTo) in outgoing.pages {
       guard relaySurvives() else { return false }
       let page = try page(address.family, audience, after, Limits.pageEvents)
-      let reply = Reply.page(audience, page.events, more: page.more)
+      let reply = Reply.page(audience, page.events, more: page.more, upTo: upTo)
       send(ReplyEnvelope(device: address, requestID: id, reply: reply), to: device, connection)
     }
     for (family, generation, audience, after, limit) in outgoing.republishes {

@@ -38,6 +38,7 @@ final class World {
     case slowEnds(Act.Process)
     case fullEnds(Act.Process)
     case syncs
+    case clockSeen(Act.Process)
     case checksRest
   }
 
@@ -177,6 +178,7 @@ final class World {
     case .syncs:
       relay.disk.sync()
       if !hasHealed { agenda.plan(.syncs, at: now + 20_000) }
+    case .clockSeen(let process): seeClock(process)
     case .checksRest: checkRest()
     }
   }

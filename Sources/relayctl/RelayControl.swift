@@ -40,7 +40,10 @@ struct RelayControl: AsyncParsableCommand {
     func run() throws {
       let folder = URL(fileURLWithPath: directory)
       _ = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
-      print("The keys are in \(folder.path) (0600). Next: relay --directory \(directory)")
+      let endpoints = [("--requests", requests), ("--broadcasts", broadcasts)]
+        .map { name, value in value.map { " \(name) \($0)" } ?? "" }.joined()
+      print(
+        "The keys are in \(folder.path) (0600). Next: relay --directory \(directory)\(endpoints)")
     }
   }
 

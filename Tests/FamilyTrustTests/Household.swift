@@ -218,7 +218,7 @@ struct Household {
       case .reply(let device, let id, let reply):
         if case .refused(_, let refusal) = reply { problem = refusal }
         deliver(reply, id, to: device.device.rawValue)
-      case .page(let device, let id, let audience, let after):
+      case .page(let device, let id, let audience, let after, _):
         page(audience, after: after, id, to: device.device.rawValue)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)
       case .republish(_, _, let audience, let after, let limit):

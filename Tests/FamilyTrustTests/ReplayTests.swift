@@ -12,6 +12,29 @@ import Testing
     if case .contactChanged = body { true } else { false }
   }
 
+  @Test("R8, X3: a device never sends an unsigned word about a question that it does not have yet")
+  func unsignedCancel() {
+    var home = Household()
+    // The relay keeps the question back from Emily's other device, which takes it back.
+    home.tamper = { event, device in
+      if device == 4, case .asked = event.body { return [] }
+      return [event]
+    }
+    let question = home.ask("ada")
+    home.child(4, .cancel(question))
+    home.wait(3_000)
+    #expect(home.log.allSatisfy { $0.device == DeviceID(0) || $0.signature != nil })
+    home.tamper = { event, _ in [event] }
+    home.wait(60_000)
+    let cancelled = home.event { if case .cancelled = $0 { true } else { false } }
+    #expect(cancelled.device == DeviceID(4) && cancelled.signature != nil)
+    #expect(home.problems[3] ?? [] == [])
+    // One that there never was is given up.
+    home.child(4, .cancel(QuestionID(high: 1, low: 1)))
+    home.wait(120_000)
+    #expect(home.children[4]!.link.waiting.isEmpty)
+  }
+
   @Test("X3: an approval that was withdrawn does not come back when its event is handed out again")
   func replayedApproval() {
     var home = Household()

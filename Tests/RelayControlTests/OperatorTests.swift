@@ -35,6 +35,17 @@ import Testing
     }
   }
 
+  @Test("init says the command that starts the relay where devices look for it")
+  func start() async throws {
+    try await Home.with { home in
+      let folder = home.folder.appendingPathComponent("other").path
+      let endpoints = "--requests tcp://127.0.0.1:1 --broadcasts tcp://127.0.0.1:2"
+      let said = try await home.run(
+        ["init", "--directory", folder] + endpoints.split(separator: " ").map(String.init))
+      #expect(said.output.hasSuffix("relay --directory \(folder) \(endpoints)\n"))
+    }
+  }
+
   @Test(
     "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(2)))
   func mistakes() async throws {

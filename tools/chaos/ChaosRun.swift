@@ -45,6 +45,9 @@ struct ChaosRun: Sendable {
     let observer = Observer(
       agents: stage.cluster.agents.map(\.log), apps: appLogs(devices), recorder)
     let watching = Task { await observer.run() }
+    let secrecy = Secrecy(layout, stage.families)
+    let searching = Task { await secrecy.watch() }
+    defer { searching.cancel() }
     let workloads = workloads(stage, devices, recorder, log)
     // Who opened the app once may have it launched.
     for workload in workloads {
@@ -91,6 +94,7 @@ struct ChaosRun: Sendable {
     watching.cancel()
     await watching.value
     try ending.read()
+    for leak in try secrecy.findings(agents: stage.cluster.agents.count) { log.find(leak) }
     // A run in which nobody came through tests nothing.
     for kind in Set(log.operations.map(\.kind)).sorted() {
       let some = log.operations.filter { $0.kind == kind }

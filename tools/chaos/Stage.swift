@@ -13,6 +13,7 @@ final class Stage: Sendable {
   static let passcode = "2580"
 
   let layout: Layout
+  let families: FamilyFile
   let cluster: RunningCluster
   let proxy: FaultProxy
   /// By agent: the ways to the relay's two sockets.
@@ -26,6 +27,7 @@ final class Stage: Sendable {
     self.layout = layout
     try layout.prepare()
     let file = Self.families(families)
+    self.families = file
     let names = Self.names(file)
     let ports = try FreePorts.pair()
     requests = "tcp://127.0.0.1:\(ports.0)"

@@ -13,6 +13,8 @@ struct Workload: Sendable {
   enum Ask: String, CaseIterable {
     case yes, no, day, race, slow, person, open
   }
+  /// What is in every handle, text and title of the workload, and in nothing else: see `Secrecy`.
+  static let marks = ["alex-x", "other-x", "example.org", "whispered", "All day"]
   /// Milliseconds between two things that a person does.
   static let pause = 150...900
   /// Seconds that a person waits for the app.
@@ -60,7 +62,7 @@ struct Workload: Sendable {
     var contacts: [Handle] = []
     while !Task.isCancelled {
       let guardian = guardians.randomElement(using: &random)!
-      let text = Content.text("said \(random.next() % 1000)")
+      let text = Content.text("whispered \(random.next() % 1000)")
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<3: await send("text", .post(child: childID, text), as: guardian)
       case 3..<5: await send("text", .post(child: childID, text), as: child[0])

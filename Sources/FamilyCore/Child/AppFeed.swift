@@ -97,6 +97,7 @@ struct AppFeed: Sendable {
   /// The clock was set back: no wait is longer than it would be from now.
   mutating func clockSetBack(_ now: Instant) {
     notBefore = min(notBefore, now)
+    repeatAt = repeatAt.map { min($0, now) }
     if case .launched(let until) = life {
       life = .launched(until: min(until, now + Timing.launchBudget))
     }

@@ -77,6 +77,8 @@ public struct ChildMachine: Sendable {
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
   ) {
+    var ids = ids
+    let first = AppStanding(startingAfter: ids.next() >> 16)
     // In no family group there is nobody else to believe.
     link = DeviceLink(
       address, of: person, isInFamily ? security : nil, restoring: records, ids: ids)
@@ -85,7 +87,7 @@ public struct ChildMachine: Sendable {
     self.calendar = calendar
     self.manifests = manifests
     feeds = apps.sorted().map { app in
-      var standing = AppStanding()
+      var standing = first
       var entries: [AppEntry] = []
       for record in records {
         if case .app(app, let found) = record { standing = found }

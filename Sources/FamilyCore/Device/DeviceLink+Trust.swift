@@ -18,7 +18,12 @@ extension DeviceLink {
     case share(Audience, [KeyWrap])
     /// The family, or a key, is still on its way.
     case notYet
+    /// It is about a question that this device does not have, so that it cannot sign what becomes of it.
+    case unknownQuestion
   }
+
+  /// How often a question is looked for, with growing delays, before a command about it is given up.
+  static let attemptsForQuestion = 6
 
   /// Seals the command for those who may read it, and signs it.
   mutating func dress(_ id: CommandID, _ command: Command) -> Dress {
@@ -31,10 +36,8 @@ extension DeviceLink {
     }
     func header(_ id: QuestionID) -> QuestionHeader? { question(id)?.header }
     guard let audience = command.outcome(question: header)?.audience else {
-      // Its question is on its way to the relay, and signed is what is said of it when it comes back.
-      if let id = command.earlierQuestion, isOnItsWay(id) { return .notYet }
-      // Nobody would believe it: the relay is to say what is wrong with it.
-      return .ready(SignedCommand(id: id, command: command))
+      // The relay may have the question, and would take the command: unsigned, nobody would believe it.
+      return .unknownQuestion
     }
     if let content = command.content {
       guard trust.seen > 0 else { return .notYet }
@@ -59,12 +62,6 @@ extension DeviceLink {
     return .ready(SignedCommand(id: id, command: command, signature: signature))
   }
 
-  private func isOnItsWay(_ id: QuestionID) -> Bool {
-    outbox.pending.contains { pending in
-      if case .ask(let header, _) = pending.command { header.id == id } else { false }
-    }
-  }
-
   /// The command, and before it what is needed to read it, for whoever visits the relay beside the device,
   /// or brings in the family for it.
   ///
@@ -78,6 +75,7 @@ extension DeviceLink {
       switch dress(id, command) {
       case .ready(let ready): return prepared + [ready]
       case .notYet: throw .stale
+      case .unknownQuestion: throw .unknown
       case .share(let audience, let wraps):
         guard !wraps.isEmpty,
           case .ready(let share) = dress(nextID(now), .shareKeys(audience, wraps))
@@ -94,6 +92,10 @@ extension DeviceLink {
       switch dress(pending.id, pending.command) {
       case .ready(let ready): request(.command(ready.id, ready.command, ready.signature), &out)
       case .notYet: isWaiting = true
+      case .unknownQuestion:
+        // The question may be on its way; one that does not come is none.
+        if pending.attempts < Self.attemptsForQuestion { isWaiting = true; break }
+        settle(pending.id, .unknown, now, &out)
       case .share(let audience, let wraps):
         isWaiting = true
         share(wraps, audience, now, &out)
@@ -179,14 +181,6 @@ extension DeviceLink {
 }
 
 extension Command {
-  /// The question that was asked before, which the command is about.
-  fileprivate var earlierQuestion: QuestionID? {
-    switch self {
-    case .remind(let id), .cancel(let id), .answer(let id, _): id
-    default: nil
-    }
-  }
-
   /// The app of a question.
   fileprivate var app: AppID? {
     switch self {

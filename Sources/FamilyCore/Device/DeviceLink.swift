@@ -225,6 +225,8 @@ public struct DeviceLink: Sendable {
   mutating func clockSetBack(_ now: Instant) {
     guard state != .detached else { return }
     due = now
+    newcomersSince = newcomersSince.map { min($0, now) }
+    newcomersDue = newcomersDue.map { min($0, now) }
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
     if state == .attached { outbox.restart(now) }
   }
@@ -261,11 +263,15 @@ public struct DeviceLink: Sendable {
     case .attached(let channels): attached(channels, now, &out)
     case .page(let audience, let events, let more):
       guard let request = fetching[audience], request.requestID == id else { return }
-      fetching[audience] = nil
       let before = delivered(audience)
       for event in events where event.audience == audience { receive(event, now, &out) }
-      // A page that does not move the cursor must not be asked for again at once.
-      if more, delivered(audience) > before { fetch(audience, now, &out) }
+      let isBehind =
+        more || events.contains { $0.audience == audience && $0.seq > delivered(audience) }
+      // A page that does not go on from here, as of a relay that has lost events, is not asked for again
+      // at once, but when this request is due again, with growing delays.
+      if isBehind, delivered(audience) == before { return }
+      fetching[audience] = nil
+      if isBehind { fetch(audience, now, &out) }
     case .accepted(let id, _): settle(id, nil, now, &out)
     case .refused(let id, let problem):
       if problem.code >= Problem.overloaded.code {
@@ -431,7 +437,7 @@ public struct DeviceLink: Sendable {
     if state == .attached { attach(now, &out) }
   }
 
-  private mutating func settle(
+  mutating func settle(
     _ id: CommandID, _ problem: Problem?, _ now: Instant, _ out: inout Output
   ) {
     guard let (command, change) = outbox.remove(id) else { return }

@@ -73,4 +73,8 @@ public struct AppStanding: Hashable, Sendable {
     self.acknowledged = acknowledged
     self.head = head
   }
+
+  /// An app that nothing was told yet, by a device without records. Positions begin after a random one: an
+  /// app that kept its positions while the device lost its store is out of their range, and starts anew.
+  init(startingAfter position: UInt64) { self.init(acknowledged: position, head: position) }
 }

@@ -112,7 +112,7 @@ extension RelayMachine.Family {
     case .fetch(let audience, let after):
       effects.append(
         mayRead(owner, audience)
-          ? .page(address, id: id, audience, after: after)
+          ? .page(address, id: id, audience, after: after, upTo: state.head(audience))
           : .reply(address, id: id, .failed(.notPermitted)))
     }
     return nil
@@ -147,6 +147,7 @@ extension RelayMachine.Family {
         event, in: address.family, .reply(address, id: id, .accepted(commandID, seq: event.seq)),
         now, &effects)
     } catch {
+      refusals.add(commandID, by: address.device, error)
       effects.append(.reply(address, id: id, .refused(commandID, error)))
       return nil
     }
@@ -179,6 +180,7 @@ extension RelayMachine.Family {
       guard let recalled, recalled.id == id else { throw .overloaded }
       if let seq = recalled.seq { return seq }
     }
+    if let problem = refusals.find(id, by: device) { throw problem }
     return state.known(command, by: device)
   }
 

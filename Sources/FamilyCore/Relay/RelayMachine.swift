@@ -28,8 +28,9 @@ public struct RelayMachine: Sendable {
     case cursor(FamilyID, DeviceID, Cursor)
     /// Answer the request.
     case reply(DeviceAddress, id: UInt64, Reply)
-    /// Answer the request with the events after `after`, from the store.
-    case page(DeviceAddress, id: UInt64, Audience, after: UInt64)
+    /// Answer the request with the events after `after`, from the store; with none after `upTo`, which came
+    /// later than the request: the device may not belong to the audience any more.
+    case page(DeviceAddress, id: UInt64, Audience, after: UInt64, upTo: UInt64)
     /// Publish on the audience's channel.
     case broadcast(FamilyID, generation: UInt32, Audience, Broadcast)
     /// Publish the events after `after` again, from the store, at most `limit`.
@@ -42,6 +43,7 @@ public struct RelayMachine: Sendable {
     var state: FamilyState
     var readers = Readers()
     var allowances = Allowances()
+    var refusals = Refusals()
     var used: Instant
     /// Whether a timer is set for it.
     var isWatched = false

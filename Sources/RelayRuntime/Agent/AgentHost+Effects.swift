@@ -143,7 +143,9 @@ extension AgentHost {
       guard devices[address]?.shutOut != problem else { return }
       devices[address]?.shutOut = problem
       trace("shut-out", device: address, problem: problem)
-      logger.error("the relay does not let this device in (\(problem)); apply its family again")
+      logger.error(
+        "the relay does not let this device in (\(problem)): it was removed, or its family was never applied"
+      )
     }
   }
 }

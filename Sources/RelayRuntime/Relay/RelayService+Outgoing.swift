@@ -14,8 +14,11 @@ struct Outgoing {
   var cursorsDue: Instant?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
   var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
-  /// Read from the store after the commit, so that they hold what was decided before them.
-  var pages: [(route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64)] = []
+  /// Read from the store after the commit, so that they hold what was decided before them, and not what
+  /// was decided after them, when the device may have been removed.
+  var pages:
+    [(route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64, upTo: UInt64)] =
+      []
   var republishes: [(FamilyID, generation: UInt32, Audience, after: UInt64, limit: Int)] = []
 }
 
@@ -42,8 +45,8 @@ extension RelayService {
     case .reply(let device, let id, let reply):
       let reply = ReplyEnvelope(device: device, requestID: id, reply: named(reply, device.family))
       outgoing.replies.append((route, reply.encode()))
-    case .page(let device, let id, let audience, let after):
-      outgoing.pages.append((route, device, id, audience, after))
+    case .page(let device, let id, let audience, let after, let upTo):
+      outgoing.pages.append((route, device, id, audience, after, upTo))
     case .broadcast(let family, let generation, let audience, let broadcast):
       outgoing.broadcasts.append(sealed(broadcast, family, audience, generation))
     case .republish(let family, let generation, let audience, let after, let limit):
@@ -137,12 +140,15 @@ extension RelayService {
   }
 
   private func send(
-    _ item: (route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64)
+    _ item: (
+      route: [UInt8], device: DeviceAddress, id: UInt64, Audience, after: UInt64, upTo: UInt64
+    )
   ) throws {
-    let (route, device, id, audience, after) = item
+    let (route, device, id, audience, after, upTo) = item
     let page = try page(device.family, audience, after, Limits.pageEvents)
     let envelope = ReplyEnvelope(
-      device: device, requestID: id, reply: .page(audience, page.events, more: page.more))
+      device: device, requestID: id,
+      reply: .page(audience, page.events, more: page.more, upTo: upTo))
     try reply(route, envelope.encode())
   }
 

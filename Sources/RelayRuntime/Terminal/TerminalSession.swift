@@ -34,6 +34,8 @@ actor TerminalSession: Service {
   var invited: [[UInt8]: PersonID] = [:]
   private var facts: Facts?
   private var isConnected: Bool?
+  /// Whether it was said that the family does not know the device; each try says so anew.
+  private var isShutOut = false
   private var connectedAt = Instant(milliseconds: .max)
   /// Refusals that cannot be explained before something else has come.
   private var refusals: [(command: Command, problem: Problem)] = []
@@ -257,6 +259,8 @@ actor TerminalSession: Service {
 
   private func tell(_ notice: Notice) async {
     guard let timeline else { return }
+    let wasShutOut = isShutOut
+    isShutOut = if case .shutOut = notice { true } else { false }
     switch notice {
     case .decided(let id, let choice, let guardian) where !isGuardian:
       let question = timeline.link.conversations[timeline.link.personID]?.questions[id]?.question
@@ -270,7 +274,7 @@ actor TerminalSession: Service {
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
       say(painter.hanging(Row("◆ ", .question), text, .bold))
-    case .shutOut: say(painter.text(wording(.notInFamily), .bad))
+    case .shutOut: if !wasShutOut { say(painter.text(wording(.notInFamily), .bad)) }
     // These have a line in the conversation.
     case .decided, .message, .reminded, .withdrawn, .disbelieved: break
     case .wantsToJoin(let join): await self.join(join)

@@ -68,7 +68,7 @@ import Testing
   @Test("M5: a device that was off line fetches what it missed") mutating func fetch() {
     _ = home.ask(Home.question(1))
     let effects = home.send(20, .fetch(conversation, after: 0))
-    guard case .page(Home.address(20), _, conversation, 0) = effects.first else {
+    guard case .page(Home.address(20), _, conversation, 0, 2) = effects.first else {
       Issue.record("\(effects)")
       return
     }

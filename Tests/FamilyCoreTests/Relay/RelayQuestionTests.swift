@@ -1,6 +1,7 @@
-import FamilyCore
 import FamilyModel
 import Testing
+
+@testable import FamilyCore
 
 @Suite struct RelayQuestionTests {
   var home = Home()
@@ -159,12 +160,30 @@ import Testing
     #expect(home.log.count == 2)
   }
 
-  @Test("Q8: a refused command is decided anew when it is repeated") mutating func refusedAnew() {
+  @Test(
+    "Q8, A3: a copy of a refused command is refused alike: the app has the default choice already")
+  mutating func refusedAlike() {
     let id = CommandID(high: 4, low: 5)
     let ask = Command.ask(Home.question(1), .sealed([1]))
     _ = home.command(10, .setLimits(child: child, on: false))
     #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
     _ = home.command(10, .setLimits(child: child, on: true))
-    #expect(home.command(30, ask, id: id) == .success(4))
+    #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
+    // As another command it is asked again; and who else uses the id has not been refused.
+    #expect(home.command(30, ask) == .success(4))
+    #expect(home.command(31, .post(child: child, .sealed([1])), id: id) == .success(5))
+  }
+
+  @Test("A3: refusals are remembered up to a limit, and not those that ask for a repetition")
+  func refusals() {
+    var refusals = Refusals()
+    func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
+    for number in 0...Refusals.most { refusals.add(id(number), by: DeviceID(1), .expired) }
+    #expect(refusals.find(id(0), by: DeviceID(1)) == nil)
+    #expect(refusals.find(id(1), by: DeviceID(1)) == .expired)
+    for problem in [Problem.stale, .overloaded, .tooFast(retryAfter: 1), .storeFailed] {
+      refusals.add(id(999), by: DeviceID(1), problem)
+      #expect(refusals.find(id(999), by: DeviceID(1)) == nil)
+    }
   }
 }

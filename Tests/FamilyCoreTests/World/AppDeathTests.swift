@@ -33,7 +33,7 @@ import Testing
     world.wait(300_000)
     let count = entries()
     #expect((5...20).contains(count))
-    world.child(3, .app(World.app, .acknowledge(1)))
+    world.acknowledgeFirst()
     world.wait(300_000)
     #expect(entries() == count)
   }

@@ -41,6 +41,42 @@ import Testing
     #expect(handled == [1, 2, 3])
   }
 
+  @Test(
+    "K3, X2: an app that kept its store when the device lost its own starts from the device's anew")
+  func deviceLostItsStore() {
+    var world = World()
+    var app = AppMachine(World.app)
+    /// What the two say to each other until nobody has anything to say.
+    func meet() {
+      _ = app.step(.disconnected)
+      _ = world.take(3)
+      var requests = app.step(.connected)
+      while !requests.isEmpty {
+        for case .send(let request) in requests { world.child(3, .app(World.app, request)) }
+        requests = []
+        for case .app(World.app, let reply) in world.take(3) { requests += app.step(.reply(reply)) }
+      }
+    }
+    _ = app.step(.subscribe(.communication))
+    // An answer by default is no event: the device without its store does not know of it any more.
+    world.guardian(1, .setLimits(child: World.emily, on: false))
+    world.ask(World.question(1, Handle("no", .custom)))
+    world.guardian(1, .setLimits(child: World.emily, on: true))
+    let question = World.question(2, Self.handle)
+    world.ask(question)
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    meet()
+    #expect(app.known.sorted() == [Self.handle])
+    // The device loses its store, and the approval is taken back.
+    world.disconnect(3)
+    world.disks[3] = nil
+    world.guardian(1, .withdraw(child: World.emily, .handle(Self.handle, in: nil)))
+    world.restoreChild(3, 3)
+    world.connect(3)
+    meet()
+    #expect(app.known.sorted().isEmpty)
+  }
+
   @Test("R6: an entry without a response does not take along the responses behind it")
   func notAResponse() {
     var machine = Self.restarted()

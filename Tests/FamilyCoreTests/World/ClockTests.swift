@@ -33,6 +33,20 @@ import Testing
     #expect(feed.manage(now + Timing.launchBudget) == .terminate(World.app))
   }
 
+  @Test(
+    "R6: an attached app that owes an acknowledgement is asked again, by the clock that was set back"
+  )
+  func repetition() {
+    let late = Instant(milliseconds: 2 * Self.twoDays)
+    let now = late + -Self.twoDays
+    var feed = AppFeed(World.app)
+    _ = feed.attach(applied: 0, known: [])
+    _ = feed.append(.known([]))
+    #expect(feed.manage(late) == nil)
+    feed.clockSetBack(now)
+    #expect(feed.manage(now) == .app(World.app, .entry(AppEntry(position: 1, body: .known([])))))
+  }
+
   @Test("A3: a command whose repetition was due on the clock before is sent when that was set back")
   func command() {
     var world = World()

@@ -41,7 +41,7 @@ import Testing
   @Test("R9, R6: an app that does not run is launched to forget, until it acknowledges")
   mutating func launch() {
     approve(World.question(1, ada))
-    world.child(3, .app(World.app, .acknowledge(1)))
+    world.acknowledgeFirst()
     world.child(3, .appGone(World.app, exited: true))
     _ = world.take(3)
     world.guardian(1, .withdraw(child: World.emily, .handle(ada, in: nil)))

@@ -67,6 +67,14 @@ extension World {
     }
   }
 
+  /// The app has handled the first entry that waits for it. Positions begin anywhere.
+  mutating func acknowledgeFirst(on id: UInt32 = 3, app: AppID = World.app) {
+    let waiting = (disks[id] ?? [:]).keys.compactMap {
+      if case .entry(app, let position) = $0 { position } else { nil }
+    }
+    child(id, .app(app, .acknowledge(waiting.min()!)))
+  }
+
   func bubbles(on id: UInt32) -> [Bubble] {
     (seen[id] ?? []).compactMap { if case .bubble(let bubble) = $0 { bubble } else { nil } }
   }

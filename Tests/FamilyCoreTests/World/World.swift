@@ -176,7 +176,7 @@ struct World {
       case .append(_, let event): log.append(event)
       case .cursor, .approve: break
       case .reply(let device, let id, let reply): deliver(reply, id, to: device.device.rawValue)
-      case .page(let device, let id, let audience, let after):
+      case .page(let device, let id, let audience, let after, _):
         let events = log.filter { $0.audience == audience && $0.seq > after }
         deliver(.page(audience, events, more: false), id, to: device.device.rawValue)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)

@@ -54,7 +54,7 @@ struct FuzzedFamily {
     take(effects)
     let answers = effects.count {
       switch $0 {
-      case .reply(address, lastID, _), .page(address, lastID, _, _): true
+      case .reply(address, lastID, _), .page(address, lastID, _, _, _): true
       default: false
       }
     }
@@ -148,7 +148,7 @@ private func command(_ input: inout Bytes, _ now: Instant) -> Command {
   case 8: return .setLimits(child: person, on: input.byte() & 1 == 0)
   case 9:
     let header = header(question, person, &input, now)
-    return .answerInPerson(header, .sealed([]), choice: "yes", proof: [input.byte()])
+    return .answerInPerson(header, .sealed([]), choice: "yes", proof: proof(&input))
   case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
   case 11:
     let key = FuzzedFamily.key(UInt32(input.byte()))
@@ -172,11 +172,16 @@ private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -
     bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
 }
 
+/// As long as any that arrives; the right one or a wrong one.
+private func proof(_ input: inout Bytes) -> [UInt8] {
+  Array(repeating: input.byte() & 1, count: 64)
+}
+
 private func join(_ input: inout Bytes) -> JoinRequest {
   let keys = (0..<4).map { _ in FuzzedFamily.key(UInt32(input.byte())) }
   return JoinRequest(
     invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[3],
-    proof: [input.byte() & 1])
+    proof: proof(&input))
 }
 
 private func header(

@@ -1,0 +1,86 @@
+import FamilyCore
+import FamilyModel
+import Testing
+
+@Suite struct FetchTests {
+  private let conversation = Audience.conversation(World.emily)
+
+  private func event(_ seq: UInt64, after previous: UInt64) -> Event {
+    Event(
+      seq: seq, previous: previous, audience: conversation, command: ID128(high: 1, low: seq),
+      device: DeviceID(1), at: Instant(milliseconds: 0),
+      body: .posted(child: World.emily, .text("\(seq)")))
+  }
+
+  /// A child's device that has come to event 5.
+  private func device(_ now: Instant) -> ChildMachine {
+    var device = ChildMachine(
+      DeviceAddress(family: World.family, device: DeviceID(3)), of: World.emily, apps: [],
+      ids: IDSource(seed: 1))
+    _ = device.step(.connected, now: now)
+    _ = device.step(.reply(1, .attached([])), now: now)
+    _ = device.step(.broadcast(.event(event(5, after: 0))), now: now)
+    return device
+  }
+
+  private func fetches(_ effects: [DeviceEffect]) -> [UInt64] {
+    effects.compactMap { if case .send(let id, .fetch) = $0 { id } else { nil } }
+  }
+
+  @Test("X2: a relay that has lost acknowledged events is asked for them with growing delays")
+  func lost() {
+    var now = Instant(milliseconds: 0)
+    var device = device(now)
+    // The relay was restored from a backup that ended with event 2, and went on from there.
+    let page = Reply.page(conversation, [event(6, after: 2)], more: false)
+    var asked = fetches(device.step(.broadcast(.event(event(6, after: 2))), now: now))
+    #expect(asked.count == 1)
+    var times: [Int64] = []
+    while now.milliseconds < 300_000, times.count < 1_000 {
+      if let id = asked.popLast() {
+        times.append(now.milliseconds)
+        asked = fetches(device.step(.reply(id, page), now: now))
+      } else {
+        now = max(now + 1, device.deadline ?? now)
+        let effects = device.step(.timer, now: now)
+        for case .send(let id, .ping) in effects { _ = device.step(.reply(id, .pong), now: now) }
+        asked = fetches(effects)
+      }
+      // It hears of the gap again, and that changes nothing.
+      asked += fetches(device.step(.broadcast(.event(event(7, after: 6))), now: now))
+    }
+    let waits = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(waits.prefix(7) == [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    #expect(times.count < 20)
+  }
+
+  @Test("M5: pages are fetched one after the other until nothing is missing, without a wait")
+  func pages() {
+    let now = Instant(milliseconds: 0)
+    var device = device(now)
+    var asked = fetches(device.step(.broadcast(.event(event(9, after: 8))), now: now))
+    for seq: UInt64 in 6...9 {
+      #expect(asked.count == 1)
+      let page = Reply.page(conversation, [event(seq, after: seq - 1)], more: seq < 9)
+      asked = fetches(device.step(.reply(asked.last ?? 0, page), now: now))
+    }
+    #expect(asked.isEmpty)
+    #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
+  }
+
+  @Test("X3: a page ends with the request: who is removed later in the same batch sees no more")
+  func upTo() {
+    let events = [event(5, after: 0), event(6, after: 5), event(8, after: 6)]
+    #expect(
+      Reply.page(conversation, events, more: true, upTo: 7)
+        == .page(conversation, Array(events[..<2]), more: false))
+    #expect(
+      Reply.page(conversation, events, more: true, upTo: 9)
+        == .page(conversation, events, more: true))
+    var home = Home()
+    _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
+    let effects = home.send(31, .fetch(.conversation(PersonID(3)), after: 0))
+    #expect(
+      effects.contains { if case .page(_, _, _, 0, upTo: 2) = $0 { true } else { false } })
+  }
+}
