@@ -181,7 +181,7 @@ let package = Package(
       "RelayRuntimeTests",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "RelayRuntime", "ZeroMQ", "DeviceConnection", logging, lifecycle,
+        "RelayRuntime", "ZeroMQ", "DeviceConnection", crypto, logging, lifecycle,
       ]),
     tests(
       "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),

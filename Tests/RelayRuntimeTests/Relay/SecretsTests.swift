@@ -1,3 +1,4 @@
+import Crypto
 import FamilyModel
 import FamilyTrust
 import Foundation
@@ -32,6 +33,15 @@ import ZeroMQ
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
     #expect(other.topic(FamilyID(1), .family, generation: 0) != topic)
     #expect(other.key(of: topic) != cipher.key(of: topic))
+  }
+
+  @Test("X3: a channel's key is HKDF's of its topic, as devices were told it before") func keys() {
+    let topic = cipher.topic(FamilyID(5), .family, generation: 0)
+    let secret = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
+      info: [UInt8]("keys".utf8), outputByteCount: 32)
+    let key = HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: topic, outputByteCount: 32)
+    #expect(key.withUnsafeBytes { [UInt8]($0) } == cipher.key(of: topic))
   }
 
   @Test("X3: sealed bytes open under their key and topic only") func seal() {

@@ -31,6 +31,8 @@ struct Children {
   private var due: Double = 0
   private var lastTurn: UInt64 = 0
   private var random = SystemRandomNumberGenerator()
+  /// Whether a question of this turn found no room: the others are not even encoded.
+  private var isFull = false
   /// The latency of older questions is not told.
   private var since: UInt64 = 0
   private var result = Load.Sample()
@@ -44,6 +46,7 @@ struct Children {
 
   mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
     self.since = since
+    isFull = false
     let now = Monotonic.now()
     if rate > 0 {
       // What came due meanwhile, at most a tenth of a second of it.
@@ -72,13 +75,13 @@ struct Children {
   }
 
   private mutating func send(_ pending: Pending, _ devices: inout Devices) throws {
-    let request = devices.signed(.ask(pending.header, Self.content), id: pending.command)
-    if try devices.offerQuestion(request, in: pending.family) {
-      unaccepted[pending.command] = pending
-    } else {
-      result.unsent += 1
-      wait(pending, milliseconds: 1_000)
+    if !isFull {
+      let request = devices.signed(.ask(pending.header, Self.content), id: pending.command)
+      isFull = try !devices.offerQuestion(request, in: pending.family)
     }
+    guard isFull else { return unaccepted[pending.command] = pending }
+    result.unsent += 1
+    wait(pending, milliseconds: 1_000)
   }
 
   /// As agents wait: what they are told or longer each time, and up to twice that, at random.
