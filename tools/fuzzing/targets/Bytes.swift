@@ -16,6 +16,9 @@ struct Bytes {
   /// One of `0..<count`.
   mutating func pick(_ count: Int) -> Int { Int(byte()) % count }
 
+  /// A proof of the size that the wire lets through: right, or wrong.
+  mutating func proof() -> [UInt8] { Array(repeating: byte() & 1, count: 64) }
+
   mutating func number() -> UInt64 { (0..<8).reduce(0) { sum, _ in sum << 8 | UInt64(byte()) } }
 
   /// Two bytes of length, and as many bytes.

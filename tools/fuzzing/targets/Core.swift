@@ -148,11 +148,7 @@ private func command(_ input: inout Bytes, _ now: Instant) -> Command {
   case 8: return .setLimits(child: person, on: input.byte() & 1 == 0)
   case 9:
     let header = header(question, person, &input, now)
-<<<<<<< HEAD
-    return .answerInPerson(header, .sealed([]), choice: "yes", proof: proof(&input))
-=======
     return .answerInPerson(header, .sealed([]), choice: "yes", proof: input.proof())
->>>>>>> 9ef6a7e5a8807774292d0973233ba41dc88f76e2
   case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
   case 11:
     let key = FuzzedFamily.key(UInt32(input.byte()))
@@ -180,11 +176,7 @@ private func join(_ input: inout Bytes) -> JoinRequest {
   let keys = (0..<4).map { _ in FuzzedFamily.key(UInt32(input.byte())) }
   return JoinRequest(
     invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[3],
-<<<<<<< HEAD
-    proof: proof(&input))
-=======
     proof: input.proof())
->>>>>>> 9ef6a7e5a8807774292d0973233ba41dc88f76e2
 }
 
 private func header(
