@@ -50,7 +50,7 @@ public final class TestFamily: Sendable {
   }
 
   /// How long a launched app may take over a response, in real time, until it counts as settled.
-  private static let patience = Duration.seconds(1)
+  private static let patience = Duration.seconds(10)
 
   private let running = Mutex(Life())
   private let background = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -179,7 +179,7 @@ public final class TestFamily: Sendable {
   }
 
   /// Returns when the app has taken in everything that the device has for it, and, launched in the
-  /// background, has handled it (or taken a second of the real clock over it).
+  /// background, has handled it (or taken ten seconds of the real clock over it).
   ///
   /// For expectations that something did *not* happen; who waits for a response needs it not.
   public func settle() async {
