@@ -16,7 +16,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 ///
 /// SplitMix64 (Steele, Lea, Flood 2014). Two sources with the same seed give the same identifiers, so
 /// that a run can be replayed.
-public struct IDSource: Sendable {
+public struct IDSource: RandomNumberGenerator, Sendable {
   private var state: UInt64
   /// A source that starts from `seed`.
   public init(seed: UInt64) { state = seed }

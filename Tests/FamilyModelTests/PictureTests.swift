@@ -115,7 +115,7 @@ private let bad: [(String, [UInt8])] = [
 
   @Test("S2: no bytes trap, and what is taken is within the limits", arguments: [1, 2, 3, 4])
   func fuzz(_ seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = IDSource(seed: seed)
     let samples = good.map(\.1) + bad.map(\.1)
     for _ in 0..<25_000 {
       var bytes = samples[random.below(samples.count)]
@@ -141,21 +141,10 @@ private let bad: [(String, [UInt8])] = [
   }
 }
 
-/// Sebastiano Vigna's SplitMix64: the same numbers for the same seed.
-private struct SplitMix {
-  var state: UInt64
+extension IDSource {
+  fileprivate mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-
-  mutating func bytes(_ count: Int) -> [UInt8] {
+  fileprivate mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 }

@@ -214,5 +214,3 @@ import Testing
     #expect(home.problems == [:])
   }
 }
-
-extension IDSource: RandomNumberGenerator {}

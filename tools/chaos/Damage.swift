@@ -1,3 +1,4 @@
+import FamilyModel
 import Foundation
 
 /// What happens to the file of a dead process.
@@ -39,7 +40,7 @@ enum Damage {
   /// schema. `false`: there is no such page yet.
   static func flip(_ kind: UInt8?, in folder: URL, _ name: String, _ seed: UInt64) throws -> Bool {
     let file = folder.appendingPathComponent(name)
-    var random = Seeded(seed)
+    var random = IDSource(seed: seed)
     guard var data = try? Data(contentsOf: file), data.count > 100 else { return false }
     let size = Int(data[16]) << 8 | Int(data[17])
     func isWanted(_ page: Int) -> Bool {

@@ -68,7 +68,7 @@ final class Nemesis: Sendable {
   }
 
   private func carryOut(_ fault: Fault, _ injected: inout Injected) async throws -> [String] {
-    var random = Seeded(fault.seed)
+    var random = IDSource(seed: fault.seed)
     switch fault.kind {
     case .kill: return signal(fault.victims, SIGKILL)
     case .stop:
@@ -129,7 +129,7 @@ final class Nemesis: Sendable {
     }
   }
 
-  private func network(_ fault: Fault, _ random: inout Seeded) async -> [String] {
+  private func network(_ fault: Fault, _ random: inout IDSource) async -> [String] {
     let lanes = fault.victims.flatMap { stage.lanes[$0]! }
     // One of the two sockets, or both.
     let chosen = lanes.enumerated().filter { [0, 1, 2][Int(fault.seed % 3)] != $0.offset % 2 }

@@ -1,3 +1,4 @@
+import FamilyModel
 /// What chaos breaks, when, and whose: drawn from a seed before the run begins.
 struct Fault: Sendable {
   enum Kind: String, CaseIterable, Sendable {
@@ -57,7 +58,7 @@ struct Plan: Sendable {
   let faults: [Fault]
 
   init(seed: UInt64, seconds: Double, agents: [String], kinds: [Fault.Kind]) {
-    var random = Seeded(seed)
+    var random = IDSource(seed: seed)
     var faults: [Fault] = []
     var deck: [Fault.Kind] = []
     var at = Self.quiet
@@ -74,7 +75,7 @@ struct Plan: Sendable {
     self.faults = faults
   }
 
-  private static func duration(of kind: Fault.Kind, _ random: inout Seeded) -> Double {
+  private static func duration(of kind: Fault.Kind, _ random: inout IDSource) -> Double {
     switch kind {
     case .kill, .storm, .powerLoss: 0
     case .stop: .random(in: 0.2...5, using: &random)
@@ -88,7 +89,7 @@ struct Plan: Sendable {
   }
 
   private static func victims(
-    of kind: Fault.Kind, _ agents: [String], _ random: inout Seeded
+    of kind: Fault.Kind, _ agents: [String], _ random: inout IDSource
   ) -> [String] {
     let apps = agents.filter { $0.hasPrefix("child") }.map { $0 + "*" }
     switch kind {

@@ -1,3 +1,4 @@
+import FamilyModel
 import Foundation
 
 /// What the relay's disk would still have if the power went now.
@@ -49,7 +50,7 @@ final class PowerLoss: @unchecked Sendable {
   /// unsynced sectors there were. The process must not run.
   func strike(_ seed: UInt64) throws -> Int {
     try settle()
-    var random = Seeded(seed)
+    var random = IDSource(seed: seed)
     // Half of the time everything is lost that may be.
     let chance = Bool.random(using: &random) ? 0 : Double.random(in: 0...1, using: &random)
     var atRisk = 0

@@ -29,7 +29,7 @@ struct Workload: Sendable {
 
   /// The child's part.
   func ask(_ seed: UInt64) async {
-    var random = Seeded(seed)
+    var random = IDSource(seed: seed)
     var number = 0
     while !Task.isCancelled {
       number += 1
@@ -57,7 +57,7 @@ struct Workload: Sendable {
 
   /// What else is said and done.
   func talk(_ seed: UInt64) async {
-    var random = Seeded(seed)
+    var random = IDSource(seed: seed)
     let childID = child[0].personID
     var contacts: [Handle] = []
     while !Task.isCancelled {
@@ -151,7 +151,7 @@ struct Workload: Sendable {
     return outcome
   }
 
-  private func pause(_ random: inout Seeded) async {
+  private func pause(_ random: inout IDSource) async {
     try? await Task.sleep(for: .milliseconds(Int.random(in: Self.pause, using: &random)))
   }
 }
