@@ -145,7 +145,7 @@ let package = Package(
       dependencies: [
         "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayStore",
         "RelayWire",
-        "SQLiteStore", "ZeroMQ", argumentParser, logging, lifecycle,
+        "SQLiteStore", "ZeroMQ", "Processes", argumentParser, logging, lifecycle,
       ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
     .executableTarget(
       name: "bench-micro",

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// `cluster up` with one family whose mother approves everything, as a process.
 final class ClusterProcess {
@@ -7,11 +8,7 @@ final class ClusterProcess {
 
   init(_ folder: URL) throws {
     self.folder = folder
-    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-    let program = own.deletingLastPathComponent().appendingPathComponent("cluster")
-    guard FileManager.default.isExecutableFile(atPath: program.path) else {
-      throw ProgramsMissing()
-    }
+    let program = try Program("cluster").file
     let scripts = folder.appendingPathComponent("scripts")
     try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
     try Data(#"{"rules": [{"choose": "approve"}]}"#.utf8)

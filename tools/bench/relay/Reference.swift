@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// The bare reference: see `reference/main.c`.
 struct Reference {
@@ -13,13 +14,8 @@ struct Reference {
     let folder = folder.appendingPathComponent("reference")
     try? FileManager.default.removeItem(at: folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-    let program = own.deletingLastPathComponent().appendingPathComponent("bench-reference")
-    guard FileManager.default.isExecutableFile(atPath: program.path) else {
-      throw ProgramsMissing()
-    }
     let process = Process()
-    process.executableURL = program
+    process.executableURL = try Program("bench-reference").file
     process.arguments = [folder.path, "\(window)", "\(seconds)"]
     let output = Pipe()
     process.standardOutput = output

@@ -2,6 +2,7 @@ import ArgumentParser
 import FamilyModel
 import Foundation
 import Logging
+import Processes
 import RelayRuntime
 import SQLiteStore
 import ServiceLifecycle
@@ -21,13 +22,7 @@ final class RelayProcess {
       requests: credential.requests, broadcasts: credential.broadcasts,
       relayKey: isPlain ? nil : credential.relayKey, administrator: credential.keys,
       child: keys.0, guardian: keys.1)
-    let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-    let program =
-      isPlain ? own : own.deletingLastPathComponent().appendingPathComponent("relay")
-    guard FileManager.default.isExecutableFile(atPath: program.path) else {
-      throw ProgramsMissing()
-    }
-    process.executableURL = program
+    process.executableURL = try Program(isPlain ? "bench" : "relay").file
     process.arguments =
       (isPlain
         ? ["plain-relay", "--key", keys.0.publicKey.z85]
@@ -57,15 +52,7 @@ final class RelayProcess {
   }
 
   /// Seconds of CPU that it has used.
-  var cpu: Double {
-    let path = "/proc/\(process.processIdentifier)/stat"
-    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-      return 0
-    }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-  }
+  var cpu: Double { ProcessReading(process.processIdentifier)?.cpuSeconds ?? 0 }
 
   /// Bytes of memory that are its own.
   var memory: Int {
@@ -114,9 +101,4 @@ struct PlainRelay: AsyncParsableCommand {
         logger: logger)
     ).run()
   }
-}
-
-/// The programs are not built.
-struct ProgramsMissing: Error, CustomStringConvertible {
-  let description = "The programs are not built: swift build -c release"
 }
