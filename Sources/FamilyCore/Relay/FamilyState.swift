@@ -5,7 +5,7 @@ public struct FamilyState: Hashable, Sendable {
   /// An open question as the relay sees it: ids, choices and expiry.
   ///
   /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child (R8). Both are final, and
-  /// go to the ``ClosedQuestions``. Expiry is a matter of the clock, and is looked at when somebody answers.
+  /// go to the ``closed`` ones. Expiry is a matter of the clock, and is looked at when somebody answers.
   struct Question: Hashable, Sendable {
     var header: QuestionHeader
     var seq: UInt64
@@ -33,7 +33,7 @@ public struct FamilyState: Hashable, Sendable {
   let resultsKept: Int
   /// The questions that are neither answered nor cancelled.
   var questions = SmallMap<QuestionID, Question>()
-  var closed = ClosedQuestions()
+  var closed = SmallMap<QuestionID, ClosedQuestion>()
   var limitsOff: Set<PersonID> = []
   /// The family's passcode (A4).
   public internal(set) var passcode: Passcode?
@@ -120,9 +120,7 @@ public struct FamilyState: Hashable, Sendable {
   }
 
   private mutating func close(_ header: QuestionHeader, seq: UInt64, isAnswered: Bool) {
-    closed.add(
-      ClosedQuestions.Entry(
-        id: header.id, seq: seq, digest: header.digest, child: header.child,
-        isAnswered: isAnswered))
+    closed[header.id] = ClosedQuestion(
+      seq: seq, digest: header.digest, child: header.child, isAnswered: isAnswered)
   }
 }

@@ -44,6 +44,9 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
 
   mutating func removeAll() { entries = [] }
 
+  /// Keeps no room for more.
+  mutating func fit() { entries = entries.fitted }
+
   /// Where the key is, or would be.
   private func index(of key: Key) -> Int {
     var (low, high) = (0, entries.count)
