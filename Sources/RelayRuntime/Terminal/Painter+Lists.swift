@@ -17,7 +17,7 @@ extension Painter {
       known.isEmpty
       ? text(wording(.noKnownContacts), .faint) : text(wording(.knownContacts), .bold)
     rows += known.flatMap { hanging("• ", $0.text) }
-    let open = conversation.inOrder.map(Card.init).filter { $0.isOpen(now) }
+    let open = timeline.openCards(of: child.id)
     rows +=
       open.isEmpty
       ? text(wording(.noOpenQuestions), .faint) : text(wording(.openQuestions), .bold)
