@@ -87,8 +87,7 @@ struct Ages: Guided {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
+    let view = try guardian.view()
     var listing = Listing(
       columns: [
         .init("child"), .init(nil, "childID"), .init("app"), .init("gates"), .init("told"),

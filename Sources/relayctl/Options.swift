@@ -46,6 +46,14 @@ struct GuardianOptions: ParsableArguments {
   }
 }
 
+extension GuardianOptions {
+  /// The family as this guardian sees it now, for who only looks.
+  func view() throws -> FamilyView {
+    var relay = try connect()
+    return FamilyView(try relay.machine())
+  }
+}
+
 /// Whose conversation or settings.
 struct ChildOption: ParsableArguments {
   @Option(

@@ -16,8 +16,7 @@ struct History: Guided {
   }
 
   func perform() throws {
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
+    let view = try guardian.view()
     let lines = try view.children(child.name).flatMap { child in
       view.conversation(child).lines.map { (child: child, line: $0) }
     }.sorted { $0.line.seq < $1.line.seq }

@@ -10,8 +10,7 @@ struct Pending: Guided {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
+    let view = try guardian.view()
     var listing = Listing(
       columns: [
         .init("question"), .init("child"), .init(nil, "childID"), .init("app"), .init("about"),

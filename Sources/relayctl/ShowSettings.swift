@@ -11,8 +11,7 @@ struct Known: Guided {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
+    let view = try guardian.view()
     var listing = Listing(
       columns: [
         .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"), .init("how"),
@@ -45,8 +44,7 @@ struct Settings: Guided {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
+    let view = try guardian.view()
     var listing = Listing(
       columns: [
         .init("child"), .init(nil, "childID"), .init("limits"), .init("birthdate"),
