@@ -14,7 +14,6 @@ struct Households: Codable, Sendable {
   static let organizer = DeviceID(1)
   static let child = DeviceID(2)
   static let guardian = DeviceID(3)
-  static let childPerson = PersonID(2)
 
   var seed: UInt64
   /// 1 or 2 in each family.
