@@ -90,7 +90,7 @@ extension DeviceLink {
   mutating func sendDue(_ now: Instant, _ out: inout Output) {
     for pending in outbox.takeDue(now) {
       switch dress(pending.id, pending.command) {
-      case .ready(let ready): request(.command(ready.id, ready.command, ready.signature), &out)
+      case .ready(let ready): request(ready, attempt: pending.attempts, &out)
       case .notYet: isWaiting = true
       case .unknownQuestion:
         // The question may be on its way; one that does not come is none.

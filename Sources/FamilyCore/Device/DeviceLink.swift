@@ -341,7 +341,11 @@ public struct DeviceLink: Sendable {
     cursor.delivered = event.seq
     set(cursor)
     let before = out.events.count
-    if believe(event, &out) { out.changes.append(.put(.event(event))) }
+    if believe(event, &out) {
+      out.changes.append(.put(.event(event)))
+      // The relay's only answer to a command that was sent as request zero.
+      if event.device == address.device { settle(event.command, nil, now, &out) }
+    }
     guard trust != nil else { return }
     if !isBehind { goOn(now) }
     for event in out.events[before...] where event.body.mayBringReaders { newcomersDue = now }
@@ -450,6 +454,14 @@ public struct DeviceLink: Sendable {
   mutating func request(_ request: Request, _ out: inout Output) {
     lastRequestID += 1
     out.sends.append(.send(lastRequestID, request))
+  }
+
+  /// This device listens, and so hears its own event: the first time it asks for no answer beside that. What
+  /// is lost on the way is asked for again, with a number.
+  mutating func request(_ ready: SignedCommand, attempt: Int, _ out: inout Output) {
+    let command = Request.command(ready.id, ready.command, ready.signature)
+    if attempt > 1 { return request(command, &out) }
+    out.sends.append(.send(0, command))
   }
 }
 

@@ -11,22 +11,36 @@ struct ClosedQuestion: Hashable, Sendable {
 }
 
 extension QuestionHeader {
-  /// FNV-1a of all parts (Fowler, Noll, Vo): the same in every run.
+  /// After FNV-1a (Fowler, Noll, Vo) of all parts, but by words of eight bytes: the same in every run.
   var digest: UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-    func add(_ bytes: some Sequence<UInt8>) {
-      for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
     func add(_ number: UInt64) {
-      withUnsafeBytes(of: number.littleEndian) { add($0) }
+      sum = (sum ^ number) &* 0x100_0000_01B3
+      // What differs in the upper half has to come down: a product moves differences up only.
+      sum ^= sum >> 32
+    }
+    func add(_ bytes: UnsafeRawBufferPointer) {
+      add(UInt64(bytes.count))
+      var index = 0
+      while index + 8 <= bytes.count {
+        add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+        index += 8
+      }
+      while index < bytes.count {
+        add(UInt64(bytes[index]))
+        index += 1
+      }
+    }
+    func add(_ text: String) {
+      var text = text
+      text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
     add(UInt64(child.rawValue))
-    add(app.rawValue.utf8)
-    add(UInt64(subjects.count))
-    add(subjects)
+    add(app.rawValue)
+    subjects.withUnsafeBytes { add($0) }
     for choice in choices {
-      add(choice.id.utf8)
-      add(UInt64(choice.answer == .approval ? 1 : 0) << 32 | UInt64(choice.id.utf8.count))
+      add(choice.id)
+      add(choice.answer == .approval ? 1 : 0)
     }
     add(UInt64(bitPattern: expiration?.milliseconds ?? .min))
     return sum

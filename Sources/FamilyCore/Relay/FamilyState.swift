@@ -39,7 +39,8 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var passcode: Passcode?
   /// The largest number that a person of the family ever had.
   var lastPerson = PersonID(0)
-  /// The last event of a conversation that the child wrote: what receipts are about (M4).
+  /// The last event of a conversation that the child wrote: what receipts are about (M4). None, where it is
+  /// a question that was answered: the answer says more than any receipt.
   var lastOfChild = SmallMap<PersonID, UInt64>()
 
   var invitations = Invitations()
@@ -80,7 +81,13 @@ public struct FamilyState: Hashable, Sendable {
       question.lastAsked = event.at
       questions[id] = question
     case .cancelled(let id): close(id, isAnswered: false)
-    case .decided(let decision): close(decision.question, isAnswered: true)
+    case .decided(let decision):
+      if let question = questions[decision.question],
+        lastOfChild[question.header.child] == question.seq
+      {
+        lastOfChild[question.header.child] = nil
+      }
+      close(decision.question, isAnswered: true)
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)

@@ -6,10 +6,10 @@ extension Roster {
   package func isMember(_ person: Person, of audience: Audience) -> Bool {
     if audience == .family { return true }
     if let child = audience.conversationChild {
-      return self.person(child)?.role == .child && (person.id == child || person.role.isGuardian)
+      return role(of: child) == .child && (person.id == child || person.role.isGuardian)
     }
-    guard let owner = audience.accountPerson.flatMap({ self.person($0) }) else { return false }
-    return person.id == owner.id || owner.role == .child && person.role.isGuardian
+    guard let owner = audience.accountPerson, let role = role(of: owner) else { return false }
+    return person.id == owner || role == .child && person.role.isGuardian
   }
 
   /// The audiences of the person, ascending.

@@ -55,8 +55,9 @@ struct Readers: Sendable {
   }
 
   /// Moves a cursor forward, never back and never beyond the head; `nil` where it stays.
-  mutating func move(_ device: DeviceID, _ cursor: Cursor, head: UInt64) -> Cursor? {
-    let old = self.cursor(device, cursor.audience)
+  mutating func move(_ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64)
+    -> Cursor?
+  {
     var new = old
     new.delivered = max(old.delivered, min(cursor.delivered, head))
     new.read = max(old.read, min(cursor.read, new.delivered))
@@ -113,15 +114,27 @@ struct Readers: Sendable {
     }
   }
 
-  /// How far the guardians have come in the child's conversation.
-  func receipt(_ state: FamilyState, _ child: PersonID) -> Receipt {
+  /// How far the guardians have come in the child's conversation, but for one device.
+  func receipt(_ state: FamilyState, _ child: PersonID, without one: DeviceID? = nil) -> Receipt {
     var receipt = Receipt()
-    for device in state.roster.devices {
-      guard state.roster.person(device.person)?.role.isGuardian ?? false else { continue }
-      let cursor = cursor(device.id, .conversation(child))
-      receipt.delivered = max(receipt.delivered, cursor.delivered)
-      receipt.read = max(receipt.read, cursor.read)
+    let devices = state.roster.devices
+    for index in devices.indices where devices[index].id != one {
+      guard state.roster.role(of: devices[index].person)?.isGuardian ?? false else { continue }
+      receipt.advance(to: cursor(devices[index].id, .conversation(child)))
     }
     return receipt
+  }
+}
+
+extension Receipt {
+  mutating func advance(to cursor: Cursor) {
+    delivered = max(delivered, cursor.delivered)
+    read = max(read, cursor.read)
+  }
+
+  /// Delivered and read up to this event.
+  mutating func advance(to seq: UInt64) {
+    delivered = max(delivered, seq)
+    read = max(read, seq)
   }
 }

@@ -101,7 +101,7 @@ public struct RelayMachine: Sendable {
   /// Whether the family is held, and the key is the device's.
   public func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families[place].state.roster.device(address.device)?.publicKey == key
+    return families[place].state.roster.owner(of: address.device, key: key) != nil
   }
 
   /// Lets the family go.
