@@ -15,7 +15,7 @@ struct FamilyTable: Sendable {
 
   var count: Int { places.count }
 
-  func place(of id: FamilyID) -> Int? { places[id.rawValue] }
+  func place(of id: FamilyID) -> Int? { places[id] }
 
   /// The family at a place that ``place(of:)`` named.
   subscript(place: Int) -> Family {
@@ -25,7 +25,7 @@ struct FamilyTable: Sendable {
 
   /// Takes the family in, in place of one with this id.
   mutating func insert(_ family: Family, _ id: FamilyID) {
-    let place = places[id.rawValue] ?? free.popLast() ?? places.count
+    let place = places[id] ?? free.popLast() ?? places.count
     if place / Self.block == blocks.count {
       blocks.append([])
       blocks[place / Self.block].reserveCapacity(Self.block)
@@ -35,19 +35,18 @@ struct FamilyTable: Sendable {
     } else {
       blocks[place / Self.block][place % Self.block] = family
     }
-    places[id.rawValue] = place
+    places[id] = place
   }
 
   mutating func remove(_ id: FamilyID) {
-    guard let place = places[id.rawValue] else { return }
-    places[id.rawValue] = nil
+    guard let place = places.removeValue(forKey: id) else { return }
     blocks[place / Self.block][place % Self.block] = nil
     free.append(place)
   }
 
   /// All but the `most` that were used last; of those used at the same moment the smaller ids.
   func oldest(but most: Int) -> [FamilyID] {
-    places.entries.map { (self[$0.place].used, FamilyID($0.key)) }.sorted { $0 < $1 }
+    places.map { (self[$0.value].used, $0.key) }.sorted { $0 < $1 }
       .prefix(max(0, count - most)).map(\.1)
   }
 }
