@@ -19,27 +19,21 @@ extension QuestionHeader {
       // What differs in the upper half has to come down: a product moves differences up only.
       sum ^= sum >> 32
     }
-    func add(_ bytes: UnsafeRawBufferPointer) {
-      add(UInt64(bytes.count))
-      var index = 0
-      while index + 8 <= bytes.count {
-        add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
-        index += 8
+    func add(_ bytes: some Sequence<UInt8>) {
+      var (word, count): (UInt64, UInt64) = (0, 0)
+      for byte in bytes {
+        word = word << 8 | UInt64(byte)
+        count += 1
+        if count & 7 == 0 { add(word) }
       }
-      while index < bytes.count {
-        add(UInt64(bytes[index]))
-        index += 1
-      }
-    }
-    func add(_ text: String) {
-      var text = text
-      text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+      add(word)
+      add(count)
     }
     add(UInt64(child.rawValue))
-    add(app.rawValue)
-    subjects.withUnsafeBytes { add($0) }
+    add(app.rawValue.utf8)
+    add(subjects)
     for choice in choices {
-      add(choice.id)
+      add(choice.id.utf8)
       add(choice.answer == .approval ? 1 : 0)
     }
     add(UInt64(bitPattern: expiration?.milliseconds ?? .min))

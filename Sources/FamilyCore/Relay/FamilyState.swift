@@ -81,13 +81,7 @@ public struct FamilyState: Hashable, Sendable {
       question.lastAsked = event.at
       questions[id] = question
     case .cancelled(let id): close(id, isAnswered: false)
-    case .decided(let decision):
-      if let question = questions[decision.question],
-        lastOfChild[question.header.child] == question.seq
-      {
-        lastOfChild[question.header.child] = nil
-      }
-      close(decision.question, isAnswered: true)
+    case .decided(let decision): close(decision.question, isAnswered: true)
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
@@ -121,8 +115,9 @@ public struct FamilyState: Hashable, Sendable {
   }
 
   private mutating func close(_ id: QuestionID, isAnswered: Bool) {
-    guard let question = questions[id] else { return }
-    questions[id] = nil
+    guard let question = questions.removeValue(forKey: id) else { return }
+    let child = question.header.child
+    if isAnswered, lastOfChild[child] == question.seq { lastOfChild[child] = nil }
     close(question.header, seq: question.seq, isAnswered: isAnswered)
   }
 

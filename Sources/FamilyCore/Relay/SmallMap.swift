@@ -23,9 +23,7 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
       switch (newValue, isThere) {
       case (let value?, true): entries[index].value = value
       case (let value?, false): insert(Entry(key: key, value: value), at: index)
-      case (nil, true):
-        // An empty one keeps no memory.
-        if entries.count == 1 { entries = [] } else { entries.remove(at: index) }
+      case (nil, true): _ = removeValue(forKey: key)
       case (nil, false): break
       }
     }
@@ -40,6 +38,17 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
       }
       yield &entries[index].value
     }
+  }
+
+  /// Takes the value out.
+  mutating func removeValue(forKey key: Key) -> Value? {
+    let index = index(of: key)
+    guard index < entries.count, entries[index].key == key else { return nil }
+    if entries.count > 1 { return entries.remove(at: index).value }
+    // An empty one keeps no memory.
+    let value = entries[0].value
+    entries = []
+    return value
   }
 
   mutating func removeAll() { entries = [] }
