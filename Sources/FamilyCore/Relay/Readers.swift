@@ -80,13 +80,17 @@ struct Readers: Sendable {
   {
     var late = SmallMap<Audience, UInt64>()
     var isAnythingOpen = false
-    for device in state.roster.devices {
-      guard isAttached(device.id, now), let person = state.roster.person(device.person) else {
-        continue
-      }
-      for audience in state.audiences(of: person) {
-        let delivered = cursor(device.id, audience).delivered
-        guard delivered < state.head(audience) else { continue }
+    let devices = state.roster.devices
+    // By index: nothing of a device is copied.
+    for index in devices.indices {
+      let (device, person) = (devices[index].id, devices[index].person)
+      guard isAttached(device, now), let role = state.roster.role(of: person) else { continue }
+      for entry in state.heads.entries {
+        let audience = entry.key
+        let delivered = cursor(device, audience).delivered
+        guard delivered < entry.value, state.roster.isMember(person, role, of: audience) else {
+          continue
+        }
         isAnythingOpen = true
         guard delivered < expected[audience] ?? 0 else { continue }
         late[audience] = min(late[audience] ?? .max, delivered)
@@ -104,13 +108,16 @@ struct Readers: Sendable {
 
   /// Whether the device lacks something that its person may see.
   func lags(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
-    state.audiences(of: person).contains { cursor(device, $0).delivered < state.head($0) }
+    state.heads.entries.contains {
+      cursor(device, $0.key).delivered < $0.value && state.isMember(person, of: $0.key)
+    }
   }
 
   /// Whether the device lacks something that was there at the last look already.
   func isLate(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
-    state.audiences(of: person).contains {
-      cursor(device, $0).delivered < min(expected[$0] ?? 0, state.head($0))
+    state.heads.entries.contains {
+      cursor(device, $0.key).delivered < min(expected[$0.key] ?? 0, $0.value)
+        && state.isMember(person, of: $0.key)
     }
   }
 
