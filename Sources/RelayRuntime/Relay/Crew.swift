@@ -1,4 +1,4 @@
-import FamilyModel
+package import FamilyModel
 import Foundation
 import Synchronization
 
@@ -36,12 +36,7 @@ final class Crew: Sendable {
   var isMany: Bool { places.count > 1 }
 
   /// The lane of the family.
-  subscript(family: FamilyID) -> Place {
-    guard isMany else { return places[0] }
-    // Numbers that follow each other, or differ by a power of two, must not meet in one lane.
-    let mixed = family.rawValue &* 0x9E37_79B9_7F4A_7C15 >> 32
-    return places[Int(mixed % UInt64(places.count))]
-  }
+  subscript(family: FamilyID) -> Place { places[family.lane(of: places.count)] }
 
   /// Starts the threads; each inherits the caller's mask of signals.
   func start() {
@@ -77,5 +72,15 @@ final class Crew: Sendable {
     for begin in begins { begin.signal() }
     places[0].with { $0.work() }
     for _ in begins { isDone.wait() }
+  }
+}
+
+extension FamilyID {
+  /// The family's lane of so many: numbers that follow each other, or that differ by a power of two or by
+  /// the number of lanes, do not meet in one.
+  package func lane(of lanes: Int) -> Int {
+    // What multiplies is 2⁶⁴ divided by the golden ratio (Knuth, Sorting and Searching, 6.4).
+    let mixed = (rawValue &* 0x9E37_79B9_7F4A_7C15) >> 32
+    return Int((mixed * UInt64(lanes)) >> 32)
   }
 }
