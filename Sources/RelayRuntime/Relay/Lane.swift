@@ -26,7 +26,7 @@ struct Lane: ~Copyable, Sendable {
     var family: FamilyID { envelope.device.family }
   }
 
-  /// What was received for the lane's families.
+  /// What it works on.
   var mailbag = Mailbag()
   var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
   var outgoing = Outgoing()
