@@ -6,17 +6,20 @@ import FamilyModel
 ///
 /// Each channel has one place, and the next one of that place takes it: what it costs does not depend on how
 /// many families there are.
-struct ChannelCache {
-  private struct Entry {
+struct ChannelCache: Sendable {
+  private struct Entry: Sendable {
     var meaning: ChannelCipher.Meaning
     var topic: [UInt8]
     var key: SymmetricKey
   }
 
   private let cipher: ChannelCipher
-  private var entries = [Entry?](repeating: nil, count: RelayLimits.channels)
+  private var entries: [Entry?]
 
-  init(_ cipher: ChannelCipher) { self.cipher = cipher }
+  init(_ cipher: ChannelCipher, most: Int) {
+    self.cipher = cipher
+    entries = Array(repeating: nil, count: most)
+  }
 
   /// What a member is told.
   func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
@@ -35,13 +38,11 @@ struct ChannelCache {
     let meaning = ChannelCipher.Meaning(
       family: family, audience: audience, generation: generation)
     let mixed = (family.rawValue &* 31 &+ audience.rawValue) &* 0x9E37_79B9_7F4A_7C15
-    let place = Int(mixed >> 32) % RelayLimits.channels
+    let place = Int(mixed >> 32) % entries.count
     if let found = entries[place], found.meaning == meaning { return (found.topic, found.key) }
     let (topic, bytes) = channel(family, audience, generation)
     let key = SymmetricKey(data: bytes)
     entries[place] = Entry(meaning: meaning, topic: topic, key: key)
     return (topic, key)
   }
-
-  func meaning(of topic: [UInt8]) -> ChannelCipher.Meaning? { cipher.meaning(of: topic) }
 }

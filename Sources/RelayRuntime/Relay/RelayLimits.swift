@@ -6,6 +6,11 @@ enum RelayLimits {
   static let batchRequests = 4_096
   /// Bytes of requests of one commit, likewise.
   static let batchBytes = 16 << 20
+  /// Lanes at most; more than there are processors are of no use.
+  static let lanes = 16
+  /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
+  /// for them, takes as long as some ten requests.
+  static let forkedRequests = 48
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
   /// Milliseconds that cursors wait before they are written.
