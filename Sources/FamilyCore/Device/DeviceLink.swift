@@ -83,12 +83,15 @@ public struct DeviceLink: Sendable {
   private var moved: Set<Audience> = []
   private var unacknowledged: Set<Audience> = []
   private var lastRequestID: UInt64 = 0
+  /// Whether a host says for all devices of the connection that they are there.
+  private let isSpokenFor: Bool
 
   init(
-    _ address: DeviceAddress, of person: PersonID, _ security: Security?,
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?, isSpokenFor: Bool = false,
     restoring records: [DeviceRecord], ids: IDSource
   ) {
     self.address = address
+    self.isSpokenFor = isSpokenFor
     personID = person
     self.ids = ids
     trust = security.map {
@@ -285,7 +288,7 @@ public struct DeviceLink: Sendable {
     case .joined: break
     case .pong:
       awaitsPong = false
-      if state == .attached { due = now + Timing.ping }
+      if state == .attached { due = nextPing(now) }
     case .failed(let problem):
       if problem == .notEnrolled { out.shutOut = problem }
     }
@@ -414,6 +417,12 @@ public struct DeviceLink: Sendable {
     attempts += 1
   }
 
+  private mutating func nextPing(_ now: Instant) -> Instant {
+    guard isSpokenFor else { return now + Timing.ping }
+    let seldom = Timing.pingSeldom
+    return now + seldom + Int64(ids.next() % UInt64(seldom))
+  }
+
   private mutating func attached(_ channels: [Channel], _ now: Instant, _ out: inout Output) {
     guard state != .detached else { return }
     // Not asked for: the answer to a ping of a device that is late.
@@ -421,7 +430,7 @@ public struct DeviceLink: Sendable {
     state = .attached
     attempts = 0
     awaitsPong = false
-    due = now + Timing.ping
+    due = nextPing(now)
     out.sends.append(.listen(channels, anew: anew))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     newcomersDue = trust == nil ? nil : now

@@ -26,6 +26,7 @@ extension AgentHost {
     guarded {
       for state in try self.connections[key]?.requests.changes() ?? [] {
         self.log(state)
+        self.connections[key]?.pace.restart()
         for address in self.devices.keys.sorted() {
           guard let device = self.devices[address],
             device.credential.keys.publicKey.bytes == key, device.credential.isInFamily,
@@ -49,6 +50,7 @@ extension AgentHost {
       attachQueue.add(device.link.address)
     } else if before, !device.isReachable {
       attachQueue.remove(device.link.address)
+      connection(of: device)?.presence.remove(device.link.address)
       perform(device.disconnected(.now), for: device.link.address)
     }
   }
@@ -81,17 +83,24 @@ extension AgentHost {
 
   private func drainReplies(_ key: [UInt8]) {
     guard let connection = connections[key] else { return }
+    connection.presence.heard()
     guarded {
       try connection.drainReplies(limit: Self.drainLimit) { bytes in
         guard let bytes, let envelope = try? ReplyEnvelope.decode(bytes),
           let device = self.devices[envelope.device],
           device.credential.keys.publicKey.bytes == key
         else { return self.counters.replies += 1 }
-        guard device.isOnline else { return }
         let reply = envelope.reply
+        self.settle(reply, on: connection)
+        guard device.isOnline else { return }
         self.observer?.received(reply, on: envelope.device)
         switch reply {
-        case .attached, .failed: self.attachQueue.remove(envelope.device)
+        case .attached:
+          self.attachQueue.remove(envelope.device)
+          connection.presence.add(envelope.device, Monotonic.now())
+        case .failed:
+          self.attachQueue.remove(envelope.device)
+          connection.presence.remove(envelope.device)
         default: break
         }
         self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
@@ -118,19 +127,64 @@ extension AgentHost {
     }
   }
 
+  private func connection(of device: HostedDevice) -> RelayConnection? {
+    connections[device.credential.keys.publicKey.bytes]
+  }
+
+  /// Tells the relay who is there, where it is time to; where the relay is silent, all attach anew.
+  func speakForAll() {
+    let now = Monotonic.now()
+    for connection in connections.values
+    where connection.presence.deadline.map({ $0 <= now }) ?? false {
+      for address in connection.presence.takeLost(now) {
+        guard let device = devices[address] else { continue }
+        perform(device.disconnected(.now), for: address)
+        attachQueue.add(address)
+      }
+      let turn = connection.presence.speak(now)
+      guard let first = turn.first else { continue }
+      send(0, .present(Array(turn.dropFirst())), of: first)
+    }
+  }
+
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
-    guard let device = devices[address], device.isOnline,
-      let connection = connections[device.credential.keys.publicKey.bytes]
+    guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
+    if case .command(let command, let body, _) = request {
+      let isQuestion = if case .ask = body { true } else { false }
+      let verdict = connection.pace.offer(
+        command, isQuestion: isQuestion, Monotonic.now(), (address, id, request))
+      // Where the relay cannot take it yet, it waits here, or the machine's timer brings it again.
+      guard verdict == .now else { return }
+    }
+    send(id, request, of: address, on: connection)
+  }
+
+  private func send(
+    _ id: UInt64, _ request: Request, of address: DeviceAddress, on connection: RelayConnection
+  ) {
     let envelope = Envelope(device: address, requestID: id, request: request)
     // Full or not connected: the machine's timers send it again.
     guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
   }
 
+  /// The answer to a command may make room for a question that waits.
+  private func settle(_ reply: Reply, on connection: RelayConnection) {
+    let now = Monotonic.now()
+    switch reply {
+    case .accepted(let id, _): connection.pace.answered(id, isTooMuch: false, now)
+    case .refused(let id, let problem):
+      connection.pace.answered(id, isTooMuch: problem.code == Problem.overloaded.code, now)
+    default: return
+    }
+    while let next = connection.pace.next(now) {
+      guard devices[next.device]?.isReachable ?? false else { continue }
+      send(next.id, next.request, of: next.device, on: connection)
+    }
+  }
+
   func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
-    guard let device = devices[address],
-      let connection = connections[device.credential.keys.publicKey.bytes]
-    else { return }
+    guard let device = devices[address], let connection = connection(of: device) else { return }
     let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
     guarded {
       for topic in device.channels.keys where wanted[topic] == nil {

@@ -7,6 +7,10 @@ import ZeroMQ
 final class RelayConnection {
   let requests: WatchedConnection
   let broadcasts: WatchedConnection
+  /// Of the attached devices.
+  var presence = Presence()
+  /// Of commands.
+  var pace = Pace<(device: DeviceAddress, id: UInt64, request: Request)>()
   private var message = Multipart()
   /// The devices of this key that listen to a topic.
   private(set) var listeners: [[UInt8]: [DeviceAddress]] = [:]
@@ -27,9 +31,10 @@ final class RelayConnection {
       .dealer, to: credential.requests, options: options, in: context)
   }
 
-  /// When ``revive()`` may have work, in nanoseconds of `Monotonic`.
+  /// When ``revive()`` or ``presence`` may have work, in nanoseconds of `Monotonic`.
   var deadline: UInt64? {
-    [requests.health.givesUpAt, broadcasts.health.givesUpAt].compactMap { $0 }.min()
+    [requests.health.givesUpAt, broadcasts.health.givesUpAt, presence.deadline]
+      .compactMap { $0 }.min()
   }
 
   func revive() throws(ZeroMQError) {

@@ -82,7 +82,7 @@ public actor RelayService: Service {
     self.store = store
     self.logger = logger
     self.onReady = onReady
-    admission = Admission(questionsPerBatch: max(1, configuration.batchRequests / 8))
+    admission = Admission()
     channels = ChannelCache(ChannelCipher(secret: keys.channelSecret))
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")

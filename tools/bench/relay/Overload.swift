@@ -12,13 +12,16 @@ struct Overload: AsyncParsableCommand {
   @Option(help: "How many families.") var families: UInt64 = 10_000
   @Option(help: "Seconds of each phase.") var seconds = 10.0
 
+  @Flag(help: "Children ask as often as they like, and wait only when they are refused.")
+  var impatient = false
+
   func run() async throws {
     let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let relay = try RelayProcess(folder, isPlain: false)
     defer { relay.stop() }
-    let load = try Load(at: relay.address, families: families)
+    let load = try Load(at: relay.address, families: families, isPatient: !impatient)
     try load.set(window: 1_024)
     sleep(1)
     _ = load.take()
