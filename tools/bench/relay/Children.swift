@@ -50,6 +50,7 @@ struct Children {
   }
 
   mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
+    if window > 0, rate == 0, self.since != since { forget() }
     self.since = since
     isFull = false
     let now = Monotonic.now()
@@ -66,6 +67,12 @@ struct Children {
       while begun.count < window { try ask(&devices, now) }
     }
     try retry(&devices, now)
+  }
+
+  /// What is left of an overload is not asked again: it would come between the questions of the window.
+  private mutating func forget() {
+    (begun, unaccepted, retries) = ([:], [:], [:])
+    if pace != nil { pace = Pace() }
   }
 
   private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
