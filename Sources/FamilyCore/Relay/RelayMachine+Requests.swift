@@ -90,6 +90,13 @@ extension RelayMachine.Family {
     return watch(address.device, owner, now)
   }
 
+  /// Whether every device has acknowledged everything.
+  var isSettled: Bool {
+    !state.roster.devices.contains { device in
+      state.roster.person(device.person).map { readers.lags(device.id, of: $0, state) } ?? false
+    }
+  }
+
   private func tellLate(
     _ address: DeviceAddress, _ owner: Person?, _ effects: inout [RelayMachine.Effect]
   ) {

@@ -39,7 +39,7 @@ public struct RelayMachine: Sendable {
     case approve
   }
 
-  struct Family: Sendable {
+  struct Family: Hashable, Sendable {
     var state: FamilyState
     var readers = Readers()
     var allowances = Allowances()
@@ -48,7 +48,12 @@ public struct RelayMachine: Sendable {
     /// Whether a timer is set for it.
     var isWatched = false
     /// What the store said of the last command that only it could tell of.
-    var recalled: (id: CommandID, seq: UInt64?)?
+    var recalled: Recalled?
+  }
+
+  struct Recalled: Hashable, Sendable {
+    var id: CommandID
+    var seq: UInt64?
   }
 
   /// Families that one `timer` input looks at; the others wait for the next one, at once.
@@ -59,7 +64,7 @@ public struct RelayMachine: Sendable {
   /// Replies to one request, of devices that are there: others are told the next time.
   static let repliesPerRequest = 64
 
-  var families = FamilyTable()
+  var families: FamilyTable
   var timers = TimerQueue<FamilyID>()
 
   let verify: FamilyState.Verify
@@ -71,9 +76,14 @@ public struct RelayMachine: Sendable {
   ///   - verify: Checks signatures; the machine has no cryptography of its own.
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
-  public init(verify: @escaping FamilyState.Verify, resultsKept: Int = .max) {
+  ///   - open: How many families, those used last, are held ready for use; the others are packed into a
+  ///     quarter of the memory.
+  public init(
+    verify: @escaping FamilyState.Verify, resultsKept: Int = .max, open: Int = 8_192
+  ) {
     self.verify = verify
     self.resultsKept = resultsKept
+    families = FamilyTable(open: open)
   }
 
   /// How many families it holds.
@@ -102,9 +112,9 @@ public struct RelayMachine: Sendable {
   }
 
   /// Whether the family is held, and the key is the device's.
-  public func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
+  public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families[place].state.roster.device(address.device)?.publicKey == key
+    return families.open(place) { $0.state.roster.device(address.device)?.publicKey == key }
   }
 
   /// Lets the family go.
@@ -124,14 +134,16 @@ public struct RelayMachine: Sendable {
 
   /// Whether only the store can tell what became of the command: tell it by ``know(_:seq:in:)`` before the
   /// request is taken, which is refused as `overloaded` otherwise.
-  public func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
+  public mutating func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
     guard let place = families.place(of: family) else { return false }
-    return families[place].state.results.find(command) == .unknown
+    return families.open(place) { $0.state.results.find(command) == .unknown }
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.
   public mutating func know(_ command: CommandID, seq: UInt64?, in family: FamilyID) {
-    if let place = families.place(of: family) { families[place].recalled = (command, seq) }
+    if let place = families.place(of: family) {
+      families[place].recalled = Recalled(id: command, seq: seq)
+    }
   }
 
   /// Takes one input and says what is to be done.
@@ -166,21 +178,22 @@ public struct RelayMachine: Sendable {
   }
 
   /// A device for which another one spoke, with the same key. A family that is not held is not read for
-  /// that: its devices are heard again when it is in use.
+  /// that, and one that is packed is opened only if somebody lacks something: its devices are heard again
+  /// when it is in use.
   private mutating func hear(
     _ address: DeviceAddress, _ key: [UInt8], _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let place = families.place(of: address.family) else { return }
+    guard let place = families.place(of: address.family), !families.isSettled(place) else { return }
     if let at = families[place].hear(address, key: key, now, &effects) {
       timers.set(address.family, at)
     }
   }
 
-  private func subscribed(
+  private mutating func subscribed(
     _ id: FamilyID, _ audience: Audience, _ generation: UInt32, _ key: [UInt8]
   ) -> [Effect] {
     guard let place = families.place(of: id) else { return [] }
-    let state = families[place].state
+    let state = families.open(place) { $0.state }
     guard state.generation(audience) == generation,
       state.roster.devices.contains(where: { device in
         device.publicKey == key
