@@ -121,6 +121,11 @@ extension AgentHost {
           var broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
         self.rosters.share(&broadcast, of: first.family)
+        // A device's own event is an answer to its command, too.
+        if case .event(let event) = broadcast {
+          connection.pace.answered(event.command, isTooMuch: false, Monotonic.now())
+          self.sendWaiting(on: connection)
+        }
         for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
           self.observer?.received(broadcast, on: address)
@@ -180,7 +185,11 @@ extension AgentHost {
       connection.pace.answered(id, isTooMuch: problem.code == Problem.overloaded.code, now)
     default: return
     }
-    while let next = connection.pace.next(now) {
+    sendWaiting(on: connection)
+  }
+
+  private func sendWaiting(on connection: RelayConnection) {
+    while let next = connection.pace.next(Monotonic.now()) {
       guard devices[next.device]?.isReachable ?? false else { continue }
       send(next.id, next.request, of: next.device, on: connection)
     }
