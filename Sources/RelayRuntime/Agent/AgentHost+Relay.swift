@@ -97,10 +97,10 @@ extension AgentHost {
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached:
-          self.attachQueue.remove(envelope.device)
+          self.attachQueue.answered(envelope.device, .now)
           connection.presence.add(envelope.device, Monotonic.now())
         case .failed:
-          self.attachQueue.remove(envelope.device)
+          self.attachQueue.answered(envelope.device, .now)
           connection.presence.remove(envelope.device)
         default: break
         }
@@ -164,6 +164,10 @@ extension AgentHost {
         command, isQuestion: isQuestion, Monotonic.now(), (address, id, request))
       // Where the relay cannot take it yet, it waits here, or the machine's timer brings it again.
       guard verdict == .now else { return }
+    }
+    // The machine asks again when its timer wants to.
+    if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, .now) {
+      return
     }
     send(id, request, of: address, on: connection)
   }

@@ -12,8 +12,9 @@ struct Presence {
   static let most = 256
   /// Between two requests that name the same device.
   static let every = UInt64(Timing.ping) * 1_000_000
-  /// After which a connection on which nothing comes is not believed in.
-  static let patience = UInt64(Timing.requestFirst) * 5_000_000
+  /// After which a connection on which nothing comes is not believed in: the relay has forgotten its devices
+  /// by then. A relay that is only slow must not have to attach thousands anew on top of it.
+  static let patience: UInt64 = 45_000_000_000
 
   private var devices: [DeviceAddress] = []
   private var places: [DeviceAddress: Int] = [:]
@@ -60,7 +61,9 @@ struct Presence {
   mutating func speak(_ now: UInt64) -> ArraySlice<DeviceAddress> {
     guard let due, due <= now else { return [] }
     if next >= devices.count { next = 0 }
-    let turn = devices[next...].prefix(Self.most)
+    // Who has not answered yet is not asked more.
+    let isAnswered = waiting.map { now >= $0 + Self.every } ?? true
+    let turn = isAnswered ? devices[next...].prefix(Self.most) : []
     next += turn.count
     // So many turns in a round; what was missed meanwhile is not made up for.
     let turns = UInt64((devices.count + Self.most - 1) / Self.most)

@@ -38,6 +38,12 @@ public struct Admission: Sendable {
     return standingSince.map { now - $0 >= patience } ?? false
   }
 
+  /// Whether requests wait that were there before the last batch. Acknowledgements may be among them: nothing
+  /// is published again for want of them, for up to ten seconds.
+  var isBehind: Bool {
+    standingSince.map { (Self.shortPatience..<10_000).contains(now - $0) } ?? false
+  }
+
   /// - Parameter milliseconds: The clock; only differences count.
   public mutating func batchBegins(_ milliseconds: Int64) {
     now = milliseconds

@@ -28,6 +28,8 @@ struct Lane: ~Copyable, Sendable {
 
   /// What was received for the lane's families.
   var mailbag = Mailbag()
+  /// Whether acknowledgements may wait unread: nothing is published again for want of them.
+  var isBehind = false
   var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
   var outgoing = Outgoing()
   var cursors: CursorBacklog
@@ -132,7 +134,7 @@ struct Lane: ~Copyable, Sendable {
 
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {
-    guard let due = machine.deadline, due <= now else { return }
+    guard !isBehind, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, &effects)
     takeEffects(route: [])
   }

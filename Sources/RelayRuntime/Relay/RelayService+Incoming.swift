@@ -34,6 +34,7 @@ extension RelayService {
       if atOnce { counters.forks += 1 }
       for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
       admission.batchEnds(isQueueEmpty: isQueueEmpty)
+      for place in crew.places { place.with { $0.isBehind = admission.isBehind } }
     }
     flush()
   }

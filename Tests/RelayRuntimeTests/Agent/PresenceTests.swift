@@ -44,12 +44,11 @@ import Testing
     #expect(presence.deadline == nil)
   }
 
-  @Test("where nothing comes for five seconds after a request, all devices attach anew")
+  @Test("where nothing comes for long after a request, all devices attach anew, and not before")
   func lost() {
     var presence = presence(2)
     _ = presence.speak(Presence.every)
     let late = Presence.every + Presence.patience
-    #expect(presence.deadline == late)
     #expect(presence.takeLost(late - 1) == [])
     var heard = presence
     heard.heard()
