@@ -70,6 +70,9 @@ public enum Request: Hashable, Sendable {
   case acknowledge([Cursor])
   /// Are you there?
   case ping
+  /// I am there, and so are these other devices with my key, on my connection. One `pong` for all of them;
+  /// who lacks something is told its channels, with the request's number zero.
+  case present([DeviceAddress])
   /// I have a code: let me join. It is repeated until the answer names my device.
   indirect case join(JoinRequest)
 }

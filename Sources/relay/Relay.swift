@@ -58,5 +58,8 @@ struct Relay: AsyncParsableCommand {
         services: [.init(service: relay)], gracefulShutdownSignals: [.sigterm, .sigint],
         logger: logger))
     try await group.run()
+    // Everything is stored and nothing waits to be sent. Closing the sockets in order would take libzmq
+    // minutes with hundreds of thousands of subscriptions: it looks through all of them for each connection.
+    withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }
   }
 }

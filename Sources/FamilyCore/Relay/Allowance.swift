@@ -61,6 +61,7 @@ struct Allowances: Hashable, Sendable {
   static func cost(of request: Request) -> Int64 {
     switch request {
     case .ping, .acknowledge: 1
+    case .present(let others): 1 + Int64(others.count / 8)
     case .attach: 8
     case .fetch: 16
     case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)

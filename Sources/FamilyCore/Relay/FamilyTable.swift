@@ -18,7 +18,8 @@ struct FamilyTable: Sendable {
 
   private enum Slot: Sendable {
     case free
-    case packed([UInt8], used: Instant)
+    /// `isSettled`: all devices have acknowledged everything.
+    case packed([UInt8], used: Instant, isSettled: Bool)
     case large(Large)
     case open(Int)
   }
@@ -52,12 +53,17 @@ struct FamilyTable: Sendable {
     if let place = places[id], case .open = slot(place) { true } else { false }
   }
 
+  /// Whether the family is packed, and nobody lacks anything.
+  func isSettled(_ place: Int) -> Bool {
+    if case .packed(_, _, isSettled: true) = slot(place) { true } else { false }
+  }
+
   /// The family at a place that ``place(of:)`` named.
   subscript(place: Int) -> Family {
     get {
       switch slot(place) {
       case .open(let index): openFamilies[index]
-      case .packed(let bytes, _): Unpacker.unpack(bytes, as: Family.self)
+      case .packed(let bytes, _, _): Unpacker.unpack(bytes, as: Family.self)
       case .large(let large): large.family
       case .free: preconditionFailure("nobody lives at place \(place)")
       }
@@ -107,7 +113,7 @@ struct FamilyTable: Sendable {
   private func used(_ place: Int) -> Instant {
     switch slot(place) {
     case .open(let index): openFamilies[index].used
-    case .packed(_, let used): used
+    case .packed(_, let used, _): used
     case .large(let large): large.family.used
     case .free: Instant(milliseconds: .min)
     }
@@ -156,6 +162,7 @@ struct FamilyTable: Sendable {
 
   private static func closed(_ family: Family) -> Slot {
     family.state.closed.entries.count > mostClosed
-      ? .large(Large(family)) : .packed(Packer.pack(family), used: family.used)
+      ? .large(Large(family))
+      : .packed(Packer.pack(family), used: family.used, isSettled: family.isSettled)
   }
 }

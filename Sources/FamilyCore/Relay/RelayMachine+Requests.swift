@@ -68,8 +68,40 @@ extension RelayMachine.Family {
   ) -> Instant? {
     let reads = if case .command = request { false } else { true }
     readers.heard(from: device, attaches: reads, now)
-    if case .ping = request { return watch(device, person, now) }
-    return nil
+    switch request {
+    case .ping, .present: return watch(device, person, now)
+    default: return nil
+    }
+  }
+
+  /// Another device with its key says that it is there, too.
+  mutating func hear(
+    _ address: DeviceAddress, key: [UInt8], _ now: Instant,
+    _ effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    guard let device = state.roster.device(address.device), device.publicKey == key,
+      let owner = state.roster.person(device.person)
+    else {
+      effects.append(.reply(address, id: 0, .failed(.notEnrolled)))
+      return nil
+    }
+    readers.heard(from: address.device, attaches: true, now)
+    tellLate(address, owner, &effects)
+    return watch(address.device, owner, now)
+  }
+
+  /// Whether every device has acknowledged everything.
+  var isSettled: Bool {
+    !state.roster.devices.contains { device in
+      state.roster.person(device.person).map { readers.lags(device.id, of: $0, state) } ?? false
+    }
+  }
+
+  private func tellLate(
+    _ address: DeviceAddress, _ owner: Person?, _ effects: inout [RelayMachine.Effect]
+  ) {
+    guard let owner, readers.isLate(address.device, of: owner, state) else { return }
+    effects.append(.reply(address, id: 0, .attached(channels(owner))))
   }
 
   private mutating func watch(_ device: DeviceID, _ person: Person, _ now: Instant) -> Instant? {
@@ -94,6 +126,9 @@ extension RelayMachine.Family {
     let (address, id) = (sender.address, sender.id)
     switch request {
     case .ping: effects.append(.reply(address, id: id, pong(address, owner)))
+    case .present:
+      tellLate(address, owner, &effects)
+      effects.append(.reply(address, id: id, .pong))
     // Looked at before anybody asks who it is.
     case .join: break
     case .command(let commandID, let command, let signature):

@@ -150,13 +150,13 @@ public actor AgentHost: Service {
     if credential.role.isGuardian {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: credential.security,
-        restoring: records, ids: ids)
+        isSpokenFor: true, restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      security: credential.security, restoring: records, ids: ids,
+      security: credential.security, isSpokenFor: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
@@ -211,6 +211,7 @@ public actor AgentHost: Service {
         timers.set(address, deadline)
       }
     }
+    speakForAll()
     attachNext()
     trim(now)
     repeat {

@@ -28,6 +28,8 @@ struct Lane: ~Copyable, Sendable {
 
   /// What it works on.
   var mailbag = Mailbag()
+  /// Whether acknowledgements may wait unread: nothing is published again for want of them.
+  var isBehind = false
   var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
   var outgoing = Outgoing()
   var cursors: CursorBacklog
@@ -91,6 +93,8 @@ struct Lane: ~Copyable, Sendable {
     if !waiting.isEmpty, waiting.contains(request.family) { return true }
     switch request.envelope.request {
     case .fetch: return true
+    // It is about families of other lanes, too.
+    case .present: return true
     case .command(let id, _, _): return !machine.holds(request.family) || needsResult(id, request)
     default: return !machine.holds(request.family)
     }
@@ -130,7 +134,7 @@ struct Lane: ~Copyable, Sendable {
 
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {
-    guard let due = machine.deadline, due <= now else { return }
+    guard !isBehind, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, &effects)
     takeEffects(route: [])
   }

@@ -12,6 +12,7 @@ extension RelayService {
       var rounds = 1
       while waiting > 0, failure == nil {
         var next = 0
+        noteBehind()
         if crew.isMany, waiting >= configuration.forkedRequests {
           counters.forks += 1
           try crew.work {
@@ -26,8 +27,13 @@ extension RelayService {
         waiting = next
         rounds += 1
       }
+      noteBehind()
     }
     flush()
+  }
+
+  private func noteBehind() {
+    for place in crew.places { place.with { $0.isBehind = admission.isBehind } }
   }
 
   /// Gives what waits to the lanes, up to the limits of a batch; tells how many messages those were.
@@ -74,6 +80,26 @@ extension RelayService {
   /// Handles a request that needs the store, as the lane would.
   private func serve(_ request: Lane.Request) {
     guard failure == nil else { return }
+    if case .present(let others) = request.envelope.request, crew.isMany {
+      for part in parts(of: request, others) { handle(part) }
+    } else {
+      handle(request)
+    }
+  }
+
+  /// For each lane one request about its families' devices, of the first of them.
+  private func parts(of request: Lane.Request, _ others: [DeviceAddress]) -> [Lane.Request] {
+    let all = [request.envelope.device] + others
+    let byLane = Dictionary(grouping: all) { $0.family.lane(of: crew.places.count) }
+    return byLane.keys.sorted().map { lane in
+      var part = request
+      part.envelope.device = byLane[lane]![0]
+      part.envelope.request = .present(Array(byLane[lane]!.dropFirst()))
+      return part
+    }
+  }
+
+  private func handle(_ request: Lane.Request) {
     let place = crew[request.family]
     let isRead = load(request.family, for: request.key, isTrusted: request.isAdministrator)
     recall(request, place)

@@ -91,7 +91,7 @@ public actor RelayService: Service {
     self.store = store
     self.logger = logger
     self.onReady = onReady
-    admission = Admission(questionsPerBatch: max(1, configuration.batchRequests / 8))
+    admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
     crew = Crew(configuration, keys)
     outgoing = crew.places.map { _ in Outgoing() }

@@ -37,7 +37,7 @@ extension DeviceLink {
     case .joined: break
     case .pong:
       awaitsPong = false
-      if state == .attached { due = now + Timing.ping }
+      if state == .attached { due = nextPing(now) }
     case .failed(let problem):
       if problem == .notEnrolled { out.shutOut = problem }
     }

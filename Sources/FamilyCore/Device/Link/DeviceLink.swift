@@ -70,12 +70,15 @@ public struct DeviceLink: Sendable {
   var moved: Set<Audience> = []
   var unacknowledged: Set<Audience> = []
   var lastRequestID: UInt64 = 0
+  /// Whether a host says for all devices of the connection that they are there.
+  let isSpokenFor: Bool
 
   init(
-    _ address: DeviceAddress, of person: PersonID, _ security: Security?,
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?, isSpokenFor: Bool = false,
     restoring records: [DeviceRecord], ids: IDSource
   ) {
     self.address = address
+    self.isSpokenFor = isSpokenFor
     personID = person
     self.ids = ids
     trust = security.map {
@@ -98,6 +101,12 @@ public struct DeviceLink: Sendable {
     for case .shareKeys(let audience, let wraps) in outbox.pending.map(\.command) {
       learn(wraps, audience, isShared: false)
     }
+  }
+
+  /// When an attached device says next that it is there.
+  mutating func nextPing(_ now: Instant) -> Instant {
+    guard isSpokenFor else { return now + Timing.ping }
+    return now + Timing.pingSeldom + Int64(ids.next() % UInt64(Timing.pingSeldom))
   }
 
   /// A new command's id, later than all that this device knows of.
