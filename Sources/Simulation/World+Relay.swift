@@ -29,7 +29,7 @@ struct RelayProcess {
   /// As `RelayLimits.batchRequests`, smaller.
   static let batch = 64
 
-  var machine = RelayMachine(verify: FakeVault.verify)
+  var machine = RelayMachine(verify: FakeVault.verify, digest: FakeVault.digest)
   let disk = RelayDisk()
   var inbox: [Message] = []
   var outgoing = Outgoing()
@@ -67,7 +67,8 @@ extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
     relay.isRunning = true
-    relay.machine = RelayMachine(verify: FakeVault.verify, resultsKept: scenario.resultsKept)
+    relay.machine = RelayMachine(
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     relay.isClockSetBack = false

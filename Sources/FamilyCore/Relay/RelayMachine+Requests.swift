@@ -27,7 +27,7 @@ extension RelayMachine.Family {
   /// - Returns: When to look whether everybody has what they should; `nil`: that is known already.
   mutating func take(
     _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
     let owner: Person?
@@ -89,7 +89,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ request: Request, _ sender: RelayMachine.Sender, _ owner: Person?, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     switch request {
@@ -126,7 +126,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
-    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify,
+    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verifier,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)

@@ -59,17 +59,21 @@ public struct RelayMachine: Sendable {
   var families = FamilyTable()
   var timers = TimerQueue<FamilyID>()
 
-  let verify: FamilyState.Verify
+  let verify: FamilyState.Verifier
   private let resultsKept: Int
 
   /// A relay that holds no family.
   ///
   /// - Parameters:
   ///   - verify: Checks signatures; the machine has no cryptography of its own.
+  ///   - digest: The digest that the families' devices sign.
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
-  public init(verify: @escaping FamilyState.Verify, resultsKept: Int = .max) {
-    self.verify = verify
+  public init(
+    verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
+    resultsKept: Int = .max
+  ) {
+    self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept
   }
 

@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 public import Logging
 public import RelayStore
 public import ServiceLifecycle
@@ -48,7 +49,8 @@ public actor RelayService: Service {
   private let onReady: @Sendable () -> Void
   private let ending = AsyncStream.makeStream(of: Never.self)
 
-  var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
+  var machine = RelayMachine(
+    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
   var effects: [RelayMachine.Effect] = []
   var strangers = Strangers()
   var admission: Admission
