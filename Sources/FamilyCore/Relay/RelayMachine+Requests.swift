@@ -135,6 +135,7 @@ extension RelayMachine.Family {
         effects.append(.reply(address, id: id, .accepted(commandID, seq: seq)))
         return nil
       }
+      try require(signature, of: address.device)
       let (body, audience) = try state.decide(
         command, id: commandID, by: address.device, in: address.family,
         signed: signature.map { (commandID, $0) },
@@ -151,6 +152,17 @@ extension RelayMachine.Family {
       effects.append(.reply(address, id: id, .refused(commandID, error)))
       return nil
     }
+  }
+
+  /// A device that has a key to sign with signs, as itself: nobody would believe anything else.
+  ///
+  /// Whether the signature is right is for those who believe it: the relay could not be believed anyway, and
+  /// each verification would cost it more than all else that it does for a command.
+  private func require(_ signature: Signature?, of device: DeviceID) throws(Problem) {
+    guard let sender = state.roster.device(device), !sender.signingKey.isEmpty else { return }
+    guard let signature, signature.signer == device,
+      signature.bytes.count == Signature.byteCount
+    else { throw .notSigned }
   }
 
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.

@@ -75,10 +75,13 @@ struct Devices: ~Copyable {
   mutating func newID() -> ID128 { ids.id(now: .now) }
 
   /// A command with as many bytes of a signature as a signed one has: the relay carries them.
-  mutating func signed(_ command: Command, id: CommandID? = nil) -> Request {
+  mutating func signed(_ command: Command, id: CommandID? = nil, by signer: DeviceID? = nil)
+    -> Request
+  {
     .command(
       id ?? newID(), command,
-      Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64)))
+      Signature(
+        signer: signer ?? device, seen: 1, bytes: Array(repeating: 7, count: 64)))
   }
 
   mutating func send(_ request: Request, in family: UInt64, from device: DeviceID? = nil) throws {
