@@ -196,7 +196,8 @@ let package = Package(
     tests(
       "LoadTests",
       ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
-    tests("ChaosTests", ["chaos", "ProcessCluster", subprocess, system]),
+    tests(
+      "ChaosTests", ["chaos", "FamilyModel", "History", "ProcessCluster", subprocess, system]),
     tests("TextTableTests", ["TextTable"]),
     tests("QRCodeTests", ["QRCode"]),
     tests(

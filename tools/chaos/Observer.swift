@@ -19,10 +19,14 @@ actor Observer {
     var seqs: [UInt64]?
     var command: UUID?
     var about: UUID?
+    var question: UUID?
+    var outcome: String?
     var position: UInt64?
     var problem: UInt16?
   }
   static let interval = Duration.milliseconds(25)
+  /// The outcomes of asking after which a command is on its way.
+  private static let promises: Set = ["sent", "answered-in-person"]
 
   private let agents: [URL]
   private let apps: [(file: URL, app: AppAddress)]
@@ -66,7 +70,8 @@ actor Observer {
     }
   }
 
-  private func look() {
+  /// Reads what was written since the last look.
+  func look() {
     let lines = agents.flatMap { newLines($0) }
     for (file, app) in apps { for line in newLines(file) { tell(line, of: app) } }
     for line in lines where line.first == UInt8(ascii: "{") { tell(line) }
@@ -87,7 +92,6 @@ actor Observer {
   private func tell(_ data: Data, of app: AppAddress) {
     let words = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
     guard words.count >= 2, let id = UUID(uuidString: words[1]).map(ID128.init) else { return }
-    if words[0] == "asked:" { recorder.note(.sent(app, id)) }
     if words[0] == "handled:", words.count == 3 {
       recorder.note(.handled(app, id, choice: words[2]))
     }
@@ -104,6 +108,11 @@ actor Observer {
     let command = line.command.map(ID128.init)
     switch line.step {
     case "issued": if let command { recorder.note(.issued(device, command)) }
+    case "asked":
+      // An app cannot tell a question that goes out from one that was cancelled: its device says which it was told.
+      if let id = line.question.map(ID128.init), Self.promises.contains(line.outcome ?? "") {
+        recorder.note(.sent(app, id))
+      }
     case "acknowledged":
       if let command, let seq = line.seq {
         recorder.note(.acknowledged(device, command, seq: seq))

@@ -132,6 +132,7 @@ private final class Pump: ChannelInboundHandler, @unchecked Sendable {
   func channelInactive(context: ChannelHandlerContext) {
     partner?.close(promise: nil)
     partner = nil
+    waiting = []
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -28,6 +28,10 @@ extension AgentHost {
   }
 
   func tell(_ app: AppID, _ reply: AppReply, on address: DeviceAddress) {
+    if case .asked(let question, let outcome) = reply {
+      let facts = [("outcome", "\"\(outcome.name)\"")]
+      trace("asked", device: address, question: question, facts: facts)
+    }
     if let localApps {
       for input in localApps.take(reply, app, on: address) { act(input, on: address) }
       return
@@ -36,6 +40,21 @@ extension AgentHost {
       // An app that cannot be reached has gone; one that does not read attaches again later.
       let result = try self.apps?.send(reply.encode(), to: app, on: address)
       if result == .unreachable { self.appGone(app, exited: false, on: address) }
+    }
+  }
+}
+
+extension AskOutcome {
+  /// What the trace calls it.
+  fileprivate var name: String {
+    switch self {
+    case .sent: "sent"
+    case .alreadyAsked: "already-asked"
+    case .answeredByDefault: "answered-by-default"
+    case .answeredInPerson: "answered-in-person"
+    case .acknowledged: "acknowledged"
+    case .cancelled: "cancelled"
+    case .refused: "refused"
     }
   }
 }

@@ -1,0 +1,77 @@
+import FamilyModel
+
+/// Reading audiences without gaps and without repetition.
+extension DeviceLink {
+  /// What happens to somebody in no family group happens on the device alone (F7).
+  mutating func happen(_ body: Event.Body, id: CommandID, _ now: Instant, _ out: inout Output) {
+    let audience = Audience.account(personID)
+    let last = delivered(audience)
+    receive(
+      Event(
+        seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
+        at: now, body: body), now, &out)
+  }
+
+  mutating func broadcast(_ broadcast: Broadcast, _ now: Instant, _ out: inout Output) {
+    switch broadcast {
+    case .event(let event): receive(event, now, &out)
+    case .head(let audience, let seq):
+      if seq > delivered(audience) { fetch(audience, now, &out) }
+    case .receipt(let audience, let receipt): advance(audience, receipt, &out)
+    }
+  }
+
+  mutating func markRead(_ audience: Audience, upTo seq: UInt64) {
+    guard var cursor = cursors[audience], cursor.read < min(seq, cursor.delivered) else { return }
+    cursor.read = min(seq, cursor.delivered)
+    set(cursor)
+  }
+
+  mutating func receive(_ event: Event, _ now: Instant, _ out: inout Output) {
+    let delivered = delivered(event.audience)
+    guard event.seq > delivered else {
+      // It is published again because our acknowledgement was lost.
+      unacknowledged.insert(event.audience)
+      return
+    }
+    guard event.previous == delivered else { return fetch(event.audience, now, &out) }
+    var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
+    cursor.delivered = event.seq
+    set(cursor)
+    let before = out.events.count
+    if believe(event, &out) { out.changes.append(.put(.event(event))) }
+    guard trust != nil else { return }
+    if !isBehind { goOn(now) }
+    for event in out.events[before...] where event.body.mayBringReaders { newcomersDue = now }
+  }
+
+  mutating func fetch(
+    _ audience: Audience, _ now: Instant, _ out: inout Output, attempts: Int = 0
+  ) {
+    guard state == .attached, fetching[audience] == nil else { return }
+    request(.fetch(audience, after: delivered(audience)), &out)
+    let wait = Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
+    fetching[audience] = (lastRequestID, now + wait, attempts)
+  }
+
+  mutating func set(_ cursor: Cursor) {
+    cursors[cursor.audience] = cursor
+    moved.insert(cursor.audience)
+    unacknowledged.insert(cursor.audience)
+  }
+
+  mutating func advance(_ audience: Audience, _ receipt: Receipt, _ out: inout Output) {
+    guard let child = audience.conversationChild else { return }
+    var known = conversations[child]?.receipt ?? Receipt()
+    guard receipt.delivered > known.delivered || receipt.read > known.read else { return }
+    known.delivered = max(known.delivered, receipt.delivered)
+    known.read = max(known.read, receipt.read)
+    setReceipt(audience, known)
+    out.changes.append(.put(.receipt(audience, known)))
+  }
+
+  mutating func setReceipt(_ audience: Audience, _ receipt: Receipt) {
+    guard let child = audience.conversationChild else { return }
+    conversations[child, default: Conversation()].receipt = receipt
+  }
+}
