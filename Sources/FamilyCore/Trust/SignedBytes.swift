@@ -1,15 +1,15 @@
-import FamilyModel
+package import FamilyModel
 
 /// The bytes under a device's signature: which family and audience, whose command, and everything that it
 /// changes. The relay's own part of an event (its place, its time) is not in them.
-enum SignedBytes {
+package enum SignedBytes {
   /// - Parameters:
   ///   - question: The question that a decision, a reminder or a cancellation is about: a decision is
   ///     signed with the child, the choices, and the digest of app and people.
   ///   - digest: A digest that anybody can make: of a roster's names and other keys, and of contents as they
   ///     travel, sealed. So an app can verify without being given them.
   ///   - bytes: The bytes of a content as it travels.
-  static func of(
+  package static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
     by signer: DeviceID, seen: UInt64, question: QuestionHeader?, digest: ([UInt8]) -> [UInt8],
     bytes contentBytes: (Content) -> [UInt8]
@@ -143,7 +143,7 @@ extension BoundBytes {
 extension Roster {
   /// What apps are not shown: names, and the devices' other keys. Those are random, so nobody finds the names
   /// by trying.
-  var rest: [UInt8] {
+  package var rest: [UInt8] {
     var out = BoundBytes("permission-relay roster 1")
     for person in persons { out.add(person.displayName) }
     for device in devices {
