@@ -27,7 +27,7 @@ extension RelayMachine.Family {
   /// - Returns: When to look whether everybody has what they should; `nil`: that is known already.
   mutating func take(
     _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
     let owner: Person?
@@ -121,7 +121,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ request: Request, _ sender: RelayMachine.Sender, _ owner: Person?, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     switch request {
@@ -161,7 +161,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
-    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify,
+    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verifier,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
@@ -170,6 +170,7 @@ extension RelayMachine.Family {
         effects.append(.reply(address, id: id, .accepted(commandID, seq: seq)))
         return nil
       }
+      try require(signature, of: address.device)
       let (body, audience) = try state.decide(
         command, id: commandID, by: address.device, in: address.family,
         signed: signature.map { (commandID, $0) },
@@ -186,6 +187,17 @@ extension RelayMachine.Family {
       effects.append(.reply(address, id: id, .refused(commandID, error)))
       return nil
     }
+  }
+
+  /// A device that has a key to sign with signs, as itself: nobody would believe anything else.
+  ///
+  /// Whether the signature is right is for those who believe it: the relay could not be believed anyway, and
+  /// each verification would cost it more than all else that it does for a command.
+  private func require(_ signature: Signature?, of device: DeviceID) throws(Problem) {
+    guard let sender = state.roster.device(device), !sender.signingKey.isEmpty else { return }
+    guard let signature, signature.signer == device,
+      signature.bytes.count == Signature.byteCount
+    else { throw .notSigned }
   }
 
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.

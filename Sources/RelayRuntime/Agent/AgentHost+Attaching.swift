@@ -21,6 +21,6 @@ extension AgentHost {
   func trim(_ now: Instant) {
     guard let due = trimAt, due <= now else { return }
     trimAt = nil
-    if devices.count >= AttachQueue.window { Context.releaseFreeMemory() }
+    if devices.count >= AttachQueue.window.most { Context.releaseFreeMemory() }
   }
 }

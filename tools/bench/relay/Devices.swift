@@ -75,10 +75,13 @@ struct Devices: ~Copyable {
   mutating func newID() -> ID128 { ids.id(now: .now) }
 
   /// A command with as many bytes of a signature as a signed one has: the relay carries them.
-  mutating func signed(_ command: Command, id: CommandID? = nil) -> Request {
+  mutating func signed(_ command: Command, id: CommandID? = nil, by signer: DeviceID? = nil)
+    -> Request
+  {
     .command(
       id ?? newID(), command,
-      Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64)))
+      Signature(
+        signer: signer ?? device, seen: 1, bytes: Array(repeating: 7, count: 64)))
   }
 
   /// Sends a request; one that the device hears of by its event needs no reply.

@@ -53,7 +53,8 @@ extension DeviceLink {
         subjects = trust.subjects(of: question, in: app, secret)
       }
       let binding = Trust.binding(trust.family, audience, id)
-      let sealed = trust.vault.seal(content, key.name, secret, binding: binding)
+      let sealed = trust.vault.seal(
+        content, key.name, trust.vault.contentKey(secret, binding), binding: binding)
       command = command.replacing(sealed, subjects: subjects)
     }
     guard let (_, body) = command.outcome(question: header) else { return .notYet }

@@ -74,15 +74,16 @@ public struct DeviceLink: Sendable {
   let isSpokenFor: Bool
 
   init(
-    _ address: DeviceAddress, of person: PersonID, _ security: Security?, isSpokenFor: Bool = false,
-    restoring records: [DeviceRecord], ids: IDSource
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?, hasApps: Bool = false,
+    isSpokenFor: Bool = false, restoring records: [DeviceRecord], ids: IDSource
   ) {
     self.address = address
     self.isSpokenFor = isSpokenFor
     personID = person
     self.ids = ids
     trust = security.map {
-      Trust($0.vault, organizerKey: $0.organizerKey, family: address.family)
+      Trust(
+        $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
     var events: [Event] = []
     for record in records {
