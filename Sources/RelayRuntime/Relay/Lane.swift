@@ -10,8 +10,8 @@ import ZeroMQ
 /// family belongs to follows from its number. A lane shares no memory with another, not even a buffer that
 /// both only read: counting its references would make their processors wait for each other.
 ///
-/// What needs the store is put aside for the relay's thread, and so is all that comes after it for the same
-/// family: the requests of a family are handled in the order in which they came.
+/// What needs more, such as the store, is put aside for the relay's thread, and so is all that comes after it
+/// for the same family: the requests of a family are handled in the order in which they came.
 struct Lane: ~Copyable, Sendable {
   /// A request that was read, and who sent it.
   struct Request: Sendable {
@@ -80,7 +80,7 @@ struct Lane: ~Copyable, Sendable {
       let request = Request(
         route: route, key: key, isAdministrator: isAdministrator,
         descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope)
-      guard needsStore(request) else { return _ = step(request) }
+      guard goesAside(request) else { return _ = step(request) }
       waiting.insert(request.family)
       aside.append(request)
     } catch {
@@ -88,8 +88,8 @@ struct Lane: ~Copyable, Sendable {
     }
   }
 
-  /// Whether the store has to be asked first, or something that came before it for the same family waits.
-  private mutating func needsStore(_ request: Request) -> Bool {
+  /// Whether it needs more than the lane has, or something that came before it for the same family does.
+  private mutating func goesAside(_ request: Request) -> Bool {
     if !waiting.isEmpty, waiting.contains(request.family) { return true }
     switch request.envelope.request {
     case .fetch: return true
