@@ -28,7 +28,7 @@ struct Lane: ~Copyable, Sendable {
 
   /// What was received for the lane's families.
   var mailbag = Mailbag()
-  var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
+  var machine: RelayMachine
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache
@@ -44,6 +44,9 @@ struct Lane: ~Copyable, Sendable {
 
   /// One of `lanes` lanes, with no families.
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, lanes: Int) {
+    machine = RelayMachine(
+      verify: PasscodeCipher.verify, resultsKept: RelayLimits.results,
+      open: RelayLimits.openFamilies / lanes)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     cursors = CursorBacklog(share: lanes)
