@@ -74,7 +74,7 @@ public struct RelayMachine: Sendable {
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
   ///   - open: How many families, those used last, are held ready for use; the others are packed into a
-  ///     quarter of the memory.
+  ///     third of the memory.
   public init(
     verify: @escaping FamilyState.Verify, resultsKept: Int = .max, open: Int = 8_192
   ) {
