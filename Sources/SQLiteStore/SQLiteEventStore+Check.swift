@@ -4,11 +4,11 @@ public import RelayStore
 
 extension SQLiteEventStore {
   /// The largest file, in bytes, that is read as a whole at the start.
-  public static let checkedBytes: Int64 = 64 << 20
+  public static let checkedBytes: Int64 = 32 << 20
   /// Of a larger one, so many of the newest events are: what was written last is damaged most easily.
-  public static let checkedEvents: Int64 = 65_536
+  public static let checkedEvents: Int64 = 8_192
 
-  /// Reads everything, or of a large file the newest events, so that the start takes less than a second
+  /// Reads everything, or of a large file the newest events, so that the start takes a fraction of a second
   /// whatever its size. All that was not read now is checked when it is read: see ``load(_:)``.
   ///
   /// - Parameters:

@@ -78,7 +78,7 @@ public struct RelayMachine: Sendable {
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
   ///   - open: How many families, those used last, are held ready for use; the others are packed into a
-  ///     quarter of the memory.
+  ///     third of the memory.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
     resultsKept: Int = .max, open: Int = 8_192

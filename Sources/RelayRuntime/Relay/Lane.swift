@@ -31,8 +31,7 @@ struct Lane: ~Copyable, Sendable {
   var mailbag = Mailbag()
   /// Whether acknowledgements may wait unread: nothing is published again for want of them.
   var isBehind = false
-  var machine = RelayMachine(
-    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
+  var machine: RelayMachine
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache
@@ -48,6 +47,9 @@ struct Lane: ~Copyable, Sendable {
 
   /// One of `lanes` lanes, with no families.
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, lanes: Int) {
+    machine = RelayMachine(
+      verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results,
+      open: RelayLimits.openFamilies / lanes)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     cursors = CursorBacklog(share: lanes)
