@@ -67,7 +67,8 @@ extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
     relay.isRunning = true
-    relay.machine = RelayMachine(verify: FakeVault.verify, resultsKept: scenario.resultsKept)
+    relay.machine = RelayMachine(
+      verify: FakeVault.verify, resultsKept: scenario.resultsKept, open: 1)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     relay.isClockSetBack = false
