@@ -98,6 +98,11 @@ extension DeviceLink {
         if pending.attempts < Self.attemptsForQuestion { isWaiting = true; break }
         settle(pending.id, .unknown, now, &out)
       case .share(let audience, let wraps):
+        guard isReader(of: audience) else {
+          // Nobody would take keys from this device, so there is nothing to wait for.
+          settle(pending.id, .notPermitted, now, &out)
+          break
+        }
         isWaiting = true
         share(wraps, audience, now, &out)
       }
@@ -138,6 +143,11 @@ extension DeviceLink {
     }
     if next == nil { newcomersSince = nil }
     newcomersDue = next
+  }
+
+  /// Whether this device may read what it is about to seal. One that is in no roster may be taken in again.
+  private func isReader(of audience: Audience) -> Bool {
+    roster.owner(of: address.device).map { roster.isMember($0, of: audience) } ?? true
   }
 
   private mutating func share(
