@@ -98,8 +98,8 @@ let package = Package(
     layer(
       "AppClient",
       [
-        "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "RelayWire", "RelayStore",
-        "SQLiteStore",
+        "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire",
+        "RelayStore", "SQLiteStore", logging,
       ]),
     layer("Presentation", []),
     layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),

@@ -1,5 +1,6 @@
 import DeviceConnection
 import DeviceSocket
+import FamilyCore
 import FamilyModel
 import Foundation
 import RelayStore
@@ -36,7 +37,10 @@ extension AppSession {
     let file = URL(fileURLWithPath: credential.storage).appendingPathComponent(
       "permissionkit.sqlite")
     let store = try open(file.path)
-    return try AppSession(AppID(credential.app), try DeviceSocket(credential), store)
+    let security = AppSecurity(
+      family: FamilyID(credential.family), child: PersonID(credential.person),
+      organizerKey: credential.organizerKey)
+    return try AppSession(AppID(credential.app), security, try DeviceSocket(credential), store)
   }
 
   private static func open(_ path: String) throws(StoreError) -> sending SQLiteAgentStore {

@@ -1,7 +1,9 @@
 package import DeviceConnection
-import FamilyCore
+package import FamilyCore
 package import FamilyModel
+import FamilyTrust
 import Foundation
+import Logging
 package import RelayStore
 import RelayWire
 package import Synchronization
@@ -39,9 +41,12 @@ package actor AppSession {
   /// What time it is for the app.
   package nonisolated let clock: @Sendable () -> Instant
 
-  /// A session of an app.
+  private let logger = Logger(label: "PermissionKit")
+
+  /// A session of an app, which believes what is signed from the family's organizer on.
   package init(
-    _ app: AppID, _ connection: any DeviceConnection, _ store: sending any AgentStore,
+    _ app: AppID, _ security: AppSecurity, _ connection: any DeviceConnection,
+    _ store: sending any AgentStore,
     clock: @escaping @Sendable () -> Instant = {
       Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     }
@@ -51,7 +56,8 @@ package actor AppSession {
     let records = try store.load(prefix: []).map {
       try AppRecord.decode(key: $0.key, value: $0.value)
     }
-    machine = AppMachine(app, restoring: records)
+    machine = AppMachine(
+      app, trusting: (security, KeyVault.Public()), restoring: records)
     known = Mutex(machine.known)
     self.store = store
   }
@@ -163,6 +169,8 @@ package actor AppSession {
       case .age(let id, let reply): ages.removeValue(forKey: id)?.resume(returning: reply)
       case .consentChanged:
         for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
+      case .disbelieved(let problem):
+        logger.error("the device told something that is not believed: \(problem)")
       case .caughtUp: break
       }
     }

@@ -6,6 +6,13 @@ public struct AppCredential: Codable, Sendable {
 
   /// The app's bundle identifier.
   public var app: String
+  /// The family of the device's owner; zero: none.
+  public var family: UInt64
+  /// The device's owner.
+  public var person: UInt32
+  /// The Ed25519 key of the family's organizer, which the app keeps: what it believes is signed from this key
+  /// on. Empty in no family group.
+  public var organizerKey: [UInt8]
   /// Where the device listens.
   public var endpoint: String
   /// The device's key, as Z85.
@@ -19,10 +26,14 @@ public struct AppCredential: Codable, Sendable {
 
   /// A credential of these parts.
   public init(
-    app: String, endpoint: String, devicePublicKey: String, publicKey: String, secretKey: String,
+    app: String, family: UInt64, person: UInt32, organizerKey: [UInt8], endpoint: String,
+    devicePublicKey: String, publicKey: String, secretKey: String,
     storage: String
   ) {
     self.app = app
+    self.family = family
+    self.person = person
+    self.organizerKey = organizerKey
     self.endpoint = endpoint
     self.devicePublicKey = devicePublicKey
     self.publicKey = publicKey

@@ -13,6 +13,8 @@ public enum AppRequest: Hashable, Sendable {
   /// The age range between these gates; `nil`: what the law of the region asks. The number, which the app
   /// chooses, comes back with `AppReply.age`.
   case age(UInt64, gates: [Int32]?)
+  /// The app does not believe something that the device told, and has not taken it. It has no reply.
+  case disbelieved(Problem)
 }
 
 /// How a question begins on the child's device.
@@ -33,6 +35,10 @@ public enum AppReply: Hashable, Sendable {
   case attached(acknowledged: UInt64)
   /// Forget what you know and start from here: the known handles in full, as of entry `position`.
   case reset(position: UInt64, known: [Handle])
+  /// The family's next roster, for the app to verify what follows.
+  case roster(RosterProof)
+  /// What was signed about handles that a `reset`, which comes next, is about.
+  case evidence([Evidence])
   /// Something for the app.
   case entry(AppEntry)
   /// All entries that there were at the attach have been sent.
@@ -80,9 +86,12 @@ public struct AppEntry: Hashable, Sendable {
   public var position: UInt64
   /// What the app learns.
   public var body: Body
+  /// What was signed of it; empty for a default response, which nobody decided (Q8).
+  public var evidence: [Evidence]
   /// The entry at `position`.
-  public init(position: UInt64, body: Body) {
+  public init(position: UInt64, body: Body, evidence: [Evidence] = []) {
     self.position = position
     self.body = body
+    self.evidence = evidence
   }
 }

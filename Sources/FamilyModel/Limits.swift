@@ -33,6 +33,11 @@ public enum Limits {
   /// Events that a device keeps in memory until it knows who signed them, or has their key. Those beyond are
   /// only stored, and looked at again when the device starts the next time.
   public static let aside = 4096
+  /// Pieces of evidence in one message to an app; a device sends as many messages as it takes.
+  public static let evidence = 128
+  /// Questions whose default permits something and whose answer an app waits for; of more the oldest is
+  /// forgotten, and its default is not believed.
+  public static let askedQuestions = 64
   /// Invitations of a family that are open at the same time.
   public static let invitations = 16
   /// Milliseconds that an invitation may be open.

@@ -41,6 +41,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let cannotOpen = Problem(206)
   /// What is sealed is not what its readable part says it is (X3).
   public static let contradiction = Problem(207)
+  /// The device speaks for another child, or another family, than the app's first device did (X3).
+  public static let otherFamily = Problem(208)
   /// No handle, or an empty one (Q10).
   public static let emptyHandle = Problem(300)
   /// A handle is too long (Q10).
@@ -113,6 +115,7 @@ extension Problem: CustomStringConvertible {
     103: "unknown request", 200: "not enrolled", 201: "not permitted", 202: "not a child",
     203: "no proof of the passcode", 204: "not signed by who may decide it", 205: "replayed",
     206: "cannot be opened", 207: "contradicts what is sealed in it",
+    208: "another family than before",
     300: "empty handle", 301: "handle too long", 302: "default choice is not a choice",
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
     307: "too many", 308: "family not well formed",

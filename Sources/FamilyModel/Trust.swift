@@ -10,6 +10,8 @@ public struct Signature: Hashable, Sendable {
   public var seen: UInt64
   /// Ed25519, 64 bytes.
   public var bytes: [UInt8]
+  /// Bytes of an Ed25519 signature.
+  public static let byteCount = 64
   /// A signature with these parts.
   public init(signer: DeviceID, seen: UInt64, bytes: [UInt8]) {
     self.signer = signer

@@ -32,16 +32,6 @@ public struct KeyVault: DeviceVault {
     Self.verify(publicKey, signature, bytes)
   }
 
-  /// Whether the signature is of the bytes, by whoever has this Ed25519 public key.
-  @Sendable public static func verify(
-    _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
-  ) -> Bool {
-    guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey) else {
-      return false
-    }
-    return key.isValidSignature(signature, for: bytes)
-  }
-
   public func makeKey() -> [UInt8] {
     SymmetricKey(size: .bits256).withUnsafeBytes { [UInt8]($0) }
   }
@@ -79,19 +69,56 @@ public struct KeyVault: DeviceVault {
   public func keyName(of content: Content) -> ContentKeyID? { Self.sealed(content)?.key }
 
   public func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
-    guard let sealed = Self.sealed(content),
-      let box = try? AES.GCM.SealedBox(combined: sealed.box),
-      let bytes = try? AES.GCM.open(
-        box, using: SymmetricKey(data: key), authenticating: binding)
-    else { return nil }
-    return try? Content.sealed([UInt8](bytes)).opened()
+    Public().open(content, key, binding: binding)
   }
 
   public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+    Public().digest(bytes, under: key)
   }
 
   public func bytes(of content: Content) -> [UInt8] { content.bytes }
+}
+
+extension KeyVault {
+  /// The part that needs no keys of one's own: an app's, and the relay's.
+  public struct Public: EvidenceVault {
+    /// A vault without keys.
+    public init() {}
+
+    public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+      KeyVault.verify(publicKey, signature, bytes)
+    }
+
+    public func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
+      guard let sealed = KeyVault.sealed(content),
+        let box = try? AES.GCM.SealedBox(combined: sealed.box),
+        let bytes = try? AES.GCM.open(
+          box, using: SymmetricKey(data: key), authenticating: binding)
+      else { return nil }
+      return try? Content.sealed([UInt8](bytes)).opened()
+    }
+
+    public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {
+      Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+    }
+
+    public func bytes(of content: Content) -> [UInt8] { content.bytes }
+  }
+
+  /// Whether the signature is of the bytes, by whoever has this Ed25519 public key.
+  @Sendable public static func verify(
+    _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
+  ) -> Bool {
+    guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey) else {
+      return false
+    }
+    return key.isValidSignature(signature, for: bytes)
+  }
+
+  /// A digest of 32 bytes that anybody can make.
+  @Sendable public static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    Public().digest(bytes, under: [])
+  }
 
   private static func sealed(_ content: Content) -> SealedContent? {
     guard case .sealed(let bytes) = content else { return nil }

@@ -69,7 +69,7 @@ struct Home {
       devices.append(device(DeviceID(id.rawValue), id))
     }
     roster = Roster(persons: persons, devices: devices)
-    relay = RelayMachine(verify: KeyVault.verify)
+    relay = RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest)
     manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
     let childSecurity = Security(
       KeyVault(keys[Self.childDevice]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
@@ -89,6 +89,16 @@ struct Home {
 
   private func security(_ id: DeviceID) -> Security {
     Security(KeyVault(keys[id]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
+  }
+
+  /// Whom the child's apps trust.
+  var appSecurity: AppSecurity {
+    guard relay.holds(Self.family) else {
+      return AppSecurity(family: FamilyID(0), child: Self.childID, organizerKey: [])
+    }
+    return AppSecurity(
+      family: Self.family, child: Self.childID,
+      organizerKey: keys[Self.organizerDevice]!.signingKey)
   }
 
   private static func key(_ device: DeviceID) -> [UInt8] {

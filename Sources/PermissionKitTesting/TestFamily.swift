@@ -200,7 +200,9 @@ public final class TestFamily: Sendable {
       guard let self else { return }
       self.perform { $0.step(.app(self.app, request)) }
     }
-    let session = try AppSession(app, process, disk.store()) { [weak self] in
+    let session = try AppSession(
+      app, home.withLock(\.appSecurity), process, disk.store()
+    ) { [weak self] in
       self?.home.withLock(\.now) ?? Instant(milliseconds: 0)
     }
     running.withLock { running in

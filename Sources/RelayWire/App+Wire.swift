@@ -25,6 +25,7 @@ extension AppRequest {
         $0.asksRange = gates != nil
         $0.gates = gates ?? []
       }
+    case .disbelieved(let problem): message.disbelieved = problem.wire
     }
     return Wire.encode(message)
   }
@@ -45,6 +46,7 @@ extension AppRequest {
     case .age(let ask):
       guard ask.gates.count <= Limits.identifierBytes else { throw .tooLarge }
       return .age(ask.id, gates: ask.asksRange ? ask.gates : nil)
+    case .disbelieved(let problem): return .disbelieved(try Problem(problem))
     case nil: throw .unknownRequest
     }
   }
@@ -58,6 +60,7 @@ extension AppEntry {
   var wire: PBAppEntry {
     .with { message in
       message.position = position
+      message.evidence = evidence.map(\.wire)
       switch body {
       case .response(let question, let choice):
         message.response = .with {
@@ -72,20 +75,18 @@ extension AppEntry {
   }
 
   init(_ wire: PBAppEntry) throws(Problem) {
+    let body: Body
     switch wire.body {
     case .response(let response):
       let question = try Question(response.question)
       guard response.choice < question.choices.count else { throw .malformed }
-      self.init(
-        position: wire.position,
-        body: .response(question, question.choices[Int(response.choice)]))
-    case .known(let list):
-      self.init(position: wire.position, body: .known(try handles(list.handles)))
-    case .forgotten(let list):
-      self.init(position: wire.position, body: .forgotten(try handles(list.handles)))
-    case .consentWithdrawn: self.init(position: wire.position, body: .consentWithdrawn)
+      body = .response(question, question.choices[Int(response.choice)])
+    case .known(let list): body = .known(try handles(list.handles))
+    case .forgotten(let list): body = .forgotten(try handles(list.handles))
+    case .consentWithdrawn: body = .consentWithdrawn
     case nil: throw .malformed
     }
+    self.init(position: wire.position, body: body, evidence: try evidenceList(wire.evidence))
   }
 }
 
@@ -102,6 +103,8 @@ extension AppReply {
         $0.known = known.map(\.wire)
       }
     case .entry(let entry): message.entry = entry.wire
+    case .roster(let proof): message.roster = proof.wire
+    case .evidence(let evidence): message.evidence = .with { $0.evidence = evidence.map(\.wire) }
     case .caughtUp: message.caughtUp = PBEmpty()
     case .asked(let id, let outcome):
       message.asked = .with {
@@ -131,6 +134,8 @@ extension AppReply {
     case .reset(let reset):
       return .reset(position: reset.position, known: try handles(reset.known))
     case .entry(let entry): return .entry(try AppEntry(entry))
+    case .roster(let proof): return .roster(try RosterProof(proof))
+    case .evidence(let list): return .evidence(try evidenceList(list.evidence))
     case .caughtUp: return .caughtUp
     case .asked(let asking): return .asked(try Wire.id(asking.question), try outcome(asking))
     case .failed(let problem): return .failed(try Problem(problem))

@@ -97,7 +97,9 @@ extension Event {
     fastBytes ?? libraryBytes
   }
 
-  var libraryBytes: [UInt8] {
+  var libraryBytes: [UInt8] { Wire.encode(wire) }
+
+  var wire: PBEvent {
     var message = PBEvent()
     message.seq = seq
     message.previous = previous
@@ -108,9 +110,11 @@ extension Event {
     if let signature { message.signature = signature.wire }
     switch body {
     case .rosterChanged(let roster): message.rosterChanged = roster.wire
-    case .limitsChanged(let child, let on): message.limitsChanged = wire(child, limits: on)
-    case .accountChanged(let person, let content): message.accountChanged = wire(person, content)
-    case .asked(let header, let content): message.asked = wire(header, content)
+    case .limitsChanged(let child, let on):
+      message.limitsChanged = RelayWire.wire(child, limits: on)
+    case .accountChanged(let person, let content):
+      message.accountChanged = RelayWire.wire(person, content)
+    case .asked(let header, let content): message.asked = RelayWire.wire(header, content)
     case .reminded(let id): message.reminded = Data(id.bytes)
     case .cancelled(let id): message.cancelled = Data(id.bytes)
     case .decided(let decision):
@@ -118,20 +122,21 @@ extension Event {
         $0.question = Data(decision.question.bytes)
         $0.choice = decision.choice.wire
       }
-    case .posted(let child, let content): message.posted = wire(child, content)
-    case .contactChanged(let child, let content): message.contactChanged = wire(child, content)
+    case .posted(let child, let content): message.posted = RelayWire.wire(child, content)
+    case .contactChanged(let child, let content):
+      message.contactChanged = RelayWire.wire(child, content)
     case .passcodeChanged(let passcode): message.passcodeChanged = passcode.wire
     case .invited(let invitation): message.invited = invitation.wire
     case .joinRequested(let join): message.joinRequested = join.wire
     case .answeredInPerson(let header, let content, let decision, let proof):
-      message.answeredInPerson = wire(header, content, decision.choice, proof)
-    case .withdrawn(let child, let content): message.withdrawn = wire(child, content)
-    case .ageNoted(let person, let content): message.ageNoted = wire(person, content)
+      message.answeredInPerson = RelayWire.wire(header, content, decision.choice, proof)
+    case .withdrawn(let child, let content): message.withdrawn = RelayWire.wire(child, content)
+    case .ageNoted(let person, let content): message.ageNoted = RelayWire.wire(person, content)
     case .ageSet(let person, let content, let proof):
       message.ageSet = setAge(person, content, proof)
-    case .keysShared(let wraps): message.keysShared = wire(audience, wraps)
+    case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
     }
-    return Wire.encode(message)
+    return message
   }
 
   /// Reads an event; its content stays sealed.
@@ -142,12 +147,15 @@ extension Event {
   }
 
   static func decode(byLibrary bytes: [UInt8]) throws(Problem) -> Event {
-    let message = try Wire.parse(PBEvent.self, bytes)
-    return Event(
+    try Event(try Wire.parse(PBEvent.self, bytes))
+  }
+
+  init(_ message: PBEvent) throws(Problem) {
+    self.init(
       seq: message.seq, previous: message.previous,
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
       device: DeviceID(message.device), at: Instant(milliseconds: message.at),
-      body: try body(message),
+      body: try Self.body(message),
       signature: message.hasSignature ? try Signature(message.signature) : nil)
   }
 

@@ -151,6 +151,11 @@ extension AppRecord {
     case .position: [2]
     case .consentWithdrawn: [3]
     case .consumedAhead(let position): KeyWriter(4).with(position).bytes
+    case .pinned: [5]
+    case .statement(let statement):
+      KeyWriter(6).with(UInt64(statement.place.rawValue))
+        .with(UInt64(statement.handle.kind.rawValue)).with(statement.handle.value).bytes
+    case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
     }
   }
 
@@ -165,6 +170,22 @@ extension AppRecord {
           $0.consumed = consumed
         })
     case .consentWithdrawn, .consumedAhead: []
+    case .pinned(let security):
+      Wire.encode(
+        PBAppPin.with {
+          $0.family = security.family.rawValue
+          $0.child = security.child.rawValue
+          $0.organizerKey = Data(security.organizerKey)
+        })
+    case .statement(let statement):
+      Wire.encode(
+        PBAppStatement.with {
+          $0.place = UInt32(statement.place.rawValue)
+          $0.handle = statement.handle.wire
+          $0.stamp = Data(statement.stamp.bytes)
+          $0.isKnown = statement.isKnown
+        })
+    case .asked(let question): Wire.encode(question.wire)
     }
   }
 
@@ -177,6 +198,23 @@ extension AppRecord {
       return .position(applied: position.applied, consumed: position.consumed)
     case 3: return .consentWithdrawn
     case 4: return .consumedAhead(number(key.dropFirst()))
+    case 5:
+      let pin = try Wire.parse(PBAppPin.self, value)
+      return .pinned(
+        AppSecurity(
+          family: FamilyID(pin.family), child: PersonID(pin.child),
+          organizerKey: [UInt8](pin.organizerKey)))
+    case 6:
+      let statement = try Wire.parse(PBAppStatement.self, value)
+      let place = UInt8(exactly: statement.place).flatMap(KnownStatement.Place.init)
+      // That about the consent is about no handle.
+      let handle =
+        place == .consent ? Handle("", .custom) : try Handle(statement.handle)
+      return .statement(
+        KnownStatement(
+          place: try Wire.value(place), handle: handle, stamp: try Wire.id(statement.stamp),
+          isKnown: statement.isKnown))
+    case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
     default: throw .malformed
     }
   }

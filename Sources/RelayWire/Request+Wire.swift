@@ -6,7 +6,7 @@ import SwiftProtobuf
 public struct Envelope: Hashable, Sendable {
   /// The device that asks; device zero: the administrator.
   public var device: DeviceAddress
-  /// Comes back with the reply.
+  /// Comes back with the reply. Zero, with a command: see ``Request/command(_:_:_:)``.
   public var requestID: UInt64
   /// What is asked.
   public var request: Request

@@ -29,9 +29,19 @@ final class AppProcess {
   var asking: (Question, AskManner)?
   var lastSent: Int64 = 0
 
-  init(_ id: AppID) {
+  /// Whom it trusts, as its device's launcher says.
+  let security: AppSecurity
+  private let vault: FakeVault
+
+  init(_ id: AppID, _ security: AppSecurity, _ vault: FakeVault) {
     self.id = id
+    self.security = security
+    self.vault = vault
     machine = AppMachine(id)
+  }
+
+  func restore() {
+    machine = AppMachine(id, trusting: (security, vault), restoring: disk.records())
   }
 
   func loseDevice() {
@@ -69,7 +79,7 @@ extension World {
     app.given = [:]
     app.busyUntil = [now, now]
     app.lastWord = now
-    app.machine = AppMachine(app.id, restoring: app.disk.records())
+    app.restore()
     note(.knows(AppAddress(device.address, app.id), app.machine.known.sorted()))
     for kind in [Topic.Kind.communication, .significantUpdate] {
       step(.subscribe(kind), index, number)
@@ -182,6 +192,8 @@ extension World {
         app.busyUntil[loop] = max(app.busyUntil[loop], now) + dice.within(1...40) + app.delay
         agenda.plan(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
+      // The device is honest here, and so whatever it tells is to be believed.
+      case .disbelieved(let problem): preconditionFailure("an app refused: \(problem)")
       case .asked, .age, .consentChanged, .caughtUp: break
       }
     }

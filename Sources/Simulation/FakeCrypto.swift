@@ -35,6 +35,8 @@ struct FakeVault: DeviceVault {
     signature == mix(64, [key, bytes])
   }
 
+  @Sendable static func digest(_ bytes: [UInt8]) -> [UInt8] { mix(32, [[], bytes]) }
+
   func makeKey() -> [UInt8] { Self.stretch(keys.next(), 32) }
 
   func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {

@@ -29,7 +29,7 @@ struct RelayProcess {
   /// As `RelayLimits.batchRequests`, smaller.
   static let batch = 64
 
-  var machine = RelayMachine(verify: FakeVault.verify)
+  var machine = RelayMachine(verify: FakeVault.verify, digest: FakeVault.digest)
   let disk = RelayDisk()
   var inbox: [Message] = []
   var outgoing = Outgoing()
@@ -68,7 +68,7 @@ extension World {
     guard !relay.isRunning else { return }
     relay.isRunning = true
     relay.machine = RelayMachine(
-      verify: FakeVault.verify, resultsKept: scenario.resultsKept, open: 1)
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept, open: 1)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     relay.isClockSetBack = false

@@ -74,8 +74,11 @@ final class World {
     keys = FakeVault.KeyMaker(seed: dice.next())
     relay = RelayProcess()
     for plan in scenario.devices {
+      // The first of a family's devices is one of the organizer's.
+      let organizer = scenario.devices.first { $0.family == plan.family }!
       devices.append(
-        DeviceProcess(plan, apps: plan.isGuardians ? 0 : Scenario.apps.count, keys))
+        DeviceProcess(
+          plan, apps: plan.isGuardians ? 0 : Scenario.apps.count, organizer: organizer.id, keys))
     }
   }
 

@@ -23,8 +23,7 @@ struct Relay: AsyncParsableCommand {
   var maxFamilies = 100_000
   @Option(
     help: """
-      Processors at most that work on requests; as many as there are, less one for sockets and the disk, and \
-      at most three, if not given.
+      Parts of the families that are worked on at the same time; 2 if not given, where there are 4 processors.
       """)
   var lanes: Int?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"

@@ -71,11 +71,14 @@ struct RelayControl: AsyncParsableCommand {
   struct Apply: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make the families of a file at the running relay, and their credential files.",
-      discussion: "Safe to run again: keys that are there stay, and only what differs is changed.")
+      discussion: "Safe to run again: keys that are there stay, and only what differs is changed. "
+        + "Who joined by invitation stays, and so does who was taken out of the file, "
+        + "unless --prune is given.")
     @Argument(help: "A YAML or JSON file of families.") var file: String
     @Option(help: "The relay's folder, or another with its administrator.json.")
     var directory: String
     @Option(help: "The folder for the credential files.") var credentials: String
+    @Flag(help: "Take out members and devices that are not in the file.") var prune = false
 
     func run() throws {
       let file = try FamilyFile.read(file)
@@ -85,7 +88,7 @@ struct RelayControl: AsyncParsableCommand {
       let administrator = try AdministratorCredential.read(
         from: AdministratorCredential.file(in: URL(fileURLWithPath: directory)))
       let folder = URL(fileURLWithPath: credentials)
-      var setUp = try SetUp(administrator, credentials: folder)
+      var setUp = try SetUp(administrator, credentials: folder, prunes: prune)
       for family in file.families { try setUp.apply(family) }
       let count = file.families.count
       print(

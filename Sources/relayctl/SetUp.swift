@@ -14,13 +14,16 @@ struct SetUp: ~Copyable {
   private let folder: URL
   private var administrator: Administrator
   private let known: [UInt64: [Credential]]
+  private let prunes: Bool
 
-  init(_ credential: AdministratorCredential, credentials folder: URL) throws {
+  /// - Parameter prunes: Whether who is not in the file goes.
+  init(_ credential: AdministratorCredential, credentials folder: URL, prunes: Bool) throws {
     let known = try Self.read(folder, for: credential.relayKey)
     let administrator = try Administrator(credential)
     self.credential = credential
     self.folder = folder
     self.known = known
+    self.prunes = prunes
     self.administrator = administrator
   }
 
@@ -47,19 +50,24 @@ struct SetUp: ~Copyable {
   /// Whatever changes is signed: the roster by the organizer's device, and so are the children's accounts;
   /// other accounts by a device of their own. The administrator brings it in, and could not make it.
   mutating func apply(_ family: FamilyFile.Family) throws {
-    let persons = try persons(of: family)
-    let credentials = try credentials(of: family, persons)
     let address = FamilyID(family.id)
-    let roster = Roster(persons: persons, devices: credentials.map(\.device))
     var events = try administrator.history(of: .family, in: address)
+    let rosters = events.compactMap { event in
+      if case .rosterChanged(let roster) = event.body { roster } else { nil }
+    }
+    let persons = try persons(of: family, after: rosters)
+    let credentials = try credentials(of: family, persons, after: rosters)
+    var roster = Roster(persons: persons, devices: credentials.map(\.device))
     let organizer = try organizer(of: roster, among: credentials, now: events)
     var machine = organizer.machine(restoring: events)
     let before = machine.link.roster
+    if !prunes { roster = roster.keeping(before) }
     if before != roster {
       try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
       tellWhoGoes(before, roster, of: family.id)
       events = try administrator.history(of: .family, in: address)
     }
+    tellWhoStays(persons, credentials, roster, of: family.id)
     for (person, member) in zip(persons, family.members) {
       let signer =
         person.role == .child
@@ -75,7 +83,23 @@ struct SetUp: ~Copyable {
     }
   }
 
-  /// Who joined by invitation is not in the file: nobody is taken out without a word.
+  /// Who joined by invitation, or was added by a guardian, is not in the file.
+  private func tellWhoStays(
+    _ persons: [Person], _ credentials: [Credential], _ roster: Roster, of family: UInt64
+  ) {
+    let inFile = Set(persons.map(\.id))
+    let devices = Set(credentials.map(\.address.device))
+    let stays =
+      roster.persons.filter { !inFile.contains($0.id) }.map(\.displayName)
+      + roster.devices.filter { inFile.contains($0.person) && !devices.contains($0.id) }
+      .map { "\(roster.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)" }
+    guard !stays.isEmpty else { return }
+    print(
+      "Family \(family): not in the file, and stays: \(stays.joined(separator: ", ")). (--prune takes out)"
+        .printable)
+  }
+
+  /// Nobody is taken out without a word.
   private func tellWhoGoes(_ before: Roster, _ roster: Roster, of family: UInt64) {
     let gone = before.devices.filter { roster.device($0.id)?.publicKey != $0.publicKey }.map {
       "\(before.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)"
@@ -116,11 +140,17 @@ struct SetUp: ~Copyable {
     return found
   }
 
-  private func persons(of family: FamilyFile.Family) throws -> [Person] {
+  /// - Parameter rosters: All that the family had. Numbers are not given anew; a member whom a guardian has
+  ///   added is known by the name.
+  private func persons(of family: FamilyFile.Family, after rosters: [Roster]) throws -> [Person] {
     let known = known[family.id] ?? []
+    let added = rosters.last?.persons ?? []
     var taken = Set(family.members.compactMap(\.id)).union(known.map(\.personID.rawValue))
+      .union(rosters.flatMap(\.persons).map(\.id.rawValue))
     return try family.members.map { member in
-      var id = member.id ?? known.first { $0.name == member.name }?.personID.rawValue
+      var id =
+        member.id ?? known.first { $0.name == member.name }?.personID.rawValue
+        ?? added.first { $0.displayName == member.name }?.id.rawValue
       if id == nil {
         id = (taken.max() ?? 0) + 1
         taken.insert(id!)
@@ -131,10 +161,13 @@ struct SetUp: ~Copyable {
   }
 
   /// A credential file for each device; what is there stays.
-  private func credentials(of family: FamilyFile.Family, _ persons: [Person]) throws -> [Credential]
-  {
+  private func credentials(
+    of family: FamilyFile.Family, _ persons: [Person], after rosters: [Roster]
+  ) throws -> [Credential] {
     let known = known[family.id] ?? []
-    var last = known.map(\.address.device.rawValue).max() ?? 0
+    let numbers =
+      known.map(\.address.device.rawValue) + rosters.flatMap(\.devices).map(\.id.rawValue)
+    var last = numbers.max() ?? 0
     // What all devices of the family trust from the first on.
     let first = DeviceKeys()
     let organizerKey = known.first?.organizerKey ?? first.signingKey
@@ -176,6 +209,13 @@ struct SetUp: ~Copyable {
 }
 
 extension Roster {
+  /// With the members and devices of the roster before that are not in this one.
+  fileprivate func keeping(_ before: Roster) -> Roster {
+    Roster(
+      persons: persons + before.persons.filter { person($0.id) == nil },
+      devices: devices + before.devices.filter { device($0.id) == nil })
+  }
+
   fileprivate var organizerName: String {
     persons.first { $0.role == .organizer }?.displayName ?? ""
   }

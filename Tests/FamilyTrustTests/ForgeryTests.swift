@@ -47,6 +47,31 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.known() == ["ada"])
   }
 
+  @Test("X3: the relay takes no command of a device with a key that the device has not signed")
+  func unsigned() {
+    var home = Household()
+    let command = Command.post(child: Household.emily, .sealed([1]))
+    let body = Event.Body.posted(child: Household.emily, .sealed([1]))
+    func id(_ number: UInt64) -> CommandID { CommandID(high: 1 << 16, low: number) }
+    var short = home.sign(body, id(2), as: 3)
+    short.bytes.removeLast()
+    let (seq, other) = (home.log.count, home.sign(body, id(1), as: 4))
+    for (number, signature) in [nil, other, short].enumerated() {
+      // Without the wire, which takes no signature of another size.
+      let effects = home.relay.step(
+        .request(
+          home.address(3), key: home.roster.device(DeviceID(3))!.publicKey, administrator: false,
+          id: 1, .command(id(UInt64(number)), command, signature)), now: home.now)
+      #expect(
+        effects == [
+          .reply(home.address(3), id: 1, .refused(id(UInt64(number)), .notSigned))
+        ])
+    }
+    #expect(home.log.count == seq)
+    let own = home.sign(body, id(9), as: 3)
+    #expect(home.request(3, 1, .command(id(9), command, own)) == nil)
+  }
+
   @Test("X3: without the verification, the same forgery makes an app know the handle")
   func mutant() {
     var home = Household(verifies: false)

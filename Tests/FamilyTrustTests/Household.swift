@@ -13,7 +13,7 @@ struct Household {
   let keys: [UInt32: DeviceKeys]
   var now = Instant(milliseconds: 1_700_000_000_000)
   var roster: Roster
-  var relay = RelayMachine(verify: KeyVault.verify)
+  var relay = RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest)
   var log: [Event] = []
   var children: [UInt32: ChildMachine] = [:]
   var guardians: [UInt32: GuardianMachine] = [:]
@@ -25,6 +25,27 @@ struct Household {
   /// Every frame that the relay saw or made.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
+  /// What a device that is not honest tells its app instead.
+  var tellApp: (_ reply: AppReply, _ device: UInt32) -> [AppReply] = { reply, _ in [reply] }
+  var appDisks: [UInt32: [[UInt8]: [UInt8]]] = [:]
+  /// What apps did not believe, and what their devices heard of it.
+  var appProblems: [UInt32: [Problem]] = [:]
+  var reported: [UInt32: [Problem]] = [:]
+  /// Whether apps verify: the tests must notice when they do not.
+  var appVerifies = true
+  /// The organizer's key that the launcher gives; `nil`: the family's.
+  var appRoot: [UInt8]?
+  var appSecurity: AppSecurity {
+    var security = Self.security(keys[1]!)
+    if let appRoot { security.organizerKey = appRoot }
+    return security
+  }
+  static func security(_ organizer: DeviceKeys) -> AppSecurity {
+    AppSecurity(family: family, child: emily, organizerKey: organizer.signingKey)
+  }
+  /// What device 3 told its app.
+  var toApp: [[UInt8]] = []
+  var toldEntries: [AppEntry] = []
   var outcomes: [QuestionID: AskOutcome] = [:]
   /// Responses that the app's code got.
   var answers: [UInt32: [Choice]] = [:]
@@ -33,8 +54,11 @@ struct Household {
   private var nextSeed: UInt64 = 1
   private var nextQuestion: UInt64 = 0
 
-  init(verifies: Bool = true, connected: [UInt32] = [1, 2, 3, 4]) {
+  init(
+    verifies: Bool = true, appVerifies: Bool = true, connected: [UInt32] = [1, 2, 3, 4]
+  ) {
     self.verifies = verifies
+    self.appVerifies = verifies && appVerifies
     let keys = Dictionary(uniqueKeysWithValues: (1...6).map { (UInt32($0), DeviceKeys()) })
     self.keys = keys
     roster = Roster(
@@ -91,14 +115,27 @@ struct Household {
       children[id] = ChildMachine(
         address(id), of: person, apps: [Self.app], security: security(id), restoring: records,
         ids: ids())
-      apps[id] = AppMachine(Self.app)
-      child(id, .app(Self.app, .attach(app: Self.app, applied: 0)))
-      for effect in apps[id]!.step(.subscribe(.communication)) { carryOut(effect, of: id) }
-      for effect in apps[id]!.step(.connected) { carryOut(effect, of: id) }
+      startApp(on: id)
     } else {
       guardians[id] = GuardianMachine(
         address(id), of: person, security: security(id), restoring: records, ids: ids())
     }
+  }
+
+  /// A process of the app, from what is durable.
+  mutating func startApp(on id: UInt32) {
+    let records = (appDisks[id] ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .map { try! AppRecord.decode(key: $0.key, value: $0.value) }
+    apps[id] = AppMachine(
+      Self.app, trusting: appVerifies ? (appSecurity, KeyVault.Public()) : nil,
+      restoring: records)
+    app(id, .subscribe(.communication))
+    app(id, .subscribe(.significantUpdate))
+    app(id, .connected)
+  }
+
+  mutating func app(_ id: UInt32, _ input: AppMachine.Input) {
+    for effect in apps[id]!.step(input) { carryOut(effect, of: id) }
   }
 
   // MARK: what people do
@@ -109,15 +146,39 @@ struct Household {
 
   @discardableResult
   mutating func ask(_ handles: String..., on device: UInt32 = 3) -> QuestionID {
-    nextQuestion += 1
-    let id = QuestionID(high: 77, low: nextQuestion)
-    let question = Question(
-      id: id,
-      topic: .communication(
-        people: handles.map { Subject(handle: Handle($0, .custom)) }, actions: .message))
-    child(device, .app(Self.app, .ask(question, .byMessage)))
+    ask(handles: handles.map { Handle($0, .custom) }, on: device)
+  }
+
+  @discardableResult
+  mutating func ask(
+    handles: [Handle], default choice: Choice = .decline, on device: UInt32 = 3
+  ) -> QuestionID {
+    let question = question(handles, choice)
+    app(device, .ask(question, .byMessage))
     child(device, .answered(prompt: nextQuestion, .send(names: [])))
-    return id
+    return question.id
+  }
+
+  private mutating func question(_ handles: [Handle], _ choice: Choice) -> Question {
+    nextQuestion += 1
+    return Question(
+      id: QuestionID(high: 77, low: nextQuestion),
+      topic: .communication(
+        people: handles.map { Subject(handle: $0) }, actions: .message), defaultChoice: choice)
+  }
+
+  /// A guardian types the passcode on the child's device.
+  mutating func inPerson(_ handle: String, passcode: DeviceKeys, on device: UInt32 = 3) {
+    let question = question([Handle(handle, .custom)], .decline)
+    app(device, .ask(question, .inPerson))
+    let prompt = nextQuestion
+    for effect in children[device]!.step(
+      .answered(prompt: prompt, .passcode("2580", choice: nil)), now: now)
+    {
+      guard case .checkPasscode(let number, _, _, let bytes) = effect else { continue }
+      child(
+        device, .passcodeChecked(prompt: number, proof: KeyVault(passcode).sign(bytes)))
+    }
   }
 
   mutating func answer(_ question: QuestionID, _ choice: String, by device: UInt32 = 1) {
@@ -181,14 +242,37 @@ struct Household {
       }
     case .send(let number, let body): if !away.contains(id) { request(id, number, body) }
     case .app(_, let reply):
-      for effect in apps[id]?.step(.reply(reply)) ?? [] { carryOut(effect, of: id) }
+      for reply in tellApp(reply, id) { tell(reply, id) }
     case .notify(.disbelieved(let problem)): problems[id, default: []].append(problem)
+    case .notify(.appDisbelieves(_, let problem)):
+      reported[id, default: []].append(problem)
     default: break
     }
   }
 
+  /// Tells the app something over the socket.
+  mutating func tell(_ reply: AppReply, _ id: UInt32) {
+    guard apps[id] != nil else { return }
+    let bytes = reply.encode()
+    if id == 3 {
+      toApp.append(bytes)
+      if case .entry(let entry) = reply { toldEntries.append(entry) }
+    }
+    app(id, .reply(try! bytes.withUnsafeBytes { try AppReply.decode($0) }))
+  }
+
   private mutating func carryOut(_ effect: AppMachine.Effect, of id: UInt32) {
     switch effect {
+    case .persist(let changes):
+      for change in changes {
+        switch change {
+        case .put(let record): appDisks[id, default: [:]][record.key] = record.value
+        case .remove(let record): appDisks[id, default: [:]][record.key] = nil
+        case .forgetAll:
+          appDisks[id] = (appDisks[id] ?? [:]).filter { $0.key.first != AppRecord.knownPrefix[0] }
+        }
+      }
+    case .disbelieved(let problem): appProblems[id, default: []].append(problem)
     case .send(let request): child(id, .app(Self.app, request))
     case .deliver(let position, _, let choice):
       answers[id, default: []].append(choice)
@@ -200,6 +284,12 @@ struct Household {
 
   @discardableResult
   mutating func request(_ id: UInt32, _ number: UInt64, _ body: Request) -> Problem? {
+    var body = body
+    if !verifies, case .command(let command, let what, nil) = body {
+      // Devices without cryptography have the shape of a signature only.
+      let shape = Signature(signer: DeviceID(id), seen: 0, bytes: Array(repeating: 0, count: 64))
+      body = .command(command, what, shape)
+    }
     let bytes = Envelope(device: address(id), requestID: number, request: body).encode()
     frames.append(bytes)
     let envelope = try! bytes.withUnsafeBytes { try Envelope.decode($0) }
@@ -298,7 +388,7 @@ struct Household {
     let vault = KeyVault(keys ?? self.keys[device]!)
     let bytes = SignedBytes.of(
       body, id, in: Self.family, audience, by: DeviceID(device), seen: seen, question: question,
-      bytes: vault.bytes)
+      digest: { vault.digest($0) }, bytes: vault.bytes)
     return Signature(signer: DeviceID(device), seen: seen, bytes: vault.sign(bytes))
   }
 

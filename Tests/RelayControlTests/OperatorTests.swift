@@ -46,7 +46,9 @@ import Testing
     }
   }
 
-  @Test("F3: who is taken out by applying the file anew is named", .timeLimit(.minutes(2)))
+  @Test(
+    "F3: applying a file again changes nothing; who is not in it stays, or is named and goes with --prune",
+    .timeLimit(.minutes(2)))
   func again() async throws {
     try await Home.with { home in
       let file = home.folder.appendingPathComponent("families.yaml")
@@ -54,13 +56,27 @@ import Testing
         "apply", file.path, "--directory", home.relayFolder, "--credentials",
         home.folder.appendingPathComponent("credentials").path,
       ]
-      #expect(try await !home.run(apply).output.contains("out:"))
+      func members() async throws -> String {
+        try await home.must("members", "4", "--directory", home.relayFolder).output
+      }
+      #expect(try await !home.run(apply).output.contains("not in the file"))
+      // A guardian adds somebody: the same file again takes nobody out.
+      try await home.must("add-member", "guardian", "Nora", "--as", home.file("Rosa"))
+      let family = try await home.must("family", "--as", home.file("Rosa")).output
+      let again = try await home.run(apply)
+      #expect(again.isSuccess && again.output.contains("not in the file, and stays: Nora."))
+      #expect(try await home.must("family", "--as", home.file("Rosa")).output == family)
       let text = try String(contentsOf: file, encoding: .utf8)
       let rest = text.split(separator: "\n").filter { !$0.contains("Ines") }
       try rest.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
-      let said = try await home.run(apply)
+      #expect(
+        try await home.run(apply).output.contains("Family 4: not in the file, and stays: Ines."))
+      #expect(try await members().contains("Ines"))
+      let said = try await home.run(apply + ["--prune"])
       #expect(said.isSuccess)
       #expect(said.output.contains("Family 4: not in the file, and out: Ines's device 4."))
+      #expect(try await !members().contains("Ines"))
+      #expect(try await !home.must("family", "--as", home.file("Rosa")).output.contains("Nora"))
     }
   }
 

@@ -65,6 +65,8 @@ struct TrustBench: ParsableCommand {
         { vault.wrap(key, for: reader.agreementKey, binding: binding) != nil }
       ),
       ("unwrap a key", { reader.unwrap(wrapped, binding: binding) == key }),
+      ("an app takes a response, verified", AppOfBench(verifies: true).takesOne),
+      ("an app takes a response, believing", AppOfBench(verifies: false).takesOne),
     ]
     for (label, step) in steps {
       print(

@@ -25,7 +25,7 @@ extension Crowd.State {
     for effect in apps[family]?.step(input) ?? [] {
       switch effect {
       // The app's own state dies with this process, and so does the load.
-      case .persist, .consentChanged, .age: break
+      case .persist, .consentChanged, .age, .disbelieved: break
       case .send(let request):
         inputs.append(.app(Crowd.app, request))
         if case .acknowledge = request { settle(family) }

@@ -40,6 +40,8 @@ public struct AppMachine: Sendable {
     case age(UInt64, AgeReply)
     /// Everything that waited at the device has been delivered.
     case caughtUp
+    /// The device told something that does not verify; nothing of it was taken (X3).
+    case disbelieved(Problem)
   }
 
   /// A response that the app's code has not handled yet.
@@ -50,7 +52,7 @@ public struct AppMachine: Sendable {
     var isDelivered = false
   }
 
-  private let app: AppID
+  let app: AppID
   /// The handles that are known, in canonical form.
   public private(set) var known = HandleSet()
   /// Whether a guardian withdrew the consent that the child goes on using the app, and has not approved an
@@ -70,12 +72,36 @@ public struct AppMachine: Sendable {
   private var ages: [(id: UInt64, gates: [Int32]?)] = []
   /// Ascending by position.
   private var waiting: [Waiting] = []
+  /// What this app believes; `nil`: all that its device says, as in the machines' own tests.
+  var trust: AppTrust?
+  /// What is to be kept of whom it trusts, and what is wrong with what the launcher said.
+  private var toPin: AppSecurity?
+  private var isOtherFamily = false
+  /// Questions whose default permits something, in the order in which they were asked.
+  var askedHere: [Question] = []
 
   /// The app, restored from its records.
-  public init(_ app: AppID, restoring records: [AppRecord] = []) {
+  ///
+  /// - Parameters:
+  ///   - security: What the launcher said of the family; what an earlier process kept of it counts instead.
+  ///   - vault: The cryptography to verify with.
+  public init(
+    _ app: AppID, trusting security: (says: AppSecurity, vault: any EvidenceVault)? = nil,
+    restoring records: [AppRecord] = []
+  ) {
     self.app = app
+    if let security {
+      var pinned: AppSecurity?
+      for case .pinned(let found) in records { pinned = found }
+      if pinned == nil, !security.says.organizerKey.isEmpty { toPin = security.says }
+      isOtherFamily = pinned.map { $0 != security.says } ?? false
+      trust = AppTrust(security.vault, pinned: pinned ?? security.says)
+    }
     for record in records {
       switch record {
+      case .pinned: break
+      case .statement(let statement): trust?.restore(statement, in: app)
+      case .asked(let question): askedHere.append(question)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
       case .consumedAhead(let position): consumedAhead.insert(position)
@@ -92,7 +118,13 @@ public struct AppMachine: Sendable {
     switch input {
     case .connected:
       isConnected = true
-      return [.send(.attach(app: app, applied: applied))]
+      var first: [Effect] = []
+      if let security = toPin {
+        toPin = nil
+        first = [.persist([.put(.pinned(security))])]
+      }
+      if isOtherFamily { first += [.disbelieved(.otherFamily), .send(.disbelieved(.otherFamily))] }
+      return first + [.send(.attach(app: app, applied: applied))]
         + (subscribed.isEmpty ? [] : [.send(.register)])
         + asking.map { .send(.ask($0.question, $0.manner)) }
         + ages.map { .send(.age($0.id, gates: $0.gates)) }
@@ -101,7 +133,7 @@ public struct AppMachine: Sendable {
       return []
     case .ask(let question, let manner):
       asking.append((question, manner))
-      return isConnected ? [.send(.ask(question, manner))] : []
+      return keepAsked(question) + (isConnected ? [.send(.ask(question, manner))] : [])
     case .askAge(let id, let gates):
       ages.append((id, gates))
       return isConnected ? [.send(.age(id, gates: gates))] : []
@@ -123,12 +155,17 @@ public struct AppMachine: Sendable {
       given = max(given, consumed)
       return [.persist(forgetAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
+    case .roster(let proof): return trust?.take(proof).map(disbelieve) ?? []
+    case .evidence(let evidence):
+      do throws(Problem) {
+        return [.persist(try learn(evidence).records)]
+      } catch { return disbelieve(error) }
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
       guard let index = asking.firstIndex(where: { $0.question.id == id }) else { return [] }
       asking.remove(at: index)
-      return [.asked(id, outcome)]
+      return (outcome.mayHaveResponse ? [] : forgetAsked(id)) + [.asked(id, outcome)]
     case .age(let id, let reply):
       guard let index = ages.firstIndex(where: { $0.id == id }) else { return [] }
       ages.remove(at: index)
@@ -142,7 +179,10 @@ public struct AppMachine: Sendable {
 
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 
-  private mutating func reset(_ position: UInt64, _ handles: [Handle]) -> [Effect] {
+  private mutating func reset(_ position: UInt64, _ told: [Handle]) -> [Effect] {
+    // What is not known by now was taken back later, or was never signed.
+    let handles = told.filter { trust?.isKnown($0, in: app) ?? true }
+    let isMadeUp = told.contains { trust?.isUnheardOf($0, in: app) ?? false }
     known = HandleSet(handles)
     applied = position
     consumed = position
@@ -153,23 +193,32 @@ public struct AppMachine: Sendable {
     return [
       .persist(
         [.forgetAll] + handles.map { .put(.known($0)) } + ahead + [self.position])
-    ]
+    ] + (isMadeUp ? disbelieve(.notSigned) : [])
   }
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
     guard entry.position > consumed else { return [.send(.acknowledge(consumed))] }
     var effects: [Effect] = []
+    var isBelieved = true
     if entry.position > applied {
       guard entry.position == applied + 1 else {
         return [.send(.attach(app: app, applied: applied))]
       }
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
-      effects.append(.persist(learn(entry.body) + [position]))
+      do throws(Problem) {
+        effects.append(.persist(try learn(entry) + [position]))
+      } catch {
+        isBelieved = false
+        effects = [.persist([position])] + disbelieve(error)
+      }
       if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
+    } else {
+      // It was taken, or not believed, before.
+      do throws(Problem) { try check(entry) } catch { isBelieved = false }
     }
     given = max(given, entry.position)
-    if case .response(let question, let choice) = entry.body,
+    if isBelieved, case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
     {
@@ -179,7 +228,8 @@ public struct AppMachine: Sendable {
     return effects + deliver() + consumeDone()
   }
 
-  private mutating func learn(_ body: AppEntry.Body) -> [AppRecordChange] {
+  /// Takes what the device says for true.
+  mutating func believe(_ body: AppEntry.Body) -> [AppRecordChange] {
     switch body {
     case .response(_, let choice) where choice.answer == .denial: return []
     case .response(let question, _):
@@ -196,6 +246,20 @@ public struct AppMachine: Sendable {
       for handle in handles { known.remove(handle) }
       return handles.map { .remove(.known($0)) }
     }
+  }
+
+  mutating func setConsent(isWithdrawn: Bool) -> AppRecordChange {
+    isConsentWithdrawn = isWithdrawn
+    return isWithdrawn ? .put(.consentWithdrawn) : .remove(.consentWithdrawn)
+  }
+
+  mutating func setKnown(_ handle: Handle, _ isKnown: Bool) -> AppRecordChange {
+    guard isKnown else {
+      known.remove(handle)
+      return .remove(.known(handle))
+    }
+    known.insert(handle)
+    return .put(.known(handle))
   }
 
   private mutating func remember(_ handles: [Handle]) -> [AppRecordChange] {
@@ -217,10 +281,10 @@ public struct AppMachine: Sendable {
   /// Loops over two topics are not in step: one may be done with a later response than the other.
   private mutating func consume(_ position: UInt64) -> [Effect] {
     guard let index = waiting.firstIndex(where: { $0.position == position }) else { return [] }
-    waiting.remove(at: index)
-    guard index > 0 else { return consumeDone() }
+    let forgotten = forgetAsked(waiting.remove(at: index).question.id)
+    guard index > 0 else { return forgotten + consumeDone() }
     consumedAhead.insert(position)
-    return [.persist([.put(.consumedAhead(position))])]
+    return forgotten + [.persist([.put(.consumedAhead(position))])]
   }
 
   /// Entries without a response need nobody: they go with the last response before them.

@@ -10,6 +10,12 @@ public enum AppRecord: Hashable, Sendable {
   case consumedAhead(UInt64)
   /// A guardian withdrew the consent that the child goes on using the app (R9).
   case consentWithdrawn
+  /// Whose app it is, and the organizer's key, as the device said the first time.
+  case pinned(AppSecurity)
+  /// What a guardian has signed about a handle, or about the consent.
+  case statement(KnownStatement)
+  /// A question that was asked here, whose default permits something: no guardian signs that.
+  case asked(Question)
 }
 
 /// A change of an app's durable state. All changes of one step are one transaction.

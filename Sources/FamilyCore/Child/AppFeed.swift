@@ -51,11 +51,18 @@ struct AppFeed: Sendable {
     }
   }
 
-  mutating func attach(applied: UInt64, known: [Handle]) -> [AppReply] {
+  mutating func attach(
+    applied: UInt64, known: [Handle], evidence: () -> [Evidence] = { [] }
+  ) -> [AppReply] {
     isAttached = true
     var replies: [AppReply] = [.attached(acknowledged: standing.acknowledged)]
     // An app that is new, or lost its state, or has another device's state, starts from the full set.
     if applied == 0 || applied < standing.acknowledged || applied > standing.head {
+      var evidence = evidence()[...]
+      while !evidence.isEmpty {
+        replies.append(.evidence(Array(evidence.prefix(Limits.evidence))))
+        evidence = evidence.dropFirst(Limits.evidence)
+      }
       replies.append(.reset(position: standing.acknowledged, known: known))
     }
     return replies + entries.map { .entry($0) } + [.caughtUp]
@@ -67,9 +74,9 @@ struct AppFeed: Sendable {
     return [.put(.app(app, standing))]
   }
 
-  mutating func append(_ body: AppEntry.Body) -> [RecordChange] {
+  mutating func append(_ body: AppEntry.Body, _ evidence: [Evidence] = []) -> [RecordChange] {
     standing.head += 1
-    let entry = AppEntry(position: standing.head, body: body)
+    let entry = AppEntry(position: standing.head, body: body, evidence: evidence)
     entries.append(entry)
     return [.put(.entry(app, entry)), .put(.app(app, standing))]
   }

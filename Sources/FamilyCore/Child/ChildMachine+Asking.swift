@@ -15,8 +15,15 @@ extension ChildMachine {
     case .attach(_, let applied):
       ageDesk.forget(app)
       let handles = known.all(in: app)
-      let replies = update(app) { $0.attach(applied: applied, known: handles) } ?? []
-      effects += replies.map { .app(app, $0) }
+      let proofs = link.rosterProofs.map { AppReply.roster($0) }
+      // A value of its own: the feed is being changed while it is asked.
+      let machine = self
+      let replies =
+        update(app) {
+          $0.attach(applied: applied, known: handles) { machine.evidence(of: handles, in: app) }
+        } ?? []
+      effects += (proofs + replies).map { .app(app, $0) }
+    case .disbelieved(let problem): effects.append(.notify(.appDisbelieves(app, problem)))
     case .register: out.changes += update(app) { $0.register() } ?? []
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
     case .detach:

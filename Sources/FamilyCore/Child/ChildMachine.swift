@@ -82,7 +82,8 @@ public struct ChildMachine: Sendable {
     let first = AppStanding(startingAfter: ids.next() >> 16)
     // In no family group there is nobody else to believe.
     link = DeviceLink(
-      address, of: person, isInFamily ? security : nil, isSpokenFor: isSpokenFor,
+      address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
+      isSpokenFor: isSpokenFor,
       restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
@@ -165,20 +166,25 @@ public struct ChildMachine: Sendable {
     learn(event)
     var told: (app: AppID, known: [Handle])?
     switch event.body {
-    case .rosterChanged: link.reattach(now, &out)
+    case .rosterChanged:
+      link.reattach(now, &out)
+      guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
+      for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
     case .decided(let decision):
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
-      told = tellResponse(decision, &out, &effects)
+      told = tellResponse(decision, event, &out, &effects)
     case .answeredInPerson(_, _, let decision, _):
-      told = tellResponse(decision, &out, &effects)
+      told = tellResponse(decision, event, &out, &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
-      if case .consent(let app) = withdrawal { tell(app, .consentWithdrawn, &out, &effects) }
+      if case .consent(let app) = withdrawal {
+        tell(app, .consentWithdrawn, signed: [event.command], &out, &effects)
+      }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
       if author != link.personID {
@@ -193,8 +199,12 @@ public struct ChildMachine: Sendable {
       let now = handles.filter { known.contains($0, in: feed.app) }
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
-      if !gained.isEmpty { tell(feed.app, .known(gained), &out, &effects) }
-      if !lost.isEmpty { tell(feed.app, .forgotten(lost), &out, &effects) }
+      if !gained.isEmpty {
+        tell(feed.app, .known(gained), signed: said(of: gained, in: feed.app), &out, &effects)
+      }
+      if !lost.isEmpty {
+        tell(feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), &out, &effects)
+      }
     }
   }
 
@@ -209,14 +219,25 @@ public struct ChildMachine: Sendable {
     }
   }
 
+  /// The commands by which the handles are known in the app, or not known any more.
+  private func said(of handles: [Handle], in app: AppID) -> [CommandID] {
+    handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
+  }
+
+  /// What was signed about all handles that are known in the app.
+  func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
+    link.evidence(said(of: handles, in: app), for: app)
+  }
+
   /// Tells the app of the decision: which app, and the handles that it now takes for known.
   private mutating func tellResponse(
-    _ decision: Decision, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ decision: Decision, _ event: Event, _ out: inout DeviceLink.Output,
+    _ effects: inout [DeviceEffect]
   ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
-    tell(state.header.app, .response(question, choice), &out, &effects)
+    tell(state.header.app, .response(question, choice), signed: [event.command], &out, &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
@@ -243,13 +264,14 @@ public struct ChildMachine: Sendable {
 
   // MARK: helpers of all parts
 
-  /// Puts an entry into the app's feed, and sends it if the app runs.
+  /// Puts an entry into the app's feed, with what was signed of it, and sends it if the app runs.
   mutating func tell(
-    _ app: AppID, _ body: AppEntry.Body, _ out: inout DeviceLink.Output,
+    _ app: AppID, _ body: AppEntry.Body, signed commands: [CommandID] = [],
+    _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
     guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
-    out.changes += feeds[index].append(body)
+    out.changes += feeds[index].append(body, link.evidence(commands, for: app))
     if feeds[index].isAttached, let entry = feeds[index].entries.last {
       effects.append(.app(app, .entry(entry)))
     }

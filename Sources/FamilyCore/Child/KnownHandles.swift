@@ -1,5 +1,37 @@
 public import FamilyModel
 
+/// One thing that was said about a handle, and is not outdone by anything later.
+public struct KnownStatement: Hashable, Sendable {
+  /// What it is about.
+  public enum Place: UInt8, Sendable {
+    /// The consent to the app: about no handle.
+    case consent = 0
+    /// The list of contacts.
+    case contact = 1
+    /// An approval that counts everywhere.
+    case approved = 2
+    /// An approval in the app.
+    case approvedIn = 3
+    /// A withdrawal that counts everywhere.
+    case withdrawn = 4
+  }
+  /// What it is about.
+  public var place: Place
+  /// In canonical form.
+  public var handle: Handle
+  /// When it was said: the command's id.
+  public var stamp: ID128
+  /// Whether it makes the handle known.
+  public var isKnown: Bool
+  /// A statement of these parts.
+  public init(place: Place, handle: Handle, stamp: ID128, isKnown: Bool) {
+    self.place = place
+    self.handle = handle
+    self.stamp = stamp
+    self.isKnown = isKnown
+  }
+}
+
 /// The handles that are known for a child (K1): approved by a guardian, or on the list of contacts.
 ///
 /// Handles are compared in canonical form. Custom names that were approved in one app are known in that
@@ -45,6 +77,33 @@ public struct KnownHandles: Sendable {
     let handle = handle.canonical
     return contactChanges[handle]?.isKnown ?? false || approvedChanges[handle]?.isKnown ?? false
       || approvedInChanges[app]?[handle]?.isKnown ?? false
+  }
+
+  /// What makes the handle known in the app, or not.
+  func statements(of handle: Handle, in app: AppID) -> [KnownStatement] {
+    let handle = handle.canonical
+    func statement(_ place: KnownStatement.Place, _ change: Change?) -> KnownStatement? {
+      change.map {
+        KnownStatement(place: place, handle: handle, stamp: $0.stamp, isKnown: $0.isKnown)
+      }
+    }
+    let withdrawn = withdrawnEverywhere[handle].map { Change(stamp: $0, isKnown: false) }
+    return [
+      statement(.contact, contactChanges[handle]), statement(.approved, approvedChanges[handle]),
+      statement(.approvedIn, approvedInChanges[app]?[handle]), statement(.withdrawn, withdrawn),
+    ].compactMap { $0 }
+  }
+
+  /// Takes what `statements` gave.
+  mutating func restore(_ statement: KnownStatement, in app: AppID) {
+    let (handle, isKnown, stamp) = (statement.handle, statement.isKnown, statement.stamp)
+    switch statement.place {
+    case .consent: break
+    case .contact: Self.set(&contactChanges, handle, isKnown, stamp)
+    case .approved: Self.set(&approvedChanges, handle, isKnown, stamp)
+    case .approvedIn: Self.set(&approvedInChanges[app, default: [:]], handle, isKnown, stamp)
+    case .withdrawn: withdrawnEverywhere[handle] = stamp
+    }
   }
 
   /// All that are known in the app, in order.

@@ -8,6 +8,26 @@ extension FamilyState {
   public typealias Verify =
     @Sendable (_ publicKey: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool
 
+  /// The relay's cryptography.
+  public struct Verifier: Sendable {
+    private let verify: Verify
+    let digest: @Sendable ([UInt8]) -> [UInt8]
+    /// These functions.
+    ///
+    /// - Parameters:
+    ///   - verify: Checks a signature.
+    ///   - digest: The digest that devices sign; by default all of the bytes, for machines without keys.
+    public init(
+      _ verify: @escaping Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    ) {
+      self.verify = verify
+      self.digest = digest
+    }
+    func callAsFunction(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool {
+      verify(key, signature, message)
+    }
+  }
+
   /// What the command leads to, and who may see it. Nothing changes until the event is applied.
   ///
   /// - Parameters:
@@ -19,7 +39,7 @@ extension FamilyState {
   /// - Throws: the `Problem` for which the command is refused.
   public func decide(
     _ command: Command, id commandID: CommandID, by device: DeviceID, in family: FamilyID,
-    signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verify
+    signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verifier
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
     let person = roster.owner(of: device)
@@ -146,7 +166,7 @@ extension FamilyState {
   /// A roster is signed by the organizer, or by a guardian of the one before it.
   private func check(
     _ next: Roster, _ signed: (id: CommandID, signature: Signature)?, in family: FamilyID,
-    _ verify: Verify
+    _ verify: Verifier
   ) throws(Problem) {
     guard roster.isSigned || next.isSigned else { return }
     guard let (id, signature) = signed,
@@ -156,18 +176,18 @@ extension FamilyState {
         key, signature.bytes,
         SignedBytes.of(
           .rosterChanged(next), id, in: family, .family, by: signature.signer,
-          seen: signature.seen, question: nil, bytes: { _ in [] }))
+          seen: signature.seen, question: nil, digest: verify.digest, bytes: { _ in [] }))
     else { throw .notSigned }
     guard signature.seen >= rosterSeq else { throw .stale }
   }
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
-    guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
-      header.choices.indices.allSatisfy({ index in
-        !header.choices[..<index].contains { $0.id == header.choices[index].id }
-      }),
-      header.choices.allSatisfy({ 1...Limits.identifierBytes ~= $0.id.utf8.count })
-    else { throw .badChoices }
+    let choices = header.choices
+    guard !choices.isEmpty, choices.count <= Limits.choices else { throw .badChoices }
+    for index in choices.indices {
+      guard 1...Limits.identifierBytes ~= choices[index].id.utf8.count else { throw .badChoices }
+      for other in 0..<index where choices[other].id == choices[index].id { throw .badChoices }
+    }
     guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
       header.subjects.count <= Self.subjectBytes
     else { throw .tooLarge }

@@ -52,7 +52,7 @@ extension RelayMachine.Family {
   /// The one thing that an unknown key can do. Whatever is wrong, the answer is that of any stranger.
   mutating func join(
     _ join: JoinRequest, _ sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     func reply(_ reply: Reply) -> RelayMachine.Effect {
       .reply(sender.address, id: sender.id, reply)

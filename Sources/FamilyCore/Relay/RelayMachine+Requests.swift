@@ -27,7 +27,7 @@ extension RelayMachine.Family {
   /// - Returns: When to look whether everybody has what they should; `nil`: that is known already.
   mutating func take(
     _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
     let owner: Person?
@@ -55,9 +55,9 @@ extension RelayMachine.Family {
     if address.device.rawValue == 0, sender.isAdministrator, address.family.rawValue != 0 {
       return nil
     }
-    guard let device = state.roster.device(address.device), device.publicKey == sender.key,
-      let owner = state.roster.person(device.person)
-    else { throw .notEnrolled }
+    guard let owner = state.roster.owner(of: address.device, key: sender.key) else {
+      throw .notEnrolled
+    }
     return owner
   }
 
@@ -121,7 +121,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ request: Request, _ sender: RelayMachine.Sender, _ owner: Person?, _ now: Instant,
-    _ verify: FamilyState.Verify, _ effects: inout [RelayMachine.Effect]
+    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     switch request {
@@ -161,7 +161,7 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
-    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verify,
+    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verifier,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
@@ -170,6 +170,7 @@ extension RelayMachine.Family {
         effects.append(.reply(address, id: id, .accepted(commandID, seq: seq)))
         return nil
       }
+      try require(signature, of: address.device)
       let (body, audience) = try state.decide(
         command, id: commandID, by: address.device, in: address.family,
         signed: signature.map { (commandID, $0) },
@@ -178,9 +179,9 @@ extension RelayMachine.Family {
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
         command: commandID, device: address.device, at: now, body: body,
         signature: signature)
-      return publish(
-        event, in: address.family, .reply(address, id: id, .accepted(commandID, seq: event.seq)),
-        now, &effects)
+      let reply = RelayMachine.Effect.reply(
+        address, id: id, .accepted(commandID, seq: event.seq))
+      return publish(event, in: address.family, id == 0 ? nil : reply, now, &effects)
     } catch {
       refusals.add(commandID, by: address.device, error)
       effects.append(.reply(address, id: id, .refused(commandID, error)))
@@ -188,16 +189,27 @@ extension RelayMachine.Family {
     }
   }
 
+  /// A device that has a key to sign with signs, as itself: nobody would believe anything else.
+  ///
+  /// Whether the signature is right is for those who believe it: the relay could not be believed anyway, and
+  /// each verification would cost it more than all else that it does for a command.
+  private func require(_ signature: Signature?, of device: DeviceID) throws(Problem) {
+    guard let sender = state.roster.device(device), !sender.signingKey.isEmpty else { return }
+    guard let signature, signature.signer == device,
+      signature.bytes.count == Signature.byteCount
+    else { throw .notSigned }
+  }
+
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.
   mutating func publish(
-    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect, _ now: Instant,
+    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, _ now: Instant,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     // Who leaves or stays with a new roster listens to the channel as it was.
     let generation = state.generation(event.audience)
     state.apply(event)
     effects.append(.append(family, event))
-    effects.append(reply)
+    if let reply { effects.append(reply) }
     effects.append(.broadcast(family, generation: generation, event.audience, .event(event)))
     let look = readers.published(state, isWatched: isWatched, now)
     defer { isWatched = true }
@@ -241,14 +253,20 @@ extension RelayMachine.Family {
     // An honest device names each of its audiences once.
     for cursor in cursors.prefix(RelayMachine.cursorsPerRequest)
     where state.isMember(person, of: cursor.audience) {
-      let child = person.role.isGuardian ? cursor.audience.conversationChild : nil
-      let before = child.map { readers.receipt(state, $0) }
       let head = state.head(cursor.audience)
-      guard let moved = readers.move(address.device, cursor, head: head) else { continue }
+      let old = readers.cursor(address.device, cursor.audience)
+      guard let moved = readers.move(address.device, cursor, from: old, head: head) else {
+        continue
+      }
       effects.append(.cursor(address.family, address.device, moved))
-      guard let child, let before, let last = state.lastOfChild[child] else { continue }
       // A receipt is worth a message only when it covers something that the child wrote (M4).
-      let after = readers.receipt(state, child)
+      guard person.role.isGuardian, let child = cursor.audience.conversationChild,
+        let last = state.lastOfChild[child], old.delivered < last || old.read < last
+      else { continue }
+      var before = readers.receipt(state, child, without: address.device)
+      var after = before
+      before.advance(to: old)
+      after.advance(to: moved)
       let isNew =
         before.delivered < last && after.delivered > before.delivered
         || before.read < last && after.read > before.read

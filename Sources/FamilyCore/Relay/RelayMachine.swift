@@ -67,21 +67,23 @@ public struct RelayMachine: Sendable {
   var families: FamilyTable
   var timers = TimerQueue<FamilyID>()
 
-  let verify: FamilyState.Verify
+  let verify: FamilyState.Verifier
   private let resultsKept: Int
 
   /// A relay that holds no family.
   ///
   /// - Parameters:
   ///   - verify: Checks signatures; the machine has no cryptography of its own.
+  ///   - digest: The digest that the families' devices sign.
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
   ///   - open: How many families, those used last, are held ready for use; the others are packed into a
   ///     quarter of the memory.
   public init(
-    verify: @escaping FamilyState.Verify, resultsKept: Int = .max, open: Int = 8_192
+    verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
+    resultsKept: Int = .max, open: Int = 8_192
   ) {
-    self.verify = verify
+    self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept
     families = FamilyTable(open: open)
   }
@@ -114,7 +116,7 @@ public struct RelayMachine: Sendable {
   /// Whether the family is held, and the key is the device's.
   public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families.open(place) { $0.state.roster.device(address.device)?.publicKey == key }
+    return families.open(place) { $0.state.roster.owner(of: address.device, key: key) != nil }
   }
 
   /// Lets the family go.

@@ -1,17 +1,32 @@
-import FamilyModel
+package import FamilyModel
 
 /// The bytes under a device's signature: which family and audience, whose command, and everything that it
 /// changes. The relay's own part of an event (its place, its time) is not in them.
-enum SignedBytes {
+package enum SignedBytes {
   /// - Parameters:
   ///   - question: The question that a decision, a reminder or a cancellation is about: a decision is
-  ///     signed with the child, the app, and the digest of the people.
-  ///   - bytes: The bytes of a content as it travels: sealed.
+  ///     signed with the child, the choices, and the digest of app and people.
+  ///   - digest: A digest that anybody can make: of a roster's names and other keys, and of contents as they
+  ///     travel, sealed. So an app can verify without being given them.
+  ///   - bytes: The bytes of a content as it travels.
+  package static func of(
+    _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
+    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, digest: ([UInt8]) -> [UInt8],
+    bytes contentBytes: (Content) -> [UInt8]
+  ) -> [UInt8] {
+    func bytes(_ content: Content) -> [UInt8] { digest(contentBytes(content)) }
+    return of(
+      body, command, in: family, audience, by: signer, seen: seen, question: question,
+      rest: { digest($0.rest) }, content: bytes)
+  }
+
+  /// The same for whoever has digests in the place of what they are of.
   static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
-    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, bytes: (Content) -> [UInt8]
+    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, rest: (Roster) -> [UInt8],
+    content bytes: (Content) -> [UInt8]
   ) -> [UInt8] {
-    var out = BoundBytes("permission-relay command 1")
+    var out = BoundBytes("permission-relay command 2")
     out.add(family.rawValue)
     out.add(audience.rawValue)
     out.add(signer.rawValue)
@@ -21,6 +36,7 @@ enum SignedBytes {
     case .rosterChanged(let roster):
       out.add(UInt8(1))
       out.add(roster)
+      out.add(rest(roster))
     case .limitsChanged(let child, let on):
       out.add(UInt8(2))
       out.add(child.rawValue)
@@ -28,6 +44,7 @@ enum SignedBytes {
     case .accountChanged(let person, let content): out.add(3, person, bytes(content))
     case .asked(let header, let content):
       out.add(UInt8(4))
+      out.add(header.app.rawValue)
       out.add(header)
       out.add(bytes(content))
     case .reminded(let id):
@@ -92,22 +109,20 @@ extension BoundBytes {
     for person in roster.persons {
       add(person.id.rawValue)
       add(person.role.rawValue)
-      add(person.displayName)
     }
     add(UInt32(roster.devices.count))
     for device in roster.devices {
       add(device.id.rawValue)
       add(device.person.rawValue)
-      add(device.publicKey)
       add(device.signingKey)
-      add(device.agreementKey)
     }
   }
 
+  /// Without the app, which is in the digest of the subjects: who decides for another app's question is none
+  /// of an app's business, though it learns what was decided about a number.
   fileprivate mutating func add(_ header: QuestionHeader) {
     add(header.id)
     add(header.child.rawValue)
-    add(header.app.rawValue)
     add(header.subjects)
     add(UInt32(header.choices.count))
     for choice in header.choices {
@@ -122,5 +137,19 @@ extension BoundBytes {
     add(decision.question)
     add(decision.choice.id)
     add(decision.choice.answer.rawValue)
+  }
+}
+
+extension Roster {
+  /// What apps are not shown: names, and the devices' other keys. Those are random, so nobody finds the names
+  /// by trying.
+  package var rest: [UInt8] {
+    var out = BoundBytes("permission-relay roster 1")
+    for person in persons { out.add(person.displayName) }
+    for device in devices {
+      out.add(device.publicKey)
+      out.add(device.agreementKey)
+    }
+    return out.bytes
   }
 }

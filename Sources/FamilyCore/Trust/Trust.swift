@@ -31,18 +31,23 @@ struct Trust: Sendable {
   private var taken: Set<CommandID> = []
   /// In the order in which they came.
   private(set) var aside: [Event] = []
+  /// For the apps of a child's device; others show nothing to anybody.
+  private(set) var evidence: EvidenceFile?
 
-  init(_ vault: any DeviceVault, organizerKey: [UInt8], family: FamilyID) {
+  init(_ vault: any DeviceVault, organizerKey: [UInt8], family: FamilyID, hasApps: Bool = false) {
     self.vault = vault
     self.organizerKey = organizerKey
     self.family = family
+    evidence = hasApps ? EvidenceFile() : nil
   }
 
   /// Takes an event in its place; what is aside is kept here.
   mutating func take(_ event: Event, question: (QuestionID) -> QuestionState?) -> Finding {
     let finding = check(event, question)
     switch finding {
-    case .good(let opened): believe(opened)
+    case .good(let opened):
+      believe(opened)
+      keep(event)
     case .bad: break
     // What is beyond the limit is on the disk as well, and is looked at when the device starts again.
     case .aside: if aside.count < Limits.aside { aside.append(event) }
@@ -61,12 +66,18 @@ struct Trust: Sendable {
       case .bad(let problem): results.append((event, problem))
       case .good(let opened):
         believe(opened)
+        keep(event)
         // What it changed may be what the next one waits for.
         aside += waiting[(index + 1)...]
         return results + [(opened, nil)]
       }
     }
     return results
+  }
+
+  private mutating func keep(_ event: Event) {
+    let vault = vault
+    evidence?.keep(event, vault)
   }
 
   // MARK: the checks
@@ -98,7 +109,7 @@ struct Trust: Sendable {
     guard let key = key(for: event, signature) else { return .bad(.notSigned) }
     let bytes = SignedBytes.of(
       event.body, event.command, in: family, event.audience, by: signature.signer,
-      seen: signature.seen, question: header, bytes: vault.bytes)
+      seen: signature.seen, question: header, digest: { vault.digest($0) }, bytes: vault.bytes)
     guard vault.verify(key, signature.bytes, bytes) else { return .bad(.notSigned) }
     return open(event)
   }
@@ -159,7 +170,9 @@ struct Trust: Sendable {
     guard let name = vault.keyName(of: content) else { return .bad(.cannotOpen) }
     guard let secret = ring.secret(name, event.audience) else { return .aside }
     let binding = Self.binding(family, event.audience, event.command)
-    guard let opened = vault.open(content, secret, binding: binding), event.body.fits(opened)
+    guard
+      let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding),
+      event.body.fits(opened)
     else { return .bad(.cannotOpen) }
     if let header = event.body.newQuestion, case .question(let question) = opened,
       !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
@@ -198,14 +211,7 @@ struct Trust: Sendable {
   /// What tells questions about the same people in one app from others, and says to nobody without the key
   /// who they are (A6). It is part of what a guardian signs.
   func subjects(of question: Question, in app: AppID, _ secret: [UInt8]) -> [UInt8] {
-    var bytes = BoundBytes("permission-relay subjects 1")
-    bytes.add(app.rawValue)
-    for handle in question.topic.handles.map(\.canonical).sorted() {
-      bytes.add(handle.kind.rawValue)
-      bytes.add(handle.value)
-    }
-    if case .significantUpdate(let text) = question.topic { bytes.add(text) }
-    return vault.digest(bytes.bytes, under: secret)
+    vault.subjects(vault.tags(of: question, in: app, secret))
   }
 
   /// The signature of what the command leads to.
@@ -215,7 +221,7 @@ struct Trust: Sendable {
   ) -> Signature {
     let bytes = SignedBytes.of(
       body, command, in: family, audience, by: device, seen: seen, question: question,
-      bytes: vault.bytes)
+      digest: { vault.digest($0) }, bytes: vault.bytes)
     return Signature(signer: device, seen: seen, bytes: vault.sign(bytes))
   }
 }

@@ -15,7 +15,7 @@ extension AgentHost {
             case .acknowledge: self.trace("app-acknowledged", device: address)
             case .ask(let question, _): self.trace("ask", device: address, question: question.id)
             case .age: self.trace("age", device: address)
-            case .register, .detach: break
+            case .register, .detach, .disbelieved: break
             }
             self.perform(
               self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)

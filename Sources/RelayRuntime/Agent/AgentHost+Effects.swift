@@ -139,6 +139,12 @@ extension AgentHost {
       statusIsStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("the relay handed over an event that is not believed: \(problem)")
+    case .appDisbelieves(_, let problem):
+      counters.disbelieved += 1
+      devices[address]?.disbelieved += 1
+      statusIsStale = true
+      trace("app-disbelieves", device: address, problem: problem)
+      logger.error("an app does not believe what this device told it: \(problem)")
     case .shutOut(let problem):
       guard devices[address]?.shutOut != problem else { return }
       devices[address]?.shutOut = problem

@@ -201,7 +201,12 @@ extension AgentHost {
 
   func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
     guard let device = devices[address], let connection = connection(of: device) else { return }
-    let wanted = channels.compactMap(HostedDevice.Listening.init)
+    var wanted = channels.compactMap(HostedDevice.Listening.init)
+    for index in wanted.indices {
+      // The connection knows the topic already: one copy of it is enough.
+      let known = device.channels.first { $0.topic == wanted[index].topic }
+      if let known { wanted[index].topic = known.topic }
+    }
     guarded {
       for old in device.channels where !wanted.contains(where: { $0.topic == old.topic }) {
         try connection.stopListening(old.topic, address)

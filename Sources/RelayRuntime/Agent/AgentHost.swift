@@ -61,6 +61,8 @@ public actor AgentHost: Service {
   private var timers = TimerQueue<DeviceAddress>()
   var attachQueue = AttachQueue()
   var rosters = SharedRosters()
+  /// When memory is given back that the attachment of many took.
+  var trimAt: Instant?
 
   private var changes: [Change] = []
   /// The same changes before they are encoded, for the observer.
@@ -211,6 +213,7 @@ public actor AgentHost: Service {
     }
     speakForAll()
     attachNext()
+    trim(now)
     repeat {
       guarded {
         if !self.changes.isEmpty { try self.store.apply(self.changes) }
@@ -231,7 +234,7 @@ public actor AgentHost: Service {
   /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
   private func nextTurn(after now: Instant) -> UInt64? {
     let status = statusIsStale ? statusWritten + Self.statusInterval : nil
-    let wall = [timers.deadline, status].compactMap { $0 }.min()
+    let wall = [timers.deadline, status, trimAt].compactMap { $0 }.min()
     let due = wall.map { wall in
       let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, 3_600_000))
       return Monotonic.now() + UInt64(milliseconds) * 1_000_000

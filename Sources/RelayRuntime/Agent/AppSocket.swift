@@ -28,7 +28,7 @@ final class AppSocket {
     try router.bind(endpoint)
     for credential in configuration.credentials where !credential.role.isGuardian {
       for app in configuration.apps.keys.sorted() {
-        try install(app, credential.address, serverKeys, endpoint, configuration)
+        try install(app, credential, serverKeys, endpoint, configuration)
       }
     }
   }
@@ -57,9 +57,10 @@ final class AppSocket {
 
   /// Writes the app's credential; the key of one that is there stays.
   private func install(
-    _ app: AppID, _ address: DeviceAddress, _ serverKeys: CurveKeyPair, _ endpoint: String,
+    _ app: AppID, _ owner: Credential, _ serverKeys: CurveKeyPair, _ endpoint: String,
     _ configuration: AgentHost.Configuration
   ) throws {
+    let address = owner.address
     let file = Self.credentialFile(configuration, address, app)
     let storage = file.deletingPathExtension()
     try FileManager.default.createDirectory(
@@ -68,7 +69,9 @@ final class AppSocket {
     let old = try? JSONDecoder().decode(AppCredential.self, from: PrivateFile.read(file))
     let pair = try old.flatMap { CurveKeyPair(secretZ85: $0.secretKey) } ?? .generate()
     let credential = AppCredential(
-      app: app.rawValue, endpoint: endpoint, devicePublicKey: serverKeys.publicKey.z85,
+      app: app.rawValue, family: address.family.rawValue, person: owner.personID.rawValue,
+      organizerKey: owner.organizerKey, endpoint: endpoint,
+      devicePublicKey: serverKeys.publicKey.z85,
       publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path)
     try PrivateFile.write(try JSONEncoder().encode(credential), to: file)
     owners[pair.publicKey.z85] = (address, app)

@@ -1,6 +1,7 @@
 import Crypto
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 import RelayWire
 import ZeroMQ
 
@@ -26,11 +27,12 @@ struct Lane: ~Copyable, Sendable {
     var family: FamilyID { envelope.device.family }
   }
 
-  /// What was received for the lane's families.
+  /// What it works on.
   var mailbag = Mailbag()
   /// Whether acknowledgements may wait unread: nothing is published again for want of them.
   var isBehind = false
-  var machine = RelayMachine(verify: PasscodeCipher.verify, resultsKept: RelayLimits.results)
+  var machine = RelayMachine(
+    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache

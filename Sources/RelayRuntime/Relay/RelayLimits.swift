@@ -8,6 +8,8 @@ enum RelayLimits {
   static let batchBytes = 16 << 20
   /// Lanes at most; more than there are processors are of no use.
   static let lanes = 16
+  /// Batches that are received in one go; then subscriptions and timers have their turn.
+  static let rounds = 8
   /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
   /// for them, takes as long as some ten requests.
   static let forkedRequests = 48

@@ -276,7 +276,7 @@ actor TerminalSession: Service {
       say(painter.hanging(Row("◆ ", .question), text, .bold))
     case .shutOut: if !wasShutOut { say(painter.text(wording(.notInFamily), .bad)) }
     // These have a line in the conversation.
-    case .decided, .message, .reminded, .withdrawn, .disbelieved: break
+    case .decided, .message, .reminded, .withdrawn, .disbelieved, .appDisbelieves: break
     case .wantsToJoin(let join): await self.join(join)
     }
   }

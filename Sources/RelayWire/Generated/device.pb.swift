@@ -192,6 +192,14 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .age(newValue)}
   }
 
+  var disbelieved: PBProblem {
+    get {
+      if case .disbelieved(let v)? = body {return v}
+      return PBProblem()
+    }
+    set {body = .disbelieved(newValue)}
+  }
+
   /// of an ask
   var manner: UInt32 = 0
 
@@ -204,6 +212,7 @@ nonisolated struct PBAppRequest: Sendable {
     case acknowledge(UInt64)
     case detach(PBEmpty)
     case age(PBAgeAsk)
+    case disbelieved(PBProblem)
 
   }
 
@@ -243,6 +252,115 @@ nonisolated struct PBResponse: Sendable {
   init() {}
 
   fileprivate var _question: PBQuestion? = nil
+}
+
+/// One thing that a question is about: its tag, and, where the app may know it, what it is and the tag's key.
+nonisolated struct PBSubjectTag: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var tag: Data = Data()
+
+  var key: Data = Data()
+
+  var item: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// An event as far as an app may see it. A question's header has no app; the content of an answer in person is
+/// its digest.
+nonisolated struct PBEvidence: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var event: PBEvent {
+    get {_event ?? PBEvent()}
+    set {_event = newValue}
+  }
+  /// Returns true if `event` has been explicitly set.
+  var hasEvent: Bool {self._event != nil}
+  /// Clears the value of `event`. Subsequent reads from it will return its default value.
+  mutating func clearEvent() {self._event = nil}
+
+  var question: PBQuestionHeader {
+    get {_question ?? PBQuestionHeader()}
+    set {_question = newValue}
+  }
+  /// Returns true if `question` has been explicitly set.
+  var hasQuestion: Bool {self._question != nil}
+  /// Clears the value of `question`. Subsequent reads from it will return its default value.
+  mutating func clearQuestion() {self._question = nil}
+
+  /// key: of the event's content
+  var key: Data = Data()
+
+  var appTag: Data = Data()
+
+  var appKey: Data = Data()
+
+  var subjects: [PBSubjectTag] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _event: PBEvent? = nil
+  fileprivate var _question: PBQuestionHeader? = nil
+}
+
+/// A roster without names, and of the devices the keys that they sign with only.
+nonisolated struct PBRosterProof: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var seq: UInt64 = 0
+
+  var command: Data = Data()
+
+  var signature: PBSignature {
+    get {_signature ?? PBSignature()}
+    set {_signature = newValue}
+  }
+  /// Returns true if `signature` has been explicitly set.
+  var hasSignature: Bool {self._signature != nil}
+  /// Clears the value of `signature`. Subsequent reads from it will return its default value.
+  mutating func clearSignature() {self._signature = nil}
+
+  var roster: PBRoster {
+    get {_roster ?? PBRoster()}
+    set {_roster = newValue}
+  }
+  /// Returns true if `roster` has been explicitly set.
+  var hasRoster: Bool {self._roster != nil}
+  /// Clears the value of `roster`. Subsequent reads from it will return its default value.
+  mutating func clearRoster() {self._roster = nil}
+
+  var rest: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _signature: PBSignature? = nil
+  fileprivate var _roster: PBRoster? = nil
+}
+
+nonisolated struct PBEvidences: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var evidence: [PBEvidence] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct PBAppEntry: Sendable {
@@ -285,6 +403,8 @@ nonisolated struct PBAppEntry: Sendable {
     }
     set {body = .consentWithdrawn(newValue)}
   }
+
+  var evidence: [PBEvidence] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -459,6 +579,22 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .age(newValue)}
   }
 
+  var roster: PBRosterProof {
+    get {
+      if case .roster(let v)? = body {return v}
+      return PBRosterProof()
+    }
+    set {body = .roster(newValue)}
+  }
+
+  var evidence: PBEvidences {
+    get {
+      if case .evidence(let v)? = body {return v}
+      return PBEvidences()
+    }
+    set {body = .evidence(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -469,6 +605,8 @@ nonisolated struct PBAppReply: Sendable {
     case asked(PBAsking)
     case failed(PBProblem)
     case age(PBAgeTold)
+    case roster(PBRosterProof)
+    case evidence(PBEvidences)
 
   }
 
@@ -540,6 +678,49 @@ nonisolated struct PBAppPosition: Sendable {
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+nonisolated struct PBAppPin: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var family: UInt64 = 0
+
+  var child: UInt32 = 0
+
+  var organizerKey: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct PBAppStatement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var place: UInt32 = 0
+
+  var handle: PBHandle {
+    get {_handle ?? PBHandle()}
+    set {_handle = newValue}
+  }
+  /// Returns true if `handle` has been explicitly set.
+  var hasHandle: Bool {self._handle != nil}
+  /// Clears the value of `handle`. Subsequent reads from it will return its default value.
+  mutating func clearHandle() {self._handle = nil}
+
+  var stamp: Data = Data()
+
+  var isKnown: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _handle: PBHandle? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -781,7 +962,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{2}!age\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{2}!age\0\u{2}\u{14}disbelieved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -864,6 +1045,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .age(v)
         }
       }()
+      case 60: try {
+        var v: PBProblem?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .disbelieved(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .disbelieved(v)
+        }
+      }()
       default: break
       }
     }
@@ -903,9 +1097,17 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.manner != 0 {
       try visitor.visitSingularUInt32Field(value: self.manner, fieldNumber: 7)
     }
-    try { if case .age(let v)? = self.body {
+    switch self.body {
+    case .age?: try {
+      guard case .age(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
-    } }()
+    }()
+    case .disbelieved?: try {
+      guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    default: break
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -987,9 +1189,192 @@ nonisolated extension PBResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   }
 }
 
+nonisolated extension PBSubjectTag: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SubjectTag"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}key\0\u{1}item\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.tag) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.item) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.tag.isEmpty {
+      try visitor.visitSingularBytesField(value: self.tag, fieldNumber: 1)
+    }
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 2)
+    }
+    if !self.item.isEmpty {
+      try visitor.visitSingularBytesField(value: self.item, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSubjectTag, rhs: PBSubjectTag) -> Bool {
+    if lhs.tag != rhs.tag {return false}
+    if lhs.key != rhs.key {return false}
+    if lhs.item != rhs.item {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBEvidence: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Evidence"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}event\0\u{1}question\0\u{1}key\0\u{3}app_tag\0\u{3}app_key\0\u{1}subjects\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._event) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._question) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.appTag) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.appKey) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.subjects) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._event {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._question {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 3)
+    }
+    if !self.appTag.isEmpty {
+      try visitor.visitSingularBytesField(value: self.appTag, fieldNumber: 4)
+    }
+    if !self.appKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.appKey, fieldNumber: 5)
+    }
+    if !self.subjects.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.subjects, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBEvidence, rhs: PBEvidence) -> Bool {
+    if lhs._event != rhs._event {return false}
+    if lhs._question != rhs._question {return false}
+    if lhs.key != rhs.key {return false}
+    if lhs.appTag != rhs.appTag {return false}
+    if lhs.appKey != rhs.appKey {return false}
+    if lhs.subjects != rhs.subjects {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBRosterProof: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RosterProof"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}command\0\u{1}signature\0\u{1}roster\0\u{1}rest\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.seq) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.command) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._signature) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._roster) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.rest) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.seq != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seq, fieldNumber: 1)
+    }
+    if !self.command.isEmpty {
+      try visitor.visitSingularBytesField(value: self.command, fieldNumber: 2)
+    }
+    try { if let v = self._signature {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._roster {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if !self.rest.isEmpty {
+      try visitor.visitSingularBytesField(value: self.rest, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBRosterProof, rhs: PBRosterProof) -> Bool {
+    if lhs.seq != rhs.seq {return false}
+    if lhs.command != rhs.command {return false}
+    if lhs._signature != rhs._signature {return false}
+    if lhs._roster != rhs._roster {return false}
+    if lhs.rest != rhs.rest {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBEvidences: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Evidences"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}evidence\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.evidence) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.evidence.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.evidence, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBEvidences, rhs: PBEvidences) -> Bool {
+    if lhs.evidence != rhs.evidence {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0\u{2}7evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1050,6 +1435,7 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .consentWithdrawn(v)
         }
       }()
+      case 60: try { try decoder.decodeRepeatedMessageField(value: &self.evidence) }()
       default: break
       }
     }
@@ -1082,12 +1468,16 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     }()
     case nil: break
     }
+    if !self.evidence.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.evidence, fieldNumber: 60)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBAppEntry, rhs: PBAppEntry) -> Bool {
     if lhs.position != rhs.position {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.evidence != rhs.evidence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1277,7 +1667,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{2}!age\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{2}!age\0\u{2}\u{14}roster\0\u{1}evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1372,6 +1762,32 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .age(v)
         }
       }()
+      case 60: try {
+        var v: PBRosterProof?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .roster(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .roster(v)
+        }
+      }()
+      case 61: try {
+        var v: PBEvidences?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .evidence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .evidence(v)
+        }
+      }()
       default: break
       }
     }
@@ -1413,6 +1829,14 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .roster?: try {
+      guard case .roster(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    case .evidence?: try {
+      guard case .evidence(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
     }()
     case nil: break
     }
@@ -1571,6 +1995,95 @@ nonisolated extension PBAppPosition: SwiftProtobuf.Message, SwiftProtobuf._Messa
   static func ==(lhs: PBAppPosition, rhs: PBAppPosition) -> Bool {
     if lhs.applied != rhs.applied {return false}
     if lhs.consumed != rhs.consumed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppPin: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AppPin"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}family\0\u{1}child\0\u{3}organizer_key\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.family) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.child) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.organizerKey) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.family != 0 {
+      try visitor.visitSingularUInt64Field(value: self.family, fieldNumber: 1)
+    }
+    if self.child != 0 {
+      try visitor.visitSingularUInt32Field(value: self.child, fieldNumber: 2)
+    }
+    if !self.organizerKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.organizerKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppPin, rhs: PBAppPin) -> Bool {
+    if lhs.family != rhs.family {return false}
+    if lhs.child != rhs.child {return false}
+    if lhs.organizerKey != rhs.organizerKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AppStatement"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}handle\0\u{1}stamp\0\u{3}is_known\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.place) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.stamp) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isKnown) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.place != 0 {
+      try visitor.visitSingularUInt32Field(value: self.place, fieldNumber: 1)
+    }
+    try { if let v = self._handle {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.stamp.isEmpty {
+      try visitor.visitSingularBytesField(value: self.stamp, fieldNumber: 3)
+    }
+    if self.isKnown != false {
+      try visitor.visitSingularBoolField(value: self.isKnown, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppStatement, rhs: PBAppStatement) -> Bool {
+    if lhs.place != rhs.place {return false}
+    if lhs._handle != rhs._handle {return false}
+    if lhs.stamp != rhs.stamp {return false}
+    if lhs.isKnown != rhs.isKnown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

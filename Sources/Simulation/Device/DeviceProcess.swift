@@ -51,7 +51,9 @@ final class DeviceProcess {
   var lastUp: Int64 = 0
   var lastDown: Int64 = 0
 
-  init(_ plan: Scenario.DevicePlan, apps: Int, _ keys: FakeVault.KeyMaker) {
+  init(
+    _ plan: Scenario.DevicePlan, apps: Int, organizer: DeviceID, _ keys: FakeVault.KeyMaker
+  ) {
     self.plan = plan
     let family = FamilyID(UInt64(plan.family) + 1)
     address = DeviceAddress(family: family, device: plan.id)
@@ -59,7 +61,11 @@ final class DeviceProcess {
       ID128(high: family.rawValue, low: UInt64(plan.id.rawValue)).bytes
       + [UInt8](repeating: 7, count: 16)
     vault = FakeVault(address, keys)
-    self.apps = (0..<apps).map { AppProcess(Scenario.apps[$0]) }
+    let root = FakeVault(DeviceAddress(family: family, device: organizer), keys)
+    let security = AppSecurity(
+      family: family, child: plan.person.id, organizerKey: root.signingKey)
+    let vault = vault
+    self.apps = (0..<apps).map { AppProcess(Scenario.apps[$0], security, vault) }
     standings = Array(repeating: AppStanding(), count: apps)
   }
 

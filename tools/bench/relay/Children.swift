@@ -141,9 +141,10 @@ struct Children {
     let now = Monotonic.now()
     while let next = pace?.next(now) { try transmit(next, &devices) }
     while let (family, broadcast) = try devices.nextBroadcast() {
-      guard case .event(let event) = broadcast, case .decided(let decision) = event.body else {
-        continue
-      }
+      guard case .event(let event) = broadcast else { continue }
+      // Its own event is the answer to its command.
+      unaccepted[event.command] = nil
+      guard case .decided(let decision) = event.body else { continue }
       let audience = Audience.conversation(RelayAddress.child)
       try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
       guard let start = begun.removeValue(forKey: decision.question) else { continue }

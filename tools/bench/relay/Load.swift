@@ -101,7 +101,7 @@ final class Load: Sendable {
           guard answered[Int(family)] < event.seq else { continue }
           answered[Int(family)] = event.seq
           try devices.send(
-            devices.signed(.answer(header.id, choice: "approve")), in: family)
+            devices.signed(.answer(header.id, choice: "approve")), in: family, isHeard: true)
         case .decided:
           try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
         default: break

@@ -179,7 +179,9 @@ struct Scale: AsyncParsableCommand {
           let family = reply.device.family.rawValue
           if reply.device.device == RelayAddress.childDevice {
             try devices.send(
-              devices.signed(.answer(asked[family]!, choice: "approve")), in: family,
+              devices.signed(
+                .answer(asked[family]!, choice: "approve"), by: RelayAddress.guardianDevice),
+              in: family,
               from: RelayAddress.guardianDevice)
           } else {
             for device in [RelayAddress.guardianDevice, RelayAddress.childDevice] {

@@ -53,7 +53,8 @@ extension DeviceLink {
         subjects = trust.subjects(of: question, in: app, secret)
       }
       let binding = Trust.binding(trust.family, audience, id)
-      let sealed = trust.vault.seal(content, key.name, secret, binding: binding)
+      let sealed = trust.vault.seal(
+        content, key.name, trust.vault.contentKey(secret, binding), binding: binding)
       command = command.replacing(sealed, subjects: subjects)
     }
     guard let (_, body) = command.outcome(question: header) else { return .notYet }
@@ -90,7 +91,7 @@ extension DeviceLink {
   mutating func sendDue(_ now: Instant, _ out: inout Output) {
     for pending in outbox.takeDue(now) {
       switch dress(pending.id, pending.command) {
-      case .ready(let ready): request(.command(ready.id, ready.command, ready.signature), &out)
+      case .ready(let ready): request(ready, attempt: pending.attempts, &out)
       case .notYet: isWaiting = true
       case .unknownQuestion:
         // The question may be on its way; one that does not come is none.

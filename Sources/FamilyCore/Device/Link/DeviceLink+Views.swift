@@ -16,6 +16,17 @@ extension DeviceLink {
   /// Whether it can give keys to others now. What is due before waits, without a timer.
   var mayShare: Bool { state == .attached && !isBehind }
 
+  /// The rosters as apps see them, in order.
+  var rosterProofs: [RosterProof] { trust?.evidence?.rosters ?? [] }
+
+  /// What apps may see of these commands' events, each once.
+  func evidence(_ commands: [CommandID], for app: AppID) -> [Evidence] {
+    guard let trust, let file = trust.evidence else { return [] }
+    var seen: Set<CommandID> = []
+    return commands.filter { seen.insert($0).inserted }
+      .compactMap { file.evidence($0, for: app, trust, question: question) }
+  }
+
   /// Events that are durable here and not believed yet: a key or a roster is on its way.
   package var asideCount: Int { trust?.aside.count ?? 0 }
 
@@ -26,7 +37,7 @@ extension DeviceLink {
   public func owner(of device: DeviceID) -> PersonID { owners[device] ?? PersonID(0) }
 
   /// The cursors, ascending by audience.
-  public var position: [Cursor] { cursors.values.sorted { $0.audience < $1.audience } }
+  public var position: [Cursor] { cursors.entries.map(\.value) }
 
   /// Commands that the relay has not acknowledged, in order.
   public var waiting: [Command] { outbox.pending.map(\.command) }

@@ -1,0 +1,109 @@
+import FamilyModel
+
+extension AppMachine {
+  /// Reports what was not believed: here, and to the device.
+  func disbelieve(_ problem: Problem) -> [Effect] {
+    [.disbelieved(problem), .send(.disbelieved(problem))]
+  }
+
+  /// Refuses an entry that nobody has signed who may, or that says something else than what was signed.
+  func check(_ entry: AppEntry) throws(Problem) {
+    guard let trust else { return }
+    if case .response(let question, let choice) = entry.body, entry.evidence.isEmpty {
+      return try check(byDefault: question, choice)
+    }
+    var facts: [AppTrust.Fact] = []
+    for evidence in entry.evidence { facts.append(try trust.check(evidence, in: app)) }
+    guard let first = facts.first else { throw .notSigned }
+    switch (entry.body, first) {
+    case (.response(let question, let choice), .decided(let id, let header, let items)):
+      guard id == question.id, items == question.items, question.choices.contains(choice),
+        header == ChoiceHeader(id: choice.id, answer: choice.answer)
+      else { throw .contradiction }
+    case (.consentWithdrawn, .consentWithdrawn): break
+    case (.known, .decided), (.known, .handles), (.forgotten, .decided), (.forgotten, .handles):
+      break
+    default: throw .contradiction
+    }
+  }
+
+  /// Nobody decides a default. One that permits something has to be of a question that was asked here, so
+  /// that no device makes one up; and it makes nothing known (K1).
+  private func check(byDefault question: Question, _ choice: Choice) throws(Problem) {
+    guard choice == question.defaultChoice else { throw .notSigned }
+    guard choice.answer == .approval else { return }
+    guard askedHere.contains(where: { $0.isSame(question) }) else { throw .notSigned }
+  }
+
+  /// What an entry says, once it is believed.
+  mutating func learn(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
+    guard trust != nil else { return believe(entry.body) }
+    try check(entry)
+    let learned = try learn(entry.evidence)
+    switch entry.body {
+    case .known(let handles), .forgotten(let handles):
+      let said = Set(learned.handles)
+      // The rest of the entry holds; these nobody has signed anything about.
+      guard handles.allSatisfy({ said.contains($0.canonical) }) else { throw .contradiction }
+    case .response, .consentWithdrawn: break
+    }
+    return learned.records
+  }
+
+  /// Takes pieces of evidence, if all are believed. Of two statements about one thing the later made counts,
+  /// so one that comes again changes nothing.
+  mutating func learn(_ evidence: [Evidence]) throws(Problem) -> AppTrust.Learned {
+    guard var trust else { return AppTrust.Learned() }
+    for piece in evidence { _ = try trust.check(piece, in: app) }
+    var all = AppTrust.Learned()
+    for piece in evidence {
+      let learned = trust.learn(piece, in: app)
+      all.handles += learned.handles
+      all.records += learned.records
+      guard let isWithdrawn = learned.isConsentWithdrawn else { continue }
+      all.records.append(setConsent(isWithdrawn: isWithdrawn))
+    }
+    self.trust = trust
+    for handle in all.handles {
+      all.records.append(setKnown(handle, trust.isKnown(handle, in: app)))
+    }
+    return all
+  }
+
+  /// Remembers a question whose default permits something.
+  mutating func keepAsked(_ question: Question) -> [Effect] {
+    guard trust != nil, question.defaultChoice.answer == .approval,
+      !askedHere.contains(where: { $0.id == question.id })
+    else { return [] }
+    var changes: [AppRecordChange] = [.put(.asked(question))]
+    askedHere.append(question)
+    if askedHere.count > Limits.askedQuestions {
+      changes.append(.remove(.asked(askedHere.removeFirst())))
+    }
+    return [.persist(changes)]
+  }
+
+  /// No response will come, or it was handled.
+  mutating func forgetAsked(_ id: QuestionID) -> [Effect] {
+    guard let index = askedHere.firstIndex(where: { $0.id == id }) else { return [] }
+    return [.persist([.remove(.asked(askedHere.remove(at: index)))])]
+  }
+}
+
+extension Question {
+  /// Whether it is the same question, whatever names the child gave the people.
+  fileprivate func isSame(_ other: Question) -> Bool {
+    id == other.id && items == other.items && choices == other.choices
+      && defaultChoice == other.defaultChoice
+  }
+}
+
+extension AskOutcome {
+  /// Whether a response may come after it.
+  var mayHaveResponse: Bool {
+    switch self {
+    case .sent, .answeredByDefault, .answeredInPerson: true
+    case .cancelled, .alreadyAsked, .acknowledged, .refused: false
+    }
+  }
+}

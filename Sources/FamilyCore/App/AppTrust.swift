@@ -1,0 +1,197 @@
+public import FamilyModel
+
+/// By what an app believes its device: whose app it is on that device, and the key of the family's organizer.
+///
+/// The device's launcher gives them, with the app's credential. An app keeps those of the first time, whatever
+/// a device says later: trust on first use.
+public struct AppSecurity: Hashable, Sendable {
+  /// The family.
+  public var family: FamilyID
+  /// The child whose device it is.
+  public var child: PersonID
+  /// The Ed25519 key that the family's first roster is signed with; empty in no family group.
+  public var organizerKey: [UInt8]
+  /// These.
+  public init(family: FamilyID, child: PersonID, organizerKey: [UInt8]) {
+    self.family = family
+    self.child = child
+    self.organizerKey = organizerKey
+  }
+}
+
+/// What an app believes of what its device tells, and why: the rosters from the organizer's key on, and what
+/// guardians have signed. It sees no names, no messages and no key of the conversation.
+struct AppTrust: Sendable {
+  let vault: any EvidenceVault
+  private(set) var pinned: AppSecurity
+  /// In a later place of the log each; the device shows them at every attachment.
+  private var rosters: [RosterProof] = []
+  /// What was signed about handles, with the time at which it was: of two statements the later counts.
+  private var known = KnownHandles()
+  /// The last statement about the consent to the app.
+  private var consent = ID128(high: 0, low: 0)
+
+  init(_ vault: any EvidenceVault, pinned: AppSecurity) {
+    self.vault = vault
+    self.pinned = pinned
+  }
+
+  /// What evidence says.
+  enum Fact {
+    /// A guardian's choice about a question of this app, with what it was asked about.
+    case decided(QuestionID, ChoiceHeader, about: [[UInt8]])
+    /// Something else about these handles.
+    case handles
+    /// The consent to this app was withdrawn.
+    case consentWithdrawn
+  }
+
+  /// What changed: handles whose standing may be another one, and the records that keep it.
+  struct Learned {
+    var handles: [Handle] = []
+    var records: [AppRecordChange] = []
+    /// Whether the consent is withdrawn, where this says so and nothing later said otherwise.
+    var isConsentWithdrawn: Bool?
+  }
+
+  mutating func restore(_ statement: KnownStatement, in app: AppID) {
+    if statement.place == .consent { consent = statement.stamp }
+    known.restore(statement, in: app)
+  }
+
+  func isKnown(_ handle: Handle, in app: AppID) -> Bool { known.contains(handle, in: app) }
+
+  /// Whether nobody ever said anything about the handle.
+  func isUnheardOf(_ handle: Handle, in app: AppID) -> Bool {
+    known.statements(of: handle, in: app).isEmpty
+  }
+
+  /// Takes the next roster; one that is known means nothing.
+  mutating func take(_ proof: RosterProof) -> Problem? {
+    let next = proof.roster
+    if let last = rosters.last, proof.seq <= last.seq {
+      return last == proof ? nil : replayed(proof)
+    }
+    guard proof.signature.seen < proof.seq, proof.signature.seen >= rosters.last?.seq ?? 0 else {
+      return .replayed
+    }
+    let signer = proof.signature.signer
+    let key =
+      if let last = rosters.last {
+        last.roster.key(forNext: next, by: signer)
+      } else {
+        next.key(forFirstBy: signer).flatMap { $0 == pinned.organizerKey ? $0 : nil }
+      }
+    let bytes = SignedBytes.of(
+      .rosterChanged(next), proof.command, in: pinned.family, .family, by: signer,
+      seen: proof.signature.seen, question: nil, rest: { _ in proof.rest }, content: { _ in [] })
+    guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
+    rosters.append(proof)
+    return nil
+  }
+
+  private func replayed(_ proof: RosterProof) -> Problem? {
+    rosters.contains(proof) ? nil : .replayed
+  }
+
+  /// Whether the evidence is what it seems, and what it says then.
+  func check(_ evidence: Evidence, in app: AppID) throws(Problem) -> Fact {
+    let event = evidence.event
+    guard let signature = event.signature, event.device == signature.signer,
+      event.audience == .conversation(pinned.child)
+    else { throw .notSigned }
+    guard signature.seen < event.seq, event.command.high >> 63 == 0 else { throw .replayed }
+    guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+      let device = roster.device(signature.signer), !device.signingKey.isEmpty,
+      let person = roster.person(device.person),
+      roster.mayDecide(event.body, in: event.audience, person)
+    else { throw .notSigned }
+    let isInPerson = if case .answeredInPerson = event.body { true } else { false }
+    let bytes = SignedBytes.of(
+      event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
+      seen: signature.seen, question: evidence.question, rest: { _ in [] },
+      // Of an answer in person the digest is given in the place of what was sealed.
+      content: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
+    guard vault.verify(device.signingKey, signature.bytes, bytes) else { throw .notSigned }
+    switch event.body {
+    case .decided(let decision):
+      guard let header = evidence.question, header.id == decision.question else {
+        throw .contradiction
+      }
+      return try check(decision, header, evidence.tags, in: app)
+    case .answeredInPerson(let header, _, let decision, _):
+      return try check(decision, header, evidence.tags, in: app)
+    case .contactChanged, .withdrawn:
+      guard let opened = open(event, evidence.key) else { throw .cannotOpen }
+      if case .withdrawal(.consent(let other)) = opened {
+        guard other == app else { throw .contradiction }
+        return .consentWithdrawn
+      }
+      return .handles
+    default: throw .contradiction
+    }
+  }
+
+  private func open(_ event: Event, _ key: [UInt8]) -> Content? {
+    guard let content = event.body.content else { return nil }
+    let binding = Trust.binding(pinned.family, event.audience, event.command)
+    return vault.open(content, key, binding: binding).flatMap { event.body.fits($0) ? $0 : nil }
+  }
+
+  private func check(
+    _ decision: Decision, _ header: QuestionHeader, _ tags: SubjectTags?, in app: AppID
+  ) throws(Problem) -> Fact {
+    guard header.child == pinned.child, header.choices.contains(decision.choice),
+      let tags, let (isOwn, items) = vault.read(tags, of: header, in: app)
+    else { throw .contradiction }
+    guard isOwn else { return .handles }
+    guard items.count == tags.items.count else { throw .contradiction }
+    return .decided(decision.question, decision.choice, about: items)
+  }
+
+  /// Takes what was checked; a statement older than what is known changes nothing.
+  mutating func learn(_ evidence: Evidence, in app: AppID) -> Learned {
+    let (event, stamp) = (evidence.event, evidence.event.command)
+    var learned = Learned()
+    switch event.body {
+    case .decided(let decision), .answeredInPerson(_, _, let decision, _):
+      guard decision.choice.answer == .approval, let tags = evidence.tags else { return learned }
+      let items = tags.items.filter { !$0.key.isEmpty }.map(\.item)
+      if tags.appKey.isEmpty {
+        // What is approved in another app is known here if it is known everywhere (K5).
+        learned.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
+      } else {
+        learned.handles = items.compactMap(Handle.init(item:))
+        if learned.handles.isEmpty { settle(isWithdrawn: false, stamp, &learned) }
+      }
+      known.approve(learned.handles, in: app, stamp)
+    default:
+      switch open(event, evidence.key) {
+      case .contact(let handle, let isKnown):
+        known.setContact(handle, known: isKnown, stamp)
+        learned.handles = [handle.canonical]
+      case .withdrawal(.handle(let handle, let other)):
+        known.withdraw(handle, in: other, stamp)
+        learned.handles = [handle.canonical]
+      case .withdrawal(.consent): settle(isWithdrawn: true, stamp, &learned)
+      default: break
+      }
+    }
+    learned.records += learned.handles.flatMap { known.statements(of: $0, in: app) }
+      .map { .put(.statement($0)) }
+    return learned
+  }
+
+  private mutating func settle(
+    isWithdrawn: Bool, _ stamp: ID128, _ learned: inout Learned
+  ) {
+    guard stamp > consent else { return }
+    consent = stamp
+    learned.isConsentWithdrawn = isWithdrawn
+    learned.records.append(
+      .put(
+        .statement(
+          KnownStatement(
+            place: .consent, handle: Handle("", .custom), stamp: stamp, isKnown: !isWithdrawn))))
+  }
+}

@@ -1,0 +1,367 @@
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import Testing
+
+@testable import FamilyCore
+
+/// What a device that is not honest, or whoever speaks in its place, tells an app.
+@Suite struct AppTrustTests {
+  private static let eve = Handle("eve", .custom)
+
+  /// The entry that told the app of the answer to the question.
+  private func entry(_ id: QuestionID, _ home: Household) -> AppEntry {
+    for change in home.toldEntries.reversed() {
+      if case .response(let question, _) = change.body, question.id == id { return change }
+    }
+    preconditionFailure("no such entry")
+  }
+
+  /// The entry, as the next one for Emily's app.
+  private func next(_ entry: AppEntry, _ home: Household) -> AppEntry {
+    var entry = entry
+    entry.position = home.toldEntries.map(\.position).max()! + 1
+    return entry
+  }
+
+  /// The app is told this; then what it knows, and what it reported.
+  private func tell(_ entry: AppEntry, _ home: Household) -> (
+    known: [String], problems: [Problem], told: [Problem], answers: Int
+  ) {
+    var home = home
+    home.tell(.entry(next(entry, home)), 3)
+    return (
+      home.known(), home.appProblems[3] ?? [], home.reported[3] ?? [],
+      home.answers[3]?.count ?? 0
+    )
+  }
+
+  @Test("X3, K1: an app verifies what guardians signed: responses, contacts, withdrawals, consent")
+  func honest() {
+    var home = Household()
+    let (ada, ben) = (home.ask("ada"), home.ask("ben"))
+    home.answer(ada, "approve")
+    home.answer(ben, "decline", by: 2)
+    home.guardian(1, .changeContact(child: Household.emily, Handle("pa", .custom), known: true))
+    #expect(home.known() == ["ada", "pa"])
+    home.guardian(1, .withdraw(child: Household.emily, .handle(Handle("ada", .custom), in: nil)))
+    home.guardian(1, .withdraw(child: Household.emily, .consent(Household.app)))
+    #expect(home.known() == ["pa"] && home.apps[3]!.isConsentWithdrawn)
+    #expect(home.appProblems == [:] && home.reported == [:])
+    #expect(home.answers[3]?.map(\.id) == ["approve", "decline"])
+    // Each of the child's devices, and an app that starts again, and one that lost what it knew.
+    #expect(home.known(4) == ["pa"])
+    home.startApp(on: 3)
+    #expect(home.known() == ["pa"] && home.apps[3]!.isConsentWithdrawn)
+    home.appDisks[3] = [:]
+    home.startApp(on: 3)
+    #expect(home.known() == ["pa"] && home.appProblems == [:])
+  }
+
+  @Test("X3: a response that nobody signed, or that was edited, is not believed, and is reported")
+  func edited() {
+    var home = Household()
+    let (ada, ben) = (home.ask("ada"), home.ask("ben"))
+    home.answer(ada, "approve")
+    home.answer(ben, "decline")
+    let (approved, declined) = (entry(ada, home), entry(ben, home))
+    guard case .response(let question, let choice) = approved.body,
+      case .response(let other, _) = declined.body
+    else { preconditionFailure() }
+    var edits: [(AppEntry, Problem)] = []
+    func edit(_ entry: AppEntry, _ problem: Problem, _ body: (inout AppEntry) -> Void) {
+      var entry = entry
+      body(&entry)
+      edits.append((entry, problem))
+    }
+    edit(approved, .notSigned) { $0.evidence = [] }
+    edit(approved, .notSigned) { $0.evidence[0].event.signature = nil }
+    edit(approved, .notSigned) { $0.evidence[0].event.signature!.bytes[5] ^= 1 }
+    edit(approved, .notSigned) { $0.evidence[0].event.command.low ^= 1 }
+    // Signed was a decline.
+    edit(declined, .contradiction) { $0.body = .response(other, .approve) }
+    edit(declined, .notSigned) {
+      $0.body = .response(other, .approve)
+      $0.evidence[0].event.body = .decided(
+        Decision(question: other.id, choice: ChoiceHeader(id: "approve", answer: .approval)))
+    }
+    edit(approved, .contradiction) {
+      var other = question
+      other.choices[0].answer = .denial
+      $0.body = .response(other, other.choices[0])
+    }
+    // Other people, in the question and in what is signed.
+    var swapped = question
+    swapped.topic = .communication(people: [Subject(handle: Self.eve)], actions: .chat)
+    edit(approved, .contradiction) { $0.body = .response(swapped, choice) }
+    edit(approved, .contradiction) {
+      $0.body = .response(swapped, choice)
+      $0.evidence[0].tags!.items[0].item = Self.eve.item
+    }
+    let made = KeyVault.Public().tags(
+      of: swapped, in: Household.app, Array(repeating: 1, count: 32))
+    edit(approved, .contradiction) {
+      $0.body = .response(swapped, choice)
+      $0.evidence[0].tags = made
+    }
+    edit(approved, .notSigned) {
+      $0.body = .response(swapped, choice)
+      $0.evidence[0].tags = made
+      $0.evidence[0].question!.subjects = KeyVault.Public().subjects(made)
+    }
+    // Another question's evidence; the same people under another question's number.
+    edit(approved, .contradiction) { $0.evidence = declined.evidence }
+    var renamed = question
+    renamed.id = QuestionID(high: 9, low: 9)
+    edit(approved, .contradiction) { $0.body = .response(renamed, choice) }
+    for (index, (edit, problem)) in edits.enumerated() {
+      let told = tell(edit, home)
+      #expect(told.known == ["ada"], "\(index)")
+      #expect(told.problems == [problem] && told.told == [problem], "\(index)")
+      #expect(told.answers == 2, "\(index)")
+    }
+  }
+
+  @Test("X3: known handles, withdrawals and consent need what a guardian signed about them")
+  func others() {
+    var home = Household()
+    home.guardian(1, .changeContact(child: Household.emily, Handle("pa", .custom), known: true))
+    home.guardian(1, .changeContact(child: Household.emily, Handle("ma", .custom), known: false))
+    home.answer(home.ask("ada"), "approve")
+    let contact = home.toldEntries.first { if case .known = $0.body { true } else { false } }!
+    let attempts: [(AppEntry.Body, [Evidence], Problem)] = [
+      (.known([Self.eve]), [], .notSigned),
+      (.known([Self.eve]), contact.evidence, .contradiction),
+      (.known([Handle("pa", .custom), Self.eve]), contact.evidence, .contradiction),
+      (.forgotten([Handle("ada", .custom)]), [], .notSigned),
+      (.forgotten([Handle("ada", .custom)]), contact.evidence, .contradiction),
+      (.consentWithdrawn, [], .notSigned),
+      (.consentWithdrawn, contact.evidence, .contradiction),
+      (
+        .known([Handle("pa", .custom)]),
+        contact.evidence.map {
+          var other = $0
+          other.key[0] ^= 1
+          return other
+        }, .cannotOpen
+      ),
+    ]
+    for (body, evidence, problem) in attempts {
+      let told = tell(AppEntry(position: 0, body: body, evidence: evidence), home)
+      #expect(told.known == ["ada", "pa"] && told.problems == [problem], "\(body)")
+    }
+    // Starting from the full set is no way around it.
+    var home2 = home
+    home2.tell(.reset(position: 99, known: [Handle("pa", .custom), Self.eve]), 3)
+    #expect(home2.known() == ["pa"] && home2.appProblems[3] == [.notSigned])
+    #expect(!home2.apps[3]!.isConsentWithdrawn)
+  }
+
+  @Test("X3: an approval for another child, family or app, or by who was removed, is none")
+  func elsewhere() {
+    var home = Household()
+    let question = home.ask("ada")
+    home.answer(question, "approve")
+    let entry = entry(question, home)
+    // The same entry, told to an app of another child, another family, or to another app.
+    for (child, family, app, problem) in [
+      (PersonID(7), Household.family, Household.app, Problem.notSigned),
+      (Household.emily, FamilyID(2), Household.app, .notSigned),
+      (Household.emily, Household.family, AppID("example.other"), .contradiction),
+    ] {
+      var machine = AppMachine(
+        app,
+        trusting: (
+          AppSecurity(family: family, child: child, organizerKey: home.keys[1]!.signingKey),
+          KeyVault.Public()
+        ))
+      for proof in home.children[3]!.link.rosterProofs { _ = machine.step(.reply(.roster(proof))) }
+      var first = entry
+      first.position = 1
+      let effects = machine.step(.reply(.entry(first)))
+      #expect(machine.known.sorted() == [] && effects.contains(.disbelieved(problem)))
+    }
+    // Alex is removed, and signs afterwards.
+    let late = home.ask("eve")
+    let header = home.header(late)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
+    let decision = Event.Body.decided(
+      Decision(question: late, choice: ChoiceHeader(id: "approve", answer: .approval)))
+    let id = CommandID(high: UInt64(home.now.milliseconds + 5) << 16, low: 3)
+    for (signer, isBelieved) in [(UInt32(2), false), (3, false), (5, false), (1, true)] {
+      var home = home
+      let signature = home.sign(decision, id, as: signer, about: header)
+      let event = home.forged(decision, by: signer, id: id, signature: signature)
+      let link = home.children[3]!.link
+      let asked = link.question(late)!
+      guard
+        case .asked(_, let content) = home.event({
+          if case .asked(let other, _) = $0 { other.id == late } else { false }
+        }).body
+      else { preconditionFailure() }
+      let vault = link.trust!.vault
+      let secret = link.trust!.ring.secret(
+        vault.keyName(of: content)!, .conversation(Household.emily))!
+      let evidence = Evidence(
+        event: event, question: header.withoutApp,
+        tags: vault.tags(of: asked.question!, in: Household.app, secret))
+      home.tell(
+        .entry(
+          next(
+            AppEntry(
+              position: 0, body: .response(asked.question!, .approve), evidence: [evidence]), home)
+        ), 3)
+      #expect(home.known() == (isBelieved ? ["ada", "eve"] : ["ada"]), "\(signer)")
+      #expect(home.appProblems[3] == (isBelieved ? nil : [.notSigned]), "\(signer)")
+    }
+  }
+
+  @Test("X3: an approval from before a withdrawal, told again, makes nothing known")
+  func replayed() {
+    var home = Household()
+    let question = home.ask("ada")
+    home.answer(question, "approve")
+    home.now = home.now + 1_000
+    let approval = entry(question, home)
+    home.guardian(1, .withdraw(child: Household.emily, .handle(Handle("ada", .custom), in: nil)))
+    #expect(home.known() == [])
+    for body in [approval.body, .known([Handle("ada", .custom)])] {
+      let again = AppEntry(position: 0, body: body, evidence: approval.evidence)
+      #expect(tell(again, home).known == [])
+    }
+    // Neither in a new process of the app.
+    home.startApp(on: 3)
+    #expect(tell(approval, home).known == [])
+  }
+
+  @Test("X3: the key of the first time counts; rosters are signed from it on, and none comes back")
+  func pinned() {
+    var home = Household()
+    home.answer(home.ask("ada"), "approve")
+    // A device with another organizer's key, and a family of its own.
+    let stranger = Household()
+    home.appRoot = stranger.keys[1]!.signingKey
+    home.startApp(on: 3)
+    #expect(home.appProblems[3]?.first == .otherFamily && home.known() == ["ada"])
+    let forged = stranger.children[3]!.link.rosterProofs[0]
+    var app = home
+    app.appProblems = [:]
+    app.startApp(on: 3)
+    app.tell(.roster(forged), 3)
+    #expect(app.appProblems[3]?.last == .replayed)
+    // The first of all is believed from the organizer's key alone.
+    var machine = AppMachine(
+      Household.app, trusting: (home.appSecurity, KeyVault.Public()),
+      restoring: [.pinned(Household.security(home.keys[1]!))])
+    #expect(machine.step(.reply(.roster(forged))).contains(.disbelieved(.notSigned)))
+    var proof = home.children[3]!.link.rosterProofs[0]
+    proof.roster.devices[0].signingKey = stranger.keys[1]!.signingKey
+    #expect(machine.step(.reply(.roster(proof))).contains(.disbelieved(.notSigned)))
+    proof = home.children[3]!.link.rosterProofs[0]
+    #expect(machine.step(.reply(.roster(proof))) == [])
+    // One that a child's device signed.
+    var next = proof
+    next.seq += 50
+    next.signature = Signature(signer: DeviceID(3), seen: proof.seq, bytes: next.signature.bytes)
+    #expect(machine.step(.reply(.roster(next))).contains(.disbelieved(.notSigned)))
+    next.signature.seen = 0
+    next.seq = 2
+    #expect(machine.step(.reply(.roster(next))).contains(.disbelieved(.replayed)))
+  }
+
+  @Test("X3: without the check, the same lies make an app know the handle")
+  func mutant() {
+    var home = Household(appVerifies: false)
+    home.answer(home.ask("ada"), "approve")
+    let told = tell(AppEntry(position: 0, body: .known([Self.eve])), home)
+    #expect(told.known == ["ada", "eve"] && told.problems == [])
+  }
+
+  @Test("X3: an app sees no name, and of another app's question only what is known everywhere")
+  func privacy() {
+    var home = Household()
+    home.answer(home.ask("dragonslayer42"), "approve")
+    home.guardian(
+      1, .changeContact(child: Household.emily, Handle("+15550100", .phoneNumber), known: true))
+    let frames = home.toApp
+    func isSeen(_ text: String) -> Bool { frames.contains { $0.contains(Array(text.utf8)) } }
+    for name in ["Rosa", "Alex", "Emily"] { #expect(!isSeen(name), "\(name)") }
+    for keys in home.keys.values {
+      #expect(!frames.contains { $0.contains(keys.agreementKey) })
+    }
+    #expect(isSeen("dragonslayer42") && isSeen("+15550100"))
+    // As another app of the same device is shown the same decision.
+    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let link = home.children[3]!.link
+    let own = link.evidence([command], for: Household.app)[0]
+    let other = link.evidence([command], for: AppID("example.other"))[0]
+    let bytes = AppReply.evidence([other]).encode()
+    for text in ["dragonslayer42", "example.landmarks"] {
+      #expect(!bytes.contains(Array(text.utf8)), "\(text)")
+      let shown = AppReply.evidence([own]).encode() + AppReply.entry(entryFor(own)).encode()
+      #expect(text == "example.landmarks" || shown.contains(Array(text.utf8)))
+    }
+  }
+
+  private func entryFor(_ evidence: Evidence) -> AppEntry {
+    AppEntry(position: 1, body: .known([]), evidence: [evidence])
+  }
+
+  @Test("K5, X3: a number that was approved in one app is verified and known in the other")
+  func everywhere() throws {
+    var home = Household()
+    let phone = Handle("+1 555 0100", .phoneNumber)
+    let question = home.ask(handles: [phone, Handle("ada", .custom)])
+    home.answer(question, "approve")
+    let link = home.children[3]!.link
+    let other = AppID("example.other")
+    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let evidence = link.evidence([command], for: other)
+    var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
+    for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
+    _ = app.step(
+      .reply(.entry(AppEntry(position: 1, body: .known([phone.canonical]), evidence: evidence))))
+    #expect(app.known.sorted() == [phone.canonical])
+    let lie = app.step(
+      .reply(
+        .entry(
+          AppEntry(position: 2, body: .known([Handle("ada", .custom)]), evidence: evidence))))
+    #expect(lie.contains(.disbelieved(.contradiction)) && app.known.sorted() == [phone.canonical])
+  }
+
+  @Test("A4, X3: an answer in person is signed by the child's device; another's signature is none")
+  func inPerson() {
+    var home = Household()
+    let secret = DeviceKeys()
+    home.guardian(
+      1,
+      .setPasscode(
+        Passcode(
+          salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: secret.signingKey)))
+    home.inPerson("ada", passcode: secret)
+    #expect(home.known() == ["ada"] && home.known(4) == ["ada"] && home.appProblems == [:])
+    let entry = home.toldEntries.last { if case .response = $0.body { true } else { false } }!
+    var edited = entry
+    edited.evidence[0].event.signature!.signer = DeviceID(4)
+    edited.evidence[0].event.device = DeviceID(4)
+    #expect(tell(edited, home).problems == [.notSigned])
+    #expect(tell(entry, home).problems == [])
+  }
+
+  @Test(
+    "Q8, K1: a default makes nothing known; one that permits is of a question that was asked here")
+  func defaults() {
+    var home = Household()
+    home.guardian(1, .setLimits(child: Household.emily, on: false))
+    home.ask(handles: [Handle("ada", .custom)], default: .approve)
+    #expect(home.answers[3]?.map(\.id) == ["approve"] && home.known() == [])
+    home.ask("ben")
+    #expect(home.answers[3]?.map(\.id) == ["approve", "decline"] && home.appProblems == [:])
+    var made = Question(
+      id: QuestionID(high: 4, low: 4),
+      topic: .communication(people: [Subject(handle: Self.eve)], actions: .chat))
+    made.defaultChoice = .approve
+    let told = tell(AppEntry(position: 0, body: .response(made, .approve)), home)
+    #expect(told.problems == [.notSigned] && told.answers == 2 && told.known == [])
+  }
+}
