@@ -42,7 +42,7 @@ struct FamilyTable: Sendable {
   private let mostOpen: Int
 
   /// - Parameter open: How many families are open at a time, one at least.
-  init(open: Int = 8_192) { mostOpen = max(1, open) }
+  init(open: Int = 16_384) { mostOpen = max(1, open) }
 
   var count: Int { places.count }
 

@@ -81,7 +81,7 @@ public struct RelayMachine: Sendable {
   ///     third of the memory.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
-    resultsKept: Int = .max, open: Int = 8_192
+    resultsKept: Int = .max, open: Int = 16_384
   ) {
     self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept

@@ -29,7 +29,7 @@ enum RelayLimits {
   /// Messages of one peer that wait for the relay; then the peer has to wait.
   static let receiveHighWaterMark: Int32 = 10_000
   /// Families that are ready for use; the others in memory are packed.
-  static let openFamilies = 8_192
+  static let openFamilies = 16_384
   /// Channels whose topics and keys are remembered for the next broadcast; others are made anew.
   static let channels = 4_096
   /// The longest sleep, in milliseconds.
