@@ -70,8 +70,8 @@ public struct Roster: Hashable, Sendable {
   public var devices: [Device]
   /// A family of these people and devices.
   public init(persons: [Person] = [], devices: [Device] = []) {
-    self.persons = persons.sorted { $0.id < $1.id }
-    self.devices = devices.sorted { $0.id < $1.id }
+    self.persons = persons.ascending(by: \.id)
+    self.devices = devices.ascending(by: \.id)
   }
 
   /// The member with this id.
@@ -97,6 +97,14 @@ public struct Roster: Hashable, Sendable {
       })
     else { throw .badFamily }
     for person in persons { try checkText(person.displayName, Limits.titleBytes) }
+  }
+}
+
+extension Array {
+  /// Sorted, and itself where it is: many rosters are held, and a sorted copy has room for more.
+  fileprivate func ascending(by key: KeyPath<Element, some Comparable>) -> [Element] {
+    let isSorted = zip(self, dropFirst()).allSatisfy { $0[keyPath: key] <= $1[keyPath: key] }
+    return isSorted ? self : sorted { $0[keyPath: key] < $1[keyPath: key] }
   }
 }
 

@@ -75,6 +75,17 @@ public struct Multipart: ~Copyable {
     return Message(taking: frames + index)
   }
 
+  /// Lets the frames go.
+  mutating func clear() {
+    for index in 0..<count { Self.empty(frames + index) }
+    count = 0
+  }
+
+  private static func empty(_ frame: UnsafeMutablePointer<zmq_msg_t>) {
+    zmq_msg_close(frame)
+    zmq_msg_init(frame)
+  }
+
   @usableFromInline
   func rawBytes(_ index: Int) -> UnsafeRawBufferPointer {
     precondition(index >= 0 && index < count)
@@ -82,5 +93,5 @@ public struct Multipart: ~Copyable {
   }
 }
 
-@available(*, unavailable)
-extension Multipart: Sendable {}
+/// Unchecked for the pointer only: the value has one owner, and libzmq lets a frame go to another thread.
+extension Multipart: @unchecked Sendable {}

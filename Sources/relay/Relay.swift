@@ -21,10 +21,17 @@ struct Relay: AsyncParsableCommand {
     name: [.customLong("max-families-in-memory"), .customLong("max-families")],
     help: "Families held in memory; the least recently used go first.")
   var maxFamilies = 100_000
+  @Option(
+    help: """
+      Processors at most that work on requests; as many as there are, less one for sockets and the disk, and \
+      at most three, if not given.
+      """)
+  var lanes: Int?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
 
   func validate() throws {
     guard maxFamilies > 0 else { throw ValidationError("--max-families-in-memory is 1 or more.") }
+    guard lanes ?? 1 > 0 else { throw ValidationError("--lanes is 1 or more.") }
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level is one of those that --help names.")
     }
@@ -43,6 +50,7 @@ struct Relay: AsyncParsableCommand {
       requests: requests ?? RelayKeys.requests(in: folder),
       broadcasts: broadcasts ?? RelayKeys.broadcasts(in: folder))
     configuration.maxFamilies = maxFamilies
+    if let lanes { configuration.lanes = lanes }
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
     }

@@ -104,3 +104,27 @@ public struct Strangers: Sendable {
     proven.insert(key)
   }
 }
+
+extension Allowances: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(devices)
+    packer.add(family)
+  }
+
+  init(_ packed: inout Unpacker) {
+    devices = packed.value()
+    family = packed.value()
+  }
+}
+
+extension Allowance: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(UInt64(bitPattern: debt))
+    packer.add(at)
+  }
+
+  init(_ packed: inout Unpacker) {
+    debt = Int64(bitPattern: packed.number())
+    at = packed.value()
+  }
+}

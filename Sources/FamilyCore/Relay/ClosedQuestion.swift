@@ -32,3 +32,19 @@ extension QuestionHeader {
     return sum
   }
 }
+
+extension ClosedQuestion: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(seq)
+    packer.add(fixed: digest)
+    packer.add(child)
+    packer.add(isAnswered)
+  }
+
+  init(_ packed: inout Unpacker) {
+    seq = packed.number()
+    digest = packed.fixed()
+    child = packed.value()
+    isAnswered = packed.isSo()
+  }
+}

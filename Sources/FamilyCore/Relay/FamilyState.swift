@@ -124,3 +124,53 @@ public struct FamilyState: Hashable, Sendable {
       seq: seq, digest: header.digest, child: header.child, isAnswered: isAnswered)
   }
 }
+
+extension FamilyState: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(UInt64(resultsKept))
+    packer.add(roster)
+    packer.add(seq)
+    packer.add(rosterSeq)
+    packer.add(heads)
+    packer.add(generations)
+    packer.add(results)
+    packer.add(questions)
+    packer.add(closed)
+    packer.add(limitsOff.sorted())
+    packer.add(passcode)
+    packer.add(lastPerson)
+    packer.add(lastOfChild)
+    packer.add(invitations)
+  }
+
+  init(_ packed: inout Unpacker) {
+    self.init(resultsKept: Int(packed.number()))
+    roster = packed.value()
+    seq = packed.number()
+    rosterSeq = packed.number()
+    heads = packed.value()
+    generations = packed.value()
+    results = packed.value()
+    questions = packed.value()
+    closed = packed.value()
+    limitsOff = Set(packed.value() as [PersonID])
+    passcode = packed.value()
+    lastPerson = packed.value()
+    lastOfChild = packed.value()
+    invitations = packed.value()
+  }
+}
+
+extension FamilyState.Question: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(header)
+    packer.add(seq)
+    packer.add(lastAsked)
+  }
+
+  init(_ packed: inout Unpacker) {
+    header = packed.value()
+    seq = packed.number()
+    lastAsked = packed.value()
+  }
+}

@@ -1,52 +1,163 @@
 import FamilyModel
 
-/// The families that a relay holds: a dictionary of places, and the families in blocks. A dictionary of the
-/// families themselves has twice their size and more, and moves all of them whenever it grows.
+/// The families that a relay holds: those used last are open, as values ready for use; all others are packed,
+/// each into one array of bytes.
+///
+/// A family is `packed` → (use) `open` → (another one is used, and this one was not since the last time
+/// around) `packed`. Most families are idle most of the time: so a million of them take little memory, and
+/// one that is used is read in one go, and not as twenty objects that lie far from each other.
 struct FamilyTable: Sendable {
   typealias Family = RelayMachine.Family
 
-  /// Families of one block.
-  private static let block = 256
+  /// Families of one block: a dictionary of the families themselves has twice their size and more, and
+  /// moves all of them whenever it grows.
+  private static let block = 4_096
+
+  /// Closed questions above which a family is not packed: that would take longer than what it was used for.
+  private static let mostClosed = 64
+
+  private enum Slot: Sendable {
+    case free
+    case packed([UInt8], used: Instant)
+    case large(Large)
+    case open(Int)
+  }
+
+  private final class Large: Sendable {
+    let family: Family
+    init(_ family: Family) { self.family = family }
+  }
+
+  private struct Open: Sendable {
+    var family: Family
+    var place: Int
+    /// Used since the hand was here.
+    var isRecent = true
+  }
 
   private var places: [FamilyID: Int] = [:]
-  private var blocks: [[Family?]] = []
+  private var blocks: [[Slot]] = []
   /// Places that were let go.
   private var free: [Int] = []
+  private var openFamilies: [Open?] = []
+  private var freeOpen: [Int] = []
+  /// Who is looked at next when one has to be packed.
+  private var hand = 0
+  private let mostOpen: Int
+  private var packer = Packer()
+
+  /// - Parameter open: How many families are open at a time, one at least.
+  init(open: Int = 8_192) { mostOpen = max(1, open) }
 
   var count: Int { places.count }
 
   func place(of id: FamilyID) -> Int? { places[id] }
 
+  /// Whether the family is held and open.
+  func isOpen(_ id: FamilyID) -> Bool {
+    if let place = places[id], case .open = slot(place) { true } else { false }
+  }
+
   /// The family at a place that ``place(of:)`` named.
   subscript(place: Int) -> Family {
-    _read { yield blocks[place / Self.block][place % Self.block]! }
-    _modify { yield &blocks[place / Self.block][place % Self.block]! }
+    get {
+      switch slot(place) {
+      case .open(let index): openFamilies[index]!.family
+      case .packed(let bytes, _): Unpacker.unpack(bytes, as: Family.self)
+      case .large(let large): large.family
+      case .free: preconditionFailure("nobody lives at place \(place)")
+      }
+    }
+    _modify {
+      let index = opened(place)
+      yield &openFamilies[index]!.family
+    }
+  }
+
+  /// Reads a family that is likely to be changed soon.
+  mutating func open<R>(_ place: Int, _ body: (borrowing Family) -> R) -> R {
+    body(openFamilies[opened(place)]!.family)
   }
 
   /// Takes the family in, in place of one with this id.
   mutating func insert(_ family: Family, _ id: FamilyID) {
-    let place = places[id] ?? free.popLast() ?? places.count
+    if let place = places[id] { return self[place] = family }
+    let place = free.popLast() ?? places.count
     if place / Self.block == blocks.count {
       blocks.append([])
       blocks[place / Self.block].reserveCapacity(Self.block)
     }
     if place % Self.block == blocks[place / Self.block].count {
-      blocks[place / Self.block].append(family)
-    } else {
-      blocks[place / Self.block][place % Self.block] = family
+      blocks[place / Self.block].append(.free)
     }
     places[id] = place
+    let index = roomForOpen()
+    openFamilies[index] = Open(family: family, place: place)
+    set(place, .open(index))
   }
 
   mutating func remove(_ id: FamilyID) {
     guard let place = places.removeValue(forKey: id) else { return }
-    blocks[place / Self.block][place % Self.block] = nil
+    if case .open(let index) = slot(place) {
+      openFamilies[index] = nil
+      freeOpen.append(index)
+    }
+    set(place, .free)
     free.append(place)
   }
 
   /// All but the `most` that were used last; of those used at the same moment the smaller ids.
   func oldest(but most: Int) -> [FamilyID] {
-    places.map { (self[$0.value].used, $0.key) }.sorted { $0 < $1 }
+    places.map { (used($0.value), $0.key) }.sorted { $0 < $1 }
       .prefix(max(0, count - most)).map(\.1)
+  }
+
+  private func used(_ place: Int) -> Instant {
+    switch slot(place) {
+    case .open(let index): openFamilies[index]!.family.used
+    case .packed(_, let used): used
+    case .large(let large): large.family.used
+    case .free: Instant(milliseconds: .min)
+    }
+  }
+
+  private func slot(_ place: Int) -> Slot { blocks[place / Self.block][place % Self.block] }
+
+  private mutating func set(_ place: Int, _ slot: Slot) {
+    blocks[place / Self.block][place % Self.block] = slot
+  }
+
+  /// Opens the family, if it is not; tells where it is.
+  private mutating func opened(_ place: Int) -> Int {
+    if case .open(let index) = slot(place) {
+      openFamilies[index]!.isRecent = true
+      return index
+    }
+    let index = roomForOpen()
+    openFamilies[index] = Open(family: self[place], place: place)
+    set(place, .open(index))
+    return index
+  }
+
+  /// Where one more family can be open; packs another one when there are enough.
+  private mutating func roomForOpen() -> Int {
+    if let index = freeOpen.popLast() { return index }
+    if openFamilies.count < mostOpen {
+      openFamilies.append(nil)
+      return openFamilies.count - 1
+    }
+    while openFamilies[hand]!.isRecent {
+      openFamilies[hand]!.isRecent = false
+      hand = (hand + 1) % openFamilies.count
+    }
+    let index = hand
+    hand = (hand + 1) % openFamilies.count
+    set(openFamilies[index]!.place, packed(openFamilies[index]!.family))
+    return index
+  }
+
+  private mutating func packed(_ family: borrowing Family) -> Slot {
+    family.state.closed.entries.count > Self.mostClosed
+      ? .large(Large(copy family)) : .packed(packer.pack(family), used: family.used)
   }
 }

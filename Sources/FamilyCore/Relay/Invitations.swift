@@ -5,7 +5,7 @@ import FamilyModel
 /// `open` → (join) `used` → (a roster with the device) gone; each → (expiry) gone. What the clock says is looked at when somebody joins or
 /// invites; what is gone leaves with the next invitation.
 struct Invitations: Hashable, Sendable {
-  private struct Standing: Hashable {
+  fileprivate struct Standing: Hashable {
     var invitation: Invitation
     var join: JoinRequest?
   }
@@ -80,5 +80,22 @@ extension RelayMachine.Family {
     case .new, .refused: effects.append(reply(.failed(.notEnrolled)))
     }
     return nil
+  }
+}
+
+extension Invitations: Packable {
+  func pack(_ packer: inout Packer) { packer.add(standings) }
+  init(_ packed: inout Unpacker) { standings = packed.value() }
+}
+
+extension Invitations.Standing: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(invitation)
+    packer.add(join)
+  }
+
+  init(_ packed: inout Unpacker) {
+    invitation = packed.value()
+    join = packed.value()
   }
 }

@@ -5,7 +5,7 @@ import FamilyModel
 /// A device is `absent` → (attach, ping, fetch, acknowledge) `attached` → (45 s without a word) `absent`.
 /// What an attached device has not acknowledged is published again, with growing delays. Positions of
 /// absent devices are kept for the receipts (M4).
-struct Readers: Sendable {
+struct Readers: Hashable, Sendable {
   /// Milliseconds until the first repetition; each wait doubles the one before it.
   static let republishFirst: Int64 = 250
   /// The longest wait between two repetitions.
@@ -15,7 +15,7 @@ struct Readers: Sendable {
   /// A device that has said nothing for so many milliseconds is not attached any more.
   static let silence: Int64 = 45_000
 
-  private struct Place: Hashable, Comparable, Sendable {
+  fileprivate struct Place: Hashable, Comparable, Sendable {
     var device: DeviceID
     var audience: Audience
     static func < (a: Place, b: Place) -> Bool {
@@ -23,7 +23,7 @@ struct Readers: Sendable {
     }
   }
 
-  private struct Position: Hashable, Sendable {
+  fileprivate struct Position: Hashable, Sendable {
     var delivered: UInt64
     var read: UInt64
   }
@@ -123,5 +123,45 @@ struct Readers: Sendable {
       receipt.read = max(receipt.read, cursor.read)
     }
     return receipt
+  }
+}
+
+extension Readers: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(positions)
+    packer.add(heard)
+    packer.add(UInt64(attempts))
+    packer.add(expected)
+  }
+
+  init(_ packed: inout Unpacker) {
+    positions = packed.value()
+    heard = packed.value()
+    attempts = Int(packed.number())
+    expected = packed.value()
+  }
+}
+
+extension Readers.Place: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(device)
+    packer.add(audience)
+  }
+
+  init(_ packed: inout Unpacker) {
+    device = packed.value()
+    audience = packed.value()
+  }
+}
+
+extension Readers.Position: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(delivered)
+    packer.add(read)
+  }
+
+  init(_ packed: inout Unpacker) {
+    delivered = packed.number()
+    read = packed.number()
   }
 }

@@ -8,7 +8,7 @@ import FamilyModel
 struct Refusals: Hashable, Sendable {
   static let most = 64
 
-  private struct Entry: Hashable, Sendable {
+  fileprivate struct Entry: Hashable, Sendable {
     var device: DeviceID
     var id: CommandID
     var problem: Problem
@@ -25,5 +25,26 @@ struct Refusals: Hashable, Sendable {
     else { return }
     if entries.count == Self.most { entries.removeFirst() }
     entries.append(Entry(device: device, id: id, problem: problem))
+  }
+}
+
+extension Refusals: Packable {
+  func pack(_ packer: inout Packer) { packer.add(entries) }
+  init(_ packed: inout Unpacker) { entries = packed.value() }
+}
+
+extension Refusals.Entry: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(device)
+    packer.add(id)
+    packer.add(UInt64(problem.code))
+    packer.add(problem.retryAfter)
+  }
+
+  init(_ packed: inout Unpacker) {
+    device = packed.value()
+    id = packed.value()
+    let code = UInt16(packed.number())
+    problem = Problem(code: code, retryAfter: packed.value())
   }
 }

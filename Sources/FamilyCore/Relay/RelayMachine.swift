@@ -39,7 +39,7 @@ public struct RelayMachine: Sendable {
     case approve
   }
 
-  struct Family: Sendable {
+  struct Family: Hashable, Sendable {
     var state: FamilyState
     var readers = Readers()
     var allowances = Allowances()
@@ -48,7 +48,12 @@ public struct RelayMachine: Sendable {
     /// Whether a timer is set for it.
     var isWatched = false
     /// What the store said of the last command that only it could tell of.
-    var recalled: (id: CommandID, seq: UInt64?)?
+    var recalled: Recalled?
+  }
+
+  struct Recalled: Hashable, Sendable {
+    var id: CommandID
+    var seq: UInt64?
   }
 
   /// Families that one `timer` input looks at; the others wait for the next one, at once.
@@ -56,7 +61,7 @@ public struct RelayMachine: Sendable {
   /// Cursors that one request moves: those of a guardian in the largest family. Others are ignored.
   static let cursorsPerRequest = 2 * Limits.persons + 1
 
-  var families = FamilyTable()
+  var families: FamilyTable
   var timers = TimerQueue<FamilyID>()
 
   let verify: FamilyState.Verifier
@@ -69,12 +74,15 @@ public struct RelayMachine: Sendable {
   ///   - digest: The digest that the families' devices sign.
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
+  ///   - open: How many families, those used last, are held ready for use; the others are packed into a
+  ///     quarter of the memory.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
-    resultsKept: Int = .max
+    resultsKept: Int = .max, open: Int = 8_192
   ) {
     self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept
+    families = FamilyTable(open: open)
   }
 
   /// How many families it holds.
@@ -103,9 +111,9 @@ public struct RelayMachine: Sendable {
   }
 
   /// Whether the family is held, and the key is the device's.
-  public func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
+  public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families[place].state.roster.device(address.device)?.publicKey == key
+    return families.open(place) { $0.state.roster.device(address.device)?.publicKey == key }
   }
 
   /// Lets the family go.
@@ -125,14 +133,16 @@ public struct RelayMachine: Sendable {
 
   /// Whether only the store can tell what became of the command: tell it by ``know(_:seq:in:)`` before the
   /// request is taken, which is refused as `overloaded` otherwise.
-  public func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
+  public mutating func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
     guard let place = families.place(of: family) else { return false }
-    return families[place].state.results.find(command) == .unknown
+    return families.open(place) { $0.state.results.find(command) == .unknown }
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.
   public mutating func know(_ command: CommandID, seq: UInt64?, in family: FamilyID) {
-    if let place = families.place(of: family) { families[place].recalled = (command, seq) }
+    if let place = families.place(of: family) {
+      families[place].recalled = Recalled(id: command, seq: seq)
+    }
   }
 
   /// Takes one input and says what is to be done.
@@ -161,11 +171,11 @@ public struct RelayMachine: Sendable {
     }
   }
 
-  private func subscribed(
+  private mutating func subscribed(
     _ id: FamilyID, _ audience: Audience, _ generation: UInt32, _ key: [UInt8]
   ) -> [Effect] {
     guard let place = families.place(of: id) else { return [] }
-    let state = families[place].state
+    let state = families.open(place) { $0.state }
     guard state.generation(audience) == generation,
       state.roster.devices.contains(where: { device in
         device.publicKey == key

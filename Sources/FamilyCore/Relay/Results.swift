@@ -15,7 +15,7 @@ struct Results: Hashable, Sendable {
     case unknown
   }
 
-  private struct Entry: Hashable, Sendable {
+  fileprivate struct Entry: Hashable, Sendable {
     var id: CommandID
     var seq: UInt64
   }
@@ -52,5 +52,29 @@ struct Results: Hashable, Sendable {
       if entries[middle].id < id { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+extension Results: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(entries)
+    packer.add(floor)
+  }
+
+  init(_ packed: inout Unpacker) {
+    entries = packed.value()
+    floor = packed.value()
+  }
+}
+
+extension Results.Entry: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(id)
+    packer.add(seq)
+  }
+
+  init(_ packed: inout Unpacker) {
+    id = packed.value()
+    seq = packed.number()
   }
 }

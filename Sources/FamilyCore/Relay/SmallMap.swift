@@ -10,6 +10,12 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
 
   private(set) var entries: [Entry] = []
 
+  /// An empty map.
+  init() {}
+
+  /// The map of these entries, which are ascending by key.
+  init(sorted entries: [Entry]) { self.entries = entries }
+
   var keys: [Key] { entries.map(\.key) }
 
   subscript(key: Key) -> Value? {

@@ -28,7 +28,7 @@ extension AgentHost {
         self.log(state)
         for address in self.devices.keys.sorted() {
           guard let device = self.devices[address],
-            device.credential.keys.publicKey.bytes == key, device.credential.isInFamily,
+            device.key == key, device.isInFamily,
             device.connection != state
           else { continue }
           self.note(state, of: device)
@@ -85,10 +85,11 @@ extension AgentHost {
       try connection.drainReplies(limit: Self.drainLimit) { bytes in
         guard let bytes, let envelope = try? ReplyEnvelope.decode(bytes),
           let device = self.devices[envelope.device],
-          device.credential.keys.publicKey.bytes == key
+          device.key == key
         else { return self.counters.replies += 1 }
         guard device.isOnline else { return }
-        let reply = envelope.reply
+        var reply = envelope.reply
+        self.rosters.share(&reply, of: envelope.device.family)
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached, .failed: self.attachQueue.remove(envelope.device)
@@ -104,12 +105,14 @@ extension AgentHost {
     guarded {
       try connection.drainBroadcasts(limit: Self.drainLimit) { message in
         guard let (topic, sealed) = message,
-          let first = connection.listeners[topic]?.first,
-          let key = self.devices[first]?.channels[topic],
-          let bytes = ChannelCipher.open(sealed, topic: topic, key: key),
-          let broadcast = try? Broadcast.decode(bytes)
+          let first = connection.listener(topic),
+          let channel = self.devices[first]?.channels.first(where: { $0.topic == topic }),
+          let bytes = ChannelCipher.open(
+            sealed, topic: topic, key: channel.key.0.bytes + channel.key.1.bytes),
+          var broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
-        for address in connection.listeners[topic] ?? [] {
+        self.rosters.share(&broadcast, of: first.family)
+        for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
           self.observer?.received(broadcast, on: address)
           self.perform(device.broadcast(broadcast, .now), for: address)
@@ -120,7 +123,7 @@ extension AgentHost {
 
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
     guard let device = devices[address], device.isOnline,
-      let connection = connections[device.credential.keys.publicKey.bytes]
+      let connection = connections[device.key]
     else { return }
     let envelope = Envelope(device: address, requestID: id, request: request)
     // Full or not connected: the machine's timers send it again.
@@ -129,18 +132,18 @@ extension AgentHost {
 
   func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
     guard let device = devices[address],
-      let connection = connections[device.credential.keys.publicKey.bytes]
+      let connection = connections[device.key]
     else { return }
-    let wanted = Dictionary(channels.map { ($0.topic, $0.key) }) { first, _ in first }
+    let wanted = channels.compactMap(HostedDevice.Listening.init)
     guarded {
-      for topic in device.channels.keys where wanted[topic] == nil {
-        try connection.stopListening(topic, address)
+      for old in device.channels where !wanted.contains(where: { $0.topic == old.topic }) {
+        try connection.stopListening(old.topic, address)
       }
-      for topic in wanted.keys {
-        if device.channels[topic] == nil {
-          try connection.listen(topic, address)
+      for new in wanted {
+        if !device.channels.contains(where: { $0.topic == new.topic }) {
+          try connection.listen(new.topic, address)
         } else if anew {
-          try connection.listenAnew(topic)
+          try connection.listenAnew(new.topic)
         }
       }
     }

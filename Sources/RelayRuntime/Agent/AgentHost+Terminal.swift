@@ -18,7 +18,7 @@ extension AgentHost {
   func view(of address: DeviceAddress) -> DeviceView? {
     devices[address].map { device in
       DeviceView(
-        link: device.link, name: device.credential.name, isGuardian: device.guardian != nil,
+        link: device.link, name: device.name, isGuardian: device.guardian != nil,
         isConnected: device.connection == .connected)
     }
   }

@@ -60,6 +60,7 @@ public actor AgentHost: Service {
   /// When each device wants to be looked at: a host may have many thousands.
   private var timers = TimerQueue<DeviceAddress>()
   var attachQueue = AttachQueue()
+  var rosters = SharedRosters()
 
   private var changes: [Change] = []
   /// The same changes before they are encoded, for the observer.
@@ -138,9 +139,10 @@ public actor AgentHost: Service {
   }
 
   private func restore(_ credential: Credential) throws -> HostedDevice {
-    let records = try store.load(prefix: credential.address.prefix).map { record in
+    var records = try store.load(prefix: credential.address.prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(12)), value: record.value)
     }
+    rosters.share(&records, of: credential.address.family)
     observer?.restored(records, on: credential.address)
     let ids = IDSource(seed: .random(in: .min ... .max))
     if credential.role.isGuardian {

@@ -85,7 +85,7 @@ extension AgentHost {
         }
         return AgentStatus.Device(
           family: address.family.rawValue, device: address.device.rawValue,
-          name: device.credential.name, role: "\(device.credential.role)",
+          name: device.name, role: "\(device.role)",
           relay: device.connectionName,
           position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,

@@ -8,8 +8,9 @@ final class RelayConnection {
   let requests: WatchedConnection
   let broadcasts: WatchedConnection
   private var message = Multipart()
-  /// The devices of this key that listen to a topic.
-  private(set) var listeners: [[UInt8]: [DeviceAddress]] = [:]
+  /// The device of this key that was the first to listen to a topic: mostly the only one.
+  private var first: [[UInt8]: DeviceAddress] = [:]
+  private var further: [[UInt8]: [DeviceAddress]] = [:]
 
   init(_ credential: Credential, in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
@@ -37,22 +38,32 @@ final class RelayConnection {
     try broadcasts.revive()
   }
 
+  func listener(_ topic: [UInt8]) -> DeviceAddress? { first[topic] }
+  func furtherListeners(_ topic: [UInt8]) -> [DeviceAddress] {
+    further.isEmpty ? [] : further[topic] ?? []
+  }
+
   func listen(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
-    listeners[topic, default: []].append(address)
-    if listeners[topic]?.count == 1 { try broadcasts.socket.subscribe(topic) }
+    guard first[topic] == nil else { return further[topic, default: []].append(address) }
+    first[topic] = address
+    try broadcasts.socket.subscribe(topic)
   }
 
   func stopListening(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
-    guard var devices = listeners[topic] else { return }
-    devices.removeAll { $0 == address }
-    listeners[topic] = devices.isEmpty ? nil : devices
-    if devices.isEmpty { try broadcasts.socket.unsubscribe(topic) }
+    var others = furtherListeners(topic)
+    if first[topic] == address {
+      first[topic] = others.isEmpty ? nil : others.removeFirst()
+      if first[topic] == nil { try broadcasts.socket.unsubscribe(topic) }
+    } else {
+      others.removeAll { $0 == address }
+    }
+    further[topic] = others.isEmpty ? nil : others
   }
 
   /// Subscribes once more, since nothing seems to come: libzmq does not send a subscription that it counts
   /// already.
   func listenAnew(_ topic: [UInt8]) throws(ZeroMQError) {
-    guard listeners[topic] != nil else { return }
+    guard first[topic] != nil else { return }
     try broadcasts.socket.unsubscribe(topic)
     try broadcasts.socket.subscribe(topic)
   }

@@ -1,39 +1,48 @@
 import Crypto
 import FamilyModel
 
-/// The topics and keys of channels in use: to derive one costs more than to seal a broadcast.
-struct ChannelCache {
-  private struct Name: Hashable {
-    var family: FamilyID
-    var audience: Audience
-    var generation: UInt32
+/// The topics and keys of the channels that were used last: what is made for one broadcast of an approval
+/// serves the others.
+///
+/// Each channel has one place, and the next one of that place takes it: what it costs does not depend on how
+/// many families there are.
+struct ChannelCache: Sendable {
+  private struct Entry: Sendable {
+    var meaning: ChannelCipher.Meaning
+    var topic: [UInt8]
+    var key: SymmetricKey
   }
 
   private let cipher: ChannelCipher
-  private var known: [Name: (topic: [UInt8], key: SymmetricKey)] = [:]
+  private var entries: [Entry?]
 
-  init(_ cipher: ChannelCipher) { self.cipher = cipher }
+  init(_ cipher: ChannelCipher, most: Int) {
+    self.cipher = cipher
+    entries = Array(repeating: nil, count: most)
+  }
 
   /// What a member is told.
-  mutating func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
+  func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
   {
-    let (topic, key) = sealing(family, audience, generation)
-    return (topic, key.withUnsafeBytes { [UInt8]($0) })
+    (
+      cipher.topic(family, audience, generation: generation),
+      cipher.key(family, audience, generation: generation)
+    )
   }
 
   /// What a broadcast is sealed with.
   mutating func sealing(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: SymmetricKey)
   {
-    let name = Name(family: family, audience: audience, generation: generation)
-    if let found = known[name] { return found }
-    if known.count >= RelayLimits.channels { known.removeAll(keepingCapacity: true) }
-    let topic = cipher.topic(family, audience, generation: generation)
-    let channel = (topic: topic, key: SymmetricKey(data: cipher.key(of: topic)))
-    known[name] = channel
-    return channel
+    let meaning = ChannelCipher.Meaning(
+      family: family, audience: audience, generation: generation)
+    let mixed = (family.rawValue &* 31 &+ audience.rawValue) &* 0x9E37_79B9_7F4A_7C15
+    let place = Int(mixed >> 32) % entries.count
+    if let found = entries[place], found.meaning == meaning { return (found.topic, found.key) }
+    let (topic, bytes) = channel(family, audience, generation)
+    let key = SymmetricKey(data: bytes)
+    entries[place] = Entry(meaning: meaning, topic: topic, key: key)
+    return (topic, key)
   }
-
-  func meaning(of topic: [UInt8]) -> ChannelCipher.Meaning? { cipher.meaning(of: topic) }
 }

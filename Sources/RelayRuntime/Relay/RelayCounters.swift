@@ -10,6 +10,8 @@ public struct RelayCounters: Sendable, Hashable {
   public var refusedSubscriptions = 0
   /// Messages on the broadcast socket that were not subscriptions.
   public var foreign = 0
+  /// Batches on which the lanes worked at the same time.
+  public var forks = 0
   /// Commits to the store.
   public var commits = 0
   /// Events made durable.

@@ -6,6 +6,11 @@ enum RelayLimits {
   static let batchRequests = 4_096
   /// Bytes of requests of one commit, likewise.
   static let batchBytes = 16 << 20
+  /// Lanes at most; more than there are processors are of no use.
+  static let lanes = 16
+  /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
+  /// for them, takes as long as some ten requests.
+  static let forkedRequests = 48
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
   /// Milliseconds that cursors wait before they are written.
@@ -21,11 +26,11 @@ enum RelayLimits {
   static let sendHighWaterMark: Int32 = 10_000
   /// Messages of one peer that wait for the relay; then the peer has to wait.
   static let receiveHighWaterMark: Int32 = 10_000
-  /// Channels whose keys are remembered; they are made anew afterwards.
-  static let channels = 50_000
+  /// Channels whose topics and keys are remembered for the next broadcast; others are made anew.
+  static let channels = 4_096
   /// The longest sleep, in milliseconds.
   static let sleep: Int64 = 3_600_000
-  /// Bytes of one frame on the broadcast socket, with the handshake's. A subscription has 17; who sends more
+  /// Bytes of one frame on the broadcast socket, with the handshake's. A subscription has 20 and a few; who sends more
   /// is cut off.
   static let subscriptionBytes: Int64 = 1_024
   /// File descriptors that are not for connections: the store, logs, the process's own.

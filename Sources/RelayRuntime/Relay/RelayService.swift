@@ -1,6 +1,6 @@
 import FamilyCore
 import FamilyModel
-import FamilyTrust
+import Foundation
 public import Logging
 public import RelayStore
 public import ServiceLifecycle
@@ -10,8 +10,9 @@ import ZeroMQ
 /// one commit, and only then answers and broadcasts.
 ///
 /// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
-/// One thread does all of it. A failed relay sends nothing more, and `run` throws: who does not know what
-/// is on the disk must not guess.
+/// One thread has the sockets and the store, and all else is done in lanes, each of which has some of the
+/// families: of a large batch by a ``Crew`` of threads at once, of a small one by the same thread. A failed
+/// relay sends nothing more, and `run` throws: who does not know what is on the disk must not guess.
 public actor RelayService: Service {
   /// Where and how a relay runs.
   public struct Configuration: Sendable {
@@ -21,8 +22,13 @@ public actor RelayService: Service {
     public var broadcasts: String
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
+    /// Parts of the families that are worked on at the same time: one by the thread that has the sockets,
+    /// the others by threads of their own. One processor is left for libzmq and the disk.
+    public var lanes = min(3, max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
     /// Most requests of one commit; the others wait for the next.
     package var batchRequests = RelayLimits.batchRequests
+    /// Requests of a batch from which on the lanes work at the same time.
+    package var forkedRequests = RelayLimits.forkedRequests
     /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.
     public var maxConnections: Int?
     /// For measurements of what encryption costs only: no CURVE, nothing sealed, and every sender has
@@ -49,14 +55,10 @@ public actor RelayService: Service {
   private let onReady: @Sendable () -> Void
   private let ending = AsyncStream.makeStream(of: Never.self)
 
-  var machine = RelayMachine(
-    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
-  var effects: [RelayMachine.Effect] = []
+  let crew: Crew
+  let channelNames: ChannelCipher
   var strangers = Strangers()
   var admission: Admission
-  var senders = Senders()
-  var nonces = Nonces()
-  var channels: ChannelCache
   private var zap: ZAPHandler?
   var router: Socket?
   var publisher: Socket?
@@ -66,7 +68,12 @@ public actor RelayService: Service {
   var looked: UInt64 = 0
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
-  var outgoing = Outgoing()
+  /// Answers to what was refused unread.
+  var refusals: [(route: [UInt8], bytes: [UInt8])] = []
+  /// What the lanes have done, a moment before it goes to the store and to the sockets.
+  var outgoing: [Outgoing]
+  /// What goes to the store: of all lanes.
+  var batch = Batch()
   var clock = ClockWatch()
   var failure: (any Error)?
   /// What the relay has seen.
@@ -85,7 +92,9 @@ public actor RelayService: Service {
     self.logger = logger
     self.onReady = onReady
     admission = Admission(questionsPerBatch: max(1, configuration.batchRequests / 8))
-    channels = ChannelCache(ChannelCipher(secret: keys.channelSecret))
+    channelNames = ChannelCipher(secret: keys.channelSecret)
+    crew = Crew(configuration, keys)
+    outgoing = crew.places.map { _ in Outgoing() }
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")
   }
@@ -94,7 +103,9 @@ public actor RelayService: Service {
   ///
   /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
   public func run() async throws {
+    crew.start()
     defer {
+      crew.stop()
       thread.stop()
       store.close()
     }
@@ -105,8 +116,8 @@ public actor RelayService: Service {
     } onGracefulShutdown: {
       ending.continuation.finish()
     }
-    while failure == nil, !outgoing.cursors.isEmpty {
-      outgoing.cursorsDue = .now
+    while failure == nil, crew.places.contains(where: { $0.with { !$0.cursors.isEmpty } }) {
+      for place in crew.places { place.with { $0.cursors.hasten(.now) } }
       flush()
     }
     logger.notice("stopping", metadata: ["counters": "\(counters)"])

@@ -2,7 +2,7 @@ import ZeroMQ
 
 /// Who sent a message: the bytes that name its connection, and its proven key. What was read of the last
 /// messages is kept, since a connection sends many.
-struct Senders {
+struct Senders: Sendable {
   private struct Known {
     var user: [UInt8]
     var route: [UInt8]

@@ -13,6 +13,16 @@ extension Envelope {
     public var isQuestion: Bool
   }
 
+  /// The family that the request names, if that stands where everybody writes it: second, behind the version.
+  public static func family(_ bytes: UnsafeRawBufferPointer) -> FamilyID? {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 0) == 1, reader.varint() != nil, reader.field(lengths: 0) == 2
+    else {
+      return nil
+    }
+    return reader.varint().map { FamilyID($0) }
+  }
+
   /// Looks at the fields that come first, and at nothing behind them; `nil`: the request has another form,
   /// and has to be decoded to be known.
   public static func peek(_ bytes: UnsafeRawBufferPointer) -> Peek? {

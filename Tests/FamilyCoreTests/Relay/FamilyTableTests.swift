@@ -4,12 +4,14 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct FamilyTableTests {
-  @Test("families that come, change and go leave those of others as they are", arguments: 1...8)
-  func model(seed: Int) {
+  @Test(
+    "families that come, change, are packed and go leave those of others as they are",
+    arguments: 1...8, [1, 40, 8_192])
+  func model(seed: Int, open: Int) {
     var source = IDSource(seed: UInt64(seed))
-    var table = FamilyTable()
+    var table = FamilyTable(open: open)
     var model: [FamilyID: Int64] = [:]
-    // More than two blocks, and ids that come again after they went.
+    // Ids that come again after they went.
     for turn in 0..<6_000 {
       let id = FamilyID(source.next() % 700 + 1)
       let used = Instant(milliseconds: Int64(turn))
@@ -28,6 +30,7 @@ import Testing
       }
     }
     #expect(table.count == model.count)
+    #expect((1...700).count { table.isOpen(FamilyID(UInt64($0))) } == min(open, model.count))
     for id in (1...700).map({ FamilyID($0) }) {
       #expect(table.place(of: id).map { table[$0].used.milliseconds } == model[id])
     }

@@ -29,7 +29,7 @@ final class Rig: Sendable {
 
   init(
     in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, batchRequests: Int? = nil,
-    overTCP: Bool = false, maxConnections: Int? = nil,
+    lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
@@ -42,6 +42,9 @@ final class Rig: Sendable {
     configuration.maxFamilies = maxFamilies
     if let batchRequests { configuration.batchRequests = batchRequests }
     configuration.maxConnections = maxConnections
+    configuration.lanes = lanes
+    // Batches of tests are small, and shall wake the threads nevertheless.
+    configuration.forkedRequests = 2
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

@@ -24,29 +24,49 @@ import ZeroMQ
       }
     }
     var source = IDSource(seed: 1)
-    let guesses = (0..<5_000).count { _ in
-      cipher.meaning(of: ID128(high: source.next(), low: source.next()).bytes) != nil
+    for _ in 0..<5_000 {
+      let guess = ID128(high: source.next(), low: source.next()).bytes
+      #expect(cipher.meaning(of: guess + [0, 0, 0]) == nil)
     }
-    #expect(guesses < 150)
-    #expect(cipher.meaning(of: []) == nil)
     let other = ChannelCipher(secret: Array(repeating: 8, count: 32))
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
     #expect(other.topic(FamilyID(1), .family, generation: 0) != topic)
-    #expect(other.key(of: topic) != cipher.key(of: topic))
+    #expect(
+      other.key(FamilyID(1), .family, generation: 0)
+        != cipher.key(FamilyID(1), .family, generation: 0))
   }
 
-  @Test("X3: a channel's key is HKDF's of its topic, as devices were told it before") func keys() {
-    let topic = cipher.topic(FamilyID(5), .family, generation: 0)
-    let secret = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
-      info: [UInt8]("keys".utf8), outputByteCount: 32)
-    let key = HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: topic, outputByteCount: 32)
-    #expect(key.withUnsafeBytes { [UInt8]($0) } == cipher.key(of: topic))
+  @Test("X3: a channel has one topic, and none is the beginning of another one") func spelling() {
+    let topic = cipher.topic(FamilyID(1), .conversation(PersonID(3)), generation: 300)
+    #expect(cipher.meaning(of: topic) != nil)
+    for count in topic.indices { #expect(cipher.meaning(of: Array(topic.prefix(count))) == nil) }
+    #expect(cipher.meaning(of: topic + [0]) == nil)
+    // The same numbers, written in more bytes; and kinds and people that there are not.
+    let first = Array(topic.prefix(16))
+    #expect(cipher.meaning(of: first + [0xAC, 0x02, 3, 1])?.generation == 300)
+    let wrong: [[UInt8]] = [
+      [0xAC, 0x82, 0, 3, 1], [0xAC, 0x02, 0x83, 0, 1], [0xAC, 0x02, 3, 3], [0xAC, 0x02, 3, 0],
+      [0xAC, 0x02, 0, 1], [0x80, 0x80, 0x80, 0x08, 3, 1],
+    ]
+    for rest in wrong { #expect(cipher.meaning(of: first + rest) == nil) }
+  }
+
+  @Test("X3: each channel has a key of its own") func keys() {
+    var keys: Set<[UInt8]> = []
+    for family in [FamilyID(1), FamilyID(2)] {
+      for audience in [Audience.family, .conversation(PersonID(3)), .account(PersonID(3))] {
+        for generation: UInt32 in [0, 1] {
+          keys.insert(cipher.key(family, audience, generation: generation))
+        }
+      }
+    }
+    #expect(keys.count == 12 && keys.allSatisfy { $0.count == ChannelCipher.keyBytes })
+    #expect(keys.allSatisfy { $0.prefix(16) != $0.suffix(16) })
   }
 
   @Test("X3: sealed bytes open under their key and topic only") func seal() {
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
-    let key = cipher.key(of: topic)
+    let key = cipher.key(FamilyID(1), .family, generation: 0)
     let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: key)
     #expect(ChannelCipher.open(sealed, topic: topic, key: key) == [1, 2, 3])
     #expect(ChannelCipher.seal([1, 2, 3], topic: topic, key: key) != sealed)

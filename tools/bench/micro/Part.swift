@@ -13,7 +13,9 @@ struct Part {
 
   /// Those that are also counted in instructions.
   static func all() throws -> [Part] {
-    WirePart.all() + [ApprovalPart.part(), KnownPart.part(count: 10_000)]
+    WirePart.all() + [
+      ApprovalPart.part(), ApprovalPart.packedPart(), KnownPart.part(count: 10_000),
+    ]
       + (try StorePart.all([100]))
   }
 
@@ -94,14 +96,15 @@ enum ApprovalPart {
   static let families: UInt64 = 100
 
   private final class World {
-    var relay = RelayMachine(verify: { _, _, _ in true }, resultsKept: 64)
+    var relay: RelayMachine
     var ids = IDSource(seed: 1)
     var now = Instant(milliseconds: 1_763_000_000_000)
     var number: UInt64 = 0
     var effects: [RelayMachine.Effect] = []
     let keys = [[], [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)]
 
-    init() {
+    init(open: Int = 8_192) {
+      relay = RelayMachine(verify: { _, _, _ in true }, resultsKept: 64, open: open)
       let roster = Roster(
         persons: [
           Person(id: PersonID(1), role: .organizer, displayName: "Rosa"),
@@ -163,5 +166,21 @@ enum ApprovalPart {
         for _ in 0..<2 { table[number % families + 1]?[0] &+= 1 }
         for _ in 0..<2 { keep(table[number % families + 1]!.withUnsafeBytes { [UInt8]($0) }) }
       })
+  }
+
+  /// A family that was packed is opened, and another one is packed for it.
+  static func packedPart() -> Part {
+    let world = World(open: 1)
+    for _ in 0..<10 * families { world.approve() }
+    var number: UInt32 = 0
+    let bytes = [UInt8](repeating: 7, count: 1_000)
+    return Part(
+      name: "open a family, and pack another one", referenceName: "2 copies of 1000 bytes",
+      run: {
+        number = number % UInt32(families) + 1
+        let device = DeviceAddress(family: FamilyID(UInt64(number)), device: DeviceID(1))
+        keep(world.relay.isMember(device, key: world.keys[1]))
+      },
+      reference: { for _ in 0..<2 { keep(bytes.withUnsafeBytes { [UInt8]($0) }) } })
   }
 }

@@ -1,0 +1,164 @@
+import FamilyModel
+
+extension UInt64: Packable {
+  func pack(_ packer: inout Packer) { packer.add(self) }
+  init(_ packed: inout Unpacker) { self = packed.number() }
+}
+
+extension UInt32: Packable {
+  func pack(_ packer: inout Packer) { packer.add(UInt64(self)) }
+  init(_ packed: inout Unpacker) { self = UInt32(truncatingIfNeeded: packed.number()) }
+}
+
+extension Instant: Packable {
+  func pack(_ packer: inout Packer) { packer.add(UInt64(bitPattern: milliseconds)) }
+  init(_ packed: inout Unpacker) {
+    self.init(milliseconds: Int64(bitPattern: packed.number()))
+  }
+}
+
+extension ID128: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(fixed: high)
+    packer.add(fixed: low)
+  }
+  init(_ packed: inout Unpacker) {
+    let high = packed.fixed()
+    self.init(high: high, low: packed.fixed())
+  }
+}
+
+extension PersonID: Packable {
+  func pack(_ packer: inout Packer) { packer.add(rawValue) }
+  init(_ packed: inout Unpacker) { self.init(packed.value() as UInt32) }
+}
+
+extension DeviceID: Packable {
+  func pack(_ packer: inout Packer) { packer.add(rawValue) }
+  init(_ packed: inout Unpacker) { self.init(packed.value() as UInt32) }
+}
+
+extension Audience: Packable {
+  func pack(_ packer: inout Packer) { packer.add(rawValue >> 32 | rawValue << 32) }
+  init(_ packed: inout Unpacker) {
+    let turned = packed.number()
+    self.init(rawValue: turned >> 32 | turned << 32)
+  }
+}
+
+extension Person: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(id)
+    packer.add(UInt64(role.rawValue))
+    packer.add(displayName)
+  }
+  init(_ packed: inout Unpacker) {
+    let id = packed.value() as PersonID
+    let role = Role(rawValue: UInt8(packed.number()))!
+    self.init(id: id, role: role, displayName: packed.text())
+  }
+}
+
+extension Device: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(id)
+    packer.add(person)
+    packer.add(publicKey)
+    packer.add(signingKey)
+    packer.add(agreementKey)
+  }
+  init(_ packed: inout Unpacker) {
+    let id = packed.value() as DeviceID
+    let person = packed.value() as PersonID
+    let publicKey = packed.array()
+    let signingKey = packed.array()
+    self.init(
+      id: id, person: person, publicKey: publicKey, signingKey: signingKey,
+      agreementKey: packed.array())
+  }
+}
+
+extension Roster: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(persons)
+    packer.add(devices)
+  }
+  init(_ packed: inout Unpacker) {
+    self.init()
+    persons = packed.value()
+    devices = packed.value()
+  }
+}
+
+extension ChoiceHeader: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(id)
+    packer.add(UInt64(answer.rawValue))
+  }
+  init(_ packed: inout Unpacker) {
+    let id = packed.text()
+    self.init(id: id, answer: Answer(rawValue: UInt8(packed.number()))!)
+  }
+}
+
+extension QuestionHeader: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(id)
+    packer.add(child)
+    packer.add(app.rawValue)
+    packer.add(subjects)
+    packer.add(choices)
+    packer.add(expiration)
+  }
+  init(_ packed: inout Unpacker) {
+    let id = packed.value() as QuestionID
+    let child = packed.value() as PersonID
+    let app = AppID(packed.text())
+    let subjects = packed.array()
+    let choices = packed.value() as [ChoiceHeader]
+    self.init(
+      id: id, child: child, app: app, subjects: subjects, choices: choices,
+      expiration: packed.value())
+  }
+}
+
+extension Passcode: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(salt)
+    packer.add(UInt64(logCost))
+    packer.add(publicKey)
+  }
+  init(_ packed: inout Unpacker) {
+    let salt = packed.array()
+    let logCost = UInt8(packed.number())
+    self.init(salt: salt, logCost: logCost, publicKey: packed.array())
+  }
+}
+
+extension Invitation: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(key)
+    packer.add(person)
+    packer.add(expires)
+  }
+  init(_ packed: inout Unpacker) {
+    let key = packed.array()
+    let person = packed.value() as PersonID
+    self.init(key: key, person: person, expires: packed.value())
+  }
+}
+
+extension JoinRequest: Packable {
+  func pack(_ packer: inout Packer) {
+    for part in [invitation, publicKey, signingKey, agreementKey, proof] { packer.add(part) }
+  }
+  init(_ packed: inout Unpacker) {
+    let invitation = packed.array()
+    let publicKey = packed.array()
+    let signingKey = packed.array()
+    let agreementKey = packed.array()
+    self.init(
+      invitation: invitation, publicKey: publicKey, signingKey: signingKey,
+      agreementKey: agreementKey, proof: packed.array())
+  }
+}

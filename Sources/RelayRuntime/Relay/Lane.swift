@@ -1,0 +1,164 @@
+import Crypto
+import FamilyCore
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import ZeroMQ
+
+/// A part of the relay's families, with all that their requests need but the store and the sockets.
+///
+/// Families have nothing to do with each other, so lanes can work at the same time: see ``Crew``. Which lane a
+/// family belongs to follows from its number. A lane shares no memory with another, not even a buffer that
+/// both only read: counting its references would make their processors wait for each other.
+///
+/// What needs more, such as the store, is put aside for the relay's thread, and so is all that comes after it
+/// for the same family: the requests of a family are handled in the order in which they came.
+struct Lane: ~Copyable, Sendable {
+  /// A request that was read, and who sent it.
+  struct Request: Sendable {
+    var route: [UInt8]
+    var key: [UInt8]
+    var isAdministrator: Bool
+    /// Of the connection, where the request may prove who the peer is: devices attach before they do
+    /// anything else, so commands need no look at it.
+    var descriptor: Int32?
+    var envelope: Envelope
+
+    var family: FamilyID { envelope.device.family }
+  }
+
+  /// What was received for the lane's families.
+  var mailbag = Mailbag()
+  var machine = RelayMachine(
+    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
+  var outgoing = Outgoing()
+  var cursors: CursorBacklog
+  var channels: ChannelCache
+  var nonces = Nonces()
+  /// See ``RelayService/Configuration/plainKey``.
+  let plainKey: [UInt8]?
+  private let administrator: [UInt8]
+  private var effects: [RelayMachine.Effect] = []
+  private var senders = Senders()
+  private var aside: [Request] = []
+  /// The families of requests that were put aside.
+  private var waiting: Set<FamilyID> = []
+
+  /// One of `lanes` lanes, with no families.
+  init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, lanes: Int) {
+    plainKey = configuration.plainKey.map { $0.map(\.self) }
+    administrator = keys.administrator.bytes.map(\.self)
+    cursors = CursorBacklog(share: lanes)
+    channels = ChannelCache(
+      ChannelCipher(secret: keys.channelSecret), most: RelayLimits.channels / lanes)
+  }
+
+  /// Handles what is in the mailbag, and what the clock asks for.
+  mutating func work() {
+    for index in 0..<mailbag.count { handle(index) }
+    mailbag.removeAll()
+    tick(.now)
+  }
+
+  /// What was put aside, and is now for the caller to handle in this order.
+  mutating func takeAside() -> [Request] {
+    waiting.removeAll(keepingCapacity: true)
+    defer { aside = [] }
+    return aside
+  }
+
+  private mutating func handle(_ index: Int) {
+    let (route, key) = senders.sender(of: mailbag[index])
+    do throws(Problem) {
+      let envelope = try mailbag[index].withBytes(2) { bytes throws(Problem) in
+        try Envelope.decode(bytes)
+      }
+      guard let key = key ?? plainKey else { throw .notEnrolled }
+      let isAdministrator =
+        envelope.device.device.rawValue == 0 && (key == administrator || plainKey != nil)
+      let mayProve = !envelope.request.isCommand || isAdministrator
+      let request = Request(
+        route: route, key: key, isAdministrator: isAdministrator,
+        descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope)
+      guard goesAside(request) else { return _ = step(request) }
+      waiting.insert(request.family)
+      aside.append(request)
+    } catch {
+      outgoing.refuse(error, route)
+    }
+  }
+
+  /// Whether it needs more than the lane has, or something that came before it for the same family does.
+  private mutating func goesAside(_ request: Request) -> Bool {
+    if !waiting.isEmpty, waiting.contains(request.family) { return true }
+    switch request.envelope.request {
+    case .fetch: return true
+    case .command(let id, _, _): return !machine.holds(request.family) || needsResult(id, request)
+    default: return !machine.holds(request.family)
+    }
+  }
+
+  /// Whether only the store can tell what became of the command. A stranger must not make the relay read.
+  mutating func needsResult(_ id: CommandID, _ request: Request) -> Bool {
+    machine.needsResult(of: id, in: request.family)
+      && (request.isAdministrator || machine.isMember(request.envelope.device, key: request.key))
+  }
+
+  /// Lets the machine decide; tells whether the key is nobody's.
+  mutating func step(_ request: Request) -> Bool {
+    let envelope = request.envelope
+    let input = RelayMachine.Input.request(
+      envelope.device, key: request.key, administrator: request.isAdministrator,
+      id: envelope.requestID, envelope.request)
+    machine.step(input, now: .now, &effects)
+    let isRefused = effects.first?.isRefusal ?? false
+    takeEffects(route: request.route)
+    if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
+    return isRefused
+  }
+
+  /// Whether the key may listen to the channel.
+  mutating func approves(_ channel: ChannelCipher.Meaning, for key: [UInt8]) -> Bool {
+    let input = RelayMachine.Input.subscribed(
+      channel.family, channel.audience, generation: channel.generation, key: key)
+    machine.step(input, now: .now, &effects)
+    let isApproved = effects.contains(.approve)
+    takeEffects(route: [])
+    return isApproved
+  }
+
+  /// When the clock asks for something.
+  var deadline: Instant? { [machine.deadline, cursors.due].compactMap { $0 }.min() }
+
+  /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
+  mutating func tick(_ now: Instant) {
+    guard let due = machine.deadline, due <= now else { return }
+    machine.step(.timer, now: now, &effects)
+    takeEffects(route: [])
+  }
+
+  /// The clock was set back.
+  mutating func setBack(_ now: Instant) {
+    _ = machine.step(.clockSetBack, now: now)
+    cursors.hasten(now)
+  }
+
+  private mutating func takeEffects(route: [UInt8]) {
+    for index in effects.indices { take(effects[index], route: route) }
+    effects.removeAll(keepingCapacity: true)
+  }
+}
+
+extension RelayMachine.Effect {
+  /// The answer to a key that is nobody's.
+  fileprivate var isRefusal: Bool {
+    switch self {
+    case .reply(_, _, .refused(_, .notEnrolled)), .reply(_, _, .failed(.notEnrolled)): true
+    default: false
+    }
+  }
+}
+
+extension Request {
+  fileprivate var isCommand: Bool { if case .command = self { true } else { false } }
+}

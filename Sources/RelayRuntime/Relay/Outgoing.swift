@@ -1,0 +1,42 @@
+import FamilyCore
+import FamilyModel
+import RelayStore
+
+/// What requests of one lane led to: first to the store, then to the sockets.
+struct Outgoing: Sendable {
+  /// A page of history that was asked for.
+  struct Page {
+    var route: [UInt8]
+    var device: DeviceAddress
+    var id: UInt64
+    var audience: Audience
+    var after: UInt64
+    var upTo: UInt64
+  }
+
+  var events: [StoredEvent] = []
+  /// The last event that was encoded: its broadcast comes right after it.
+  var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
+  var replies: [(route: [UInt8], bytes: [UInt8])] = []
+  var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
+  /// Read from the store after the commit, so that they hold what was decided before them, and not what
+  /// was decided after them, when the device may have been removed.
+  var pages: [Page] = []
+  var republishes: [(FamilyID, generation: UInt32, Audience, after: UInt64, limit: Int)] = []
+  /// The descriptors of connections whose peers have proved who they are.
+  var proved: [Int32] = []
+  /// Requests that could not be read.
+  var malformed = 0
+
+  /// Empties it; the memory stays for the next ones.
+  mutating func removeAll() {
+    events.removeAll(keepingCapacity: true)
+    encoded = nil
+    replies.removeAll(keepingCapacity: true)
+    broadcasts.removeAll(keepingCapacity: true)
+    pages.removeAll(keepingCapacity: true)
+    republishes.removeAll(keepingCapacity: true)
+    proved.removeAll(keepingCapacity: true)
+    malformed = 0
+  }
+}

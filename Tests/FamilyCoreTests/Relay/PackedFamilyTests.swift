@@ -1,0 +1,137 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+/// A family that was packed is the one that it was.
+@Suite struct PackedFamilyTests {
+  @Test("a family is the same after it was packed, whatever happened in it", arguments: 1...20)
+  func histories(seed: UInt64) throws {
+    var home = Home()
+    // One is open at a time: whenever the neighbours are looked at, the family is packed.
+    home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, open: 1)
+    let neighbours = FamilyID(8)
+    home.relay.load(neighbours, events: [], cursors: [], now: home.now)
+    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    var source = IDSource(seed: seed)
+    for number in 1...150 {
+      home.now = home.now + Int64(source.next() % 100_000)
+      let device = [UInt32(0), 10, 20, 30, 40, 50][Int(source.next() % 6)]
+      let id = CommandID(high: 3, low: UInt64(number))
+      switch source.next() % 4 {
+      case 0:
+        let cursors = [Audience.family, .conversation(PersonID(3))].map {
+          Cursor($0, delivered: source.next() % 200, read: source.next() % 200)
+        }
+        _ = home.send(device, .attach(cursors))
+      case 1: home.relay.know(id, seq: source.next() % 2 == 0 ? nil : 7, in: Home.id)
+      case 2: _ = home.relay.step(.timer, now: home.now)
+      default:
+        let command = command(&source, home.now)
+        _ = home.command(command.device, command.command, id: id)
+      }
+      let before = home.relay.families[home.relay.families.place(of: Home.id)!]
+      #expect(home.relay.families.isOpen(Home.id) || number == 1)
+      _ = home.relay.step(
+        .subscribed(neighbours, .family, generation: 0, key: []), now: home.now)
+      #expect(!home.relay.families.isOpen(Home.id))
+      let after = home.relay.families[home.relay.families.place(of: Home.id)!]
+      #expect(after == before, "seed \(seed)")
+      _ = home.relay.isMember(Home.address(10), key: [])
+    }
+    #expect(home.log.count > 20)
+  }
+
+  @Test("what is rare is the same after it was packed, too")
+  func rare() {
+    func key(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
+    var family = RelayMachine.Family(
+      state: FamilyState(resultsKept: .max), used: Instant(milliseconds: .min))
+    family.state.invitations.add(
+      Invitation(key: key(1), person: PersonID(2), expires: Home.start), Home.start)
+    family.state.invitations.add(
+      Invitation(key: key(3), person: PersonID(.max), expires: Home.start), Home.start)
+    family.state.invitations.use(
+      JoinRequest(
+        invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
+        proof: [7, 8]))
+    family.state.passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
+    family.state.limitsOff = [PersonID(3), PersonID(1)]
+    family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration
+    family.refusals.add(
+      CommandID(high: .max, low: 0), by: DeviceID(12), Problem(code: 399, retryAfter: .max))
+    family.recalled = RelayMachine.Recalled(id: CommandID(high: 1, low: .max), seq: .max)
+    family.isWatched = true
+    var packer = Packer()
+    #expect(Unpacker.unpack(packer.pack(family), as: RelayMachine.Family.self) == family)
+    #expect(
+      Unpacker.unpack(packer.pack(RelayMachine.Family.nobody), as: RelayMachine.Family.self)
+        == .nobody)
+  }
+
+  @Test("an idle family of three devices that asked ten times takes less than a kilobyte")
+  func size() throws {
+    var home = Home()
+    var roster = Home.roster
+    roster.persons.removeLast(2)
+    roster.devices = [10, 20, 30].map {
+      Device(
+        id: DeviceID($0), person: PersonID($0 / 10), publicKey: Home.key($0),
+        signingKey: Home.key($0 + 1), agreementKey: Home.key($0 + 2))
+    }
+    let other = FamilyID(9)
+    home.relay.load(other, events: [], cursors: [], now: home.now)
+    var family = RelayMachine.Family(state: FamilyState(resultsKept: 64), used: home.now)
+    family.state.roster = roster
+    for number in 1...10 {
+      let question = Home.question(UInt64(number), child: 3, about: [1, 2, 3, 4, 5, 6, 7, 8])
+      let header = Event(
+        seq: UInt64(2 * number), previous: 0, audience: .conversation(PersonID(3)),
+        command: CommandID(high: UInt64(number), low: 1), device: DeviceID(30), at: home.now,
+        body: .asked(question, .sealed([])))
+      family.state.apply(header)
+      family.state.apply(
+        Event(
+          seq: UInt64(2 * number + 1), previous: 0, audience: .conversation(PersonID(3)),
+          command: CommandID(high: UInt64(number), low: 2), device: DeviceID(10), at: home.now,
+          body: .decided(Decision(question: question.id, choice: question.choices[0]))))
+    }
+    var packer = Packer()
+    #expect(packer.pack(family).count < 1_024)
+  }
+
+  /// A command, of a device that may give it, mostly.
+  private func command(_ source: inout IDSource, _ now: Instant)
+    -> (device: UInt32, command: Command)
+  {
+    let number = source.next() % 12
+    let child = PersonID(UInt32(3 + source.next() % 2))
+    let question = Home.question(
+      number, child: child.rawValue, about: [UInt8(source.next() % 4)],
+      expiration: source.next() % 3 == 0 ? now + Int64(source.next() % 500_000) : nil)
+    switch source.next() % 12 {
+    case 0...4: return (child.rawValue * 10, .ask(question, .sealed([])))
+    case 5...6: return (20, Home.answer(number, "approve"))
+    case 7: return (child.rawValue * 10, .cancel(question.id))
+    case 8: return (10, .setLimits(child: child, on: source.next() % 4 != 0))
+    case 9:
+      let key = [UInt8](repeating: UInt8(number), count: 32)
+      return (10, .invite(Invitation(key: key, person: child, expires: now + 60_000)))
+    case 10:
+      let passcode = Passcode(
+        salt: [UInt8](repeating: 1, count: 16), logCost: 14,
+        publicKey: [UInt8](repeating: 2, count: 32))
+      return (10, .setPasscode(passcode))
+    default:
+      var roster = Home.roster
+      if source.next() % 2 == 0 { roster.devices.removeLast() }
+      return (0, .setRoster(roster))
+    }
+  }
+}
+
+extension RelayMachine.Family {
+  fileprivate static var nobody: Self {
+    Self(state: FamilyState(), used: Instant(milliseconds: 0))
+  }
+}

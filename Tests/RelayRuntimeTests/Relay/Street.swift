@@ -1,0 +1,95 @@
+import FamilyModel
+import RelayRuntime
+import RelayWire
+import Synchronization
+import Testing
+import ZeroMQ
+
+/// Many families that one child's device belongs to, on one connection; and a store that takes its time when
+/// the test wants many requests to come as one batch.
+final class Street {
+  static let families: ClosedRange<UInt64> = 1...24
+
+  let rig: Rig
+  let peer: Peer
+  /// The device's.
+  let keys: CurveKeyPair
+  private let mode: Shared
+  private var lastID: UInt64 = 0
+
+  final class Shared: Sendable {
+    let mode = Mutex<WatchedStore.Mode?>(nil)
+  }
+
+  init(lanes: Int, maxFamilies: Int = 1_000) async throws {
+    let mode = Shared()
+    self.mode = mode
+    rig = try await Rig(maxFamilies: maxFamilies, lanes: lanes) { store in
+      WatchedStore(store) { mode.mode.withLock { $0 } }
+    }
+    var pairs: [UInt32: CurveKeyPair] = [:]
+    for device in Rig.devices { pairs[device] = try .generate() }
+    for family in Self.families { try rig.setRoster(family, pairs) }
+    keys = pairs[30]!
+    peer = try rig.peer(1, 30, keys)
+    _ = try peer.ask(.ping)
+  }
+
+  func set(_ new: WatchedStore.Mode?) { mode.mode.withLock { $0 = new } }
+
+  /// The id that the reply will have.
+  @discardableResult
+  func send(_ request: Request, in family: UInt64, behind other: UInt64? = nil) throws -> UInt64 {
+    lastID += 1
+    let address = DeviceAddress(family: FamilyID(family), device: DeviceID(30))
+    var bytes = Envelope(device: address, requestID: 1_000 + lastID, request: request).encode()
+    // Version 1 takes two bytes. The family is the second field; of two the last one counts.
+    if let other { bytes.insert(contentsOf: [0x10, UInt8(other)], at: 2) }
+    try peer.sendRaw([[], bytes])
+    return 1_000 + lastID
+  }
+
+  @discardableResult
+  func post(_ text: String, in family: UInt64, id: CommandID = .random) throws -> UInt64 {
+    try send(Self.post(text, id), in: family)
+  }
+
+  static func post(_ text: String, _ id: CommandID = .random) -> Request {
+    .command(id, .post(child: PersonID(3), .text(text)), nil)
+  }
+
+  func replies(_ count: Int) throws -> [ReplyEnvelope] {
+    try (0..<count).compactMap { _ in try peer.receive() }
+  }
+
+  /// Has one commit take long enough for all that `body` sends to come as one batch.
+  func atOnce(_ body: () throws -> Void) throws {
+    set(.slow(milliseconds: 300))
+    let first = try post("first", in: Self.families.lowerBound)
+    // When this waits for its commit, the others wait in the socket.
+    #expect(try peer.receive(within: 100) == nil)
+    set(nil)
+    try body()
+    #expect(try peer.receive()?.requestID == first)
+  }
+
+  /// Listens to the first family, and hears that it does.
+  func attach() throws {
+    try peer.attach([Cursor(.family, delivered: 1)])
+    while try peer.broadcast(within: 300) != nil {}
+  }
+
+  /// The texts of the child's conversation.
+  func texts(in family: UInt64) throws -> [String] {
+    let id = try send(.fetch(.conversation(PersonID(3)), after: 0), in: family)
+    while let reply = try peer.receive() {
+      guard reply.requestID == id, case .page(_, let events, _) = reply.reply.opened() else {
+        continue
+      }
+      return events.compactMap {
+        if case .posted(_, .text(let text)) = $0.body { text } else { nil }
+      }
+    }
+    return []
+  }
+}
