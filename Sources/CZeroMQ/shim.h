@@ -1,6 +1,7 @@
 #ifndef CZEROMQ_SHIM_H
 #define CZEROMQ_SHIM_H
 
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>

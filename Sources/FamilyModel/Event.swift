@@ -67,23 +67,25 @@ public struct ChoiceHeader: Hashable, Sendable {
 }
 
 /// What people say to each other. The relay carries it as bytes and does not look inside.
+///
+/// (Indirect but for the bytes, which is all that the relay ever has: the others are ten times as large.)
 public enum Content: Hashable, Sendable {
   /// Encoded, and not opened here.
   case sealed([UInt8])
   /// A question in full.
-  case question(Question)
+  indirect case question(Question)
   /// An ordinary text message (M1).
-  case text(String)
+  indirect case text(String)
   /// A handle on the child's list of known contacts, put there or taken off (K1).
-  case contact(Handle, known: Bool)
+  indirect case contact(Handle, known: Bool)
   /// A person's account (F2).
-  case account(Account)
+  indirect case account(Account)
   /// What a guardian takes back (R9).
-  case withdrawal(Withdrawal)
+  indirect case withdrawal(Withdrawal)
   /// What an app was told about the person's age; `nil`: all of it is forgotten (D8, D9).
-  case ageMemory(AppID, AgeAnswer?)
+  indirect case ageMemory(AppID, AgeAnswer?)
   /// A person's age settings (D6, D13).
-  case ageSettings(AgeSettings)
+  indirect case ageSettings(AgeSettings)
 }
 
 /// A guardian's answer (R3).
@@ -101,8 +103,8 @@ public struct Decision: Hashable, Sendable {
 
 /// Something that happened in a family, durable at the relay.
 public struct Event: Hashable, Sendable {
-  /// What happened.
-  public enum Body: Hashable, Sendable {
+  /// What happened. (Indirect, as ``Command`` is.)
+  public indirect enum Body: Hashable, Sendable {
     /// The family came to be, or its members or devices changed: the roster as it is now.
     case rosterChanged(Roster)
     /// A guardian turned a child's communication limits on or off (F6).

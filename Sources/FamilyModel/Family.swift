@@ -75,11 +75,35 @@ public struct Roster: Hashable, Sendable {
   }
 
   /// The member with this id.
-  public func person(_ id: PersonID) -> Person? { persons.first { $0.id == id } }
+  public func person(_ id: PersonID) -> Person? {
+    // By index, here and below: what is only looked at is not copied.
+    for index in persons.indices where persons[index].id == id { return persons[index] }
+    return nil
+  }
   /// The device with this id.
-  public func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
+  public func device(_ id: DeviceID) -> Device? {
+    for index in devices.indices where devices[index].id == id { return devices[index] }
+    return nil
+  }
+  /// Whose device it is, if it is the one with this key.
+  package func owner(of id: DeviceID, key: [UInt8]) -> Person? {
+    for index in devices.indices where devices[index].id == id {
+      return devices[index].publicKey == key ? person(devices[index].person) : nil
+    }
+    return nil
+  }
+  /// What the member with this id is.
+  public func role(of id: PersonID) -> Role? {
+    for index in persons.indices where persons[index].id == id { return persons[index].role }
+    return nil
+  }
   /// The owner of the device.
-  public func owner(of id: DeviceID) -> Person? { device(id).flatMap { person($0.person) } }
+  public func owner(of id: DeviceID) -> Person? {
+    for index in devices.indices where devices[index].id == id {
+      return person(devices[index].person)
+    }
+    return nil
+  }
   /// The children, ascending by id.
   public var children: [Person] { persons.filter { $0.role == .child } }
   /// The guardians, ascending by id.

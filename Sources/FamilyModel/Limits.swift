@@ -24,6 +24,8 @@ public enum Limits {
   public static let persons = 64
   /// Devices in a family.
   public static let devices = 256
+  /// Other devices for which one device says that they are there.
+  public static let presentDevices = 1024
   /// Content keys in one message that shares them, each for one device.
   public static let keyWraps = 256
   /// Bytes of one content key sealed for one device.

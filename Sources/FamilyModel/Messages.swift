@@ -1,5 +1,7 @@
 /// What a device wants to change. Each accepted command leads to exactly one event.
-public enum Command: Hashable, Sendable {
+///
+/// (Indirect, so that to hand it on is to hand on one reference: it goes through many hands.)
+public indirect enum Command: Hashable, Sendable {
   /// Makes the family, or changes its members and devices (the administrator only).
   case setRoster(Roster)
   /// Sets an account (the administrator, or a guardian a child's, F5); the content is an account.
@@ -57,7 +59,8 @@ public struct Cursor: Hashable, Sendable {
 /// What a device asks of the relay.
 public enum Request: Hashable, Sendable {
   /// Change something. The signature is the device's, or that of the device for which the administrator
-  /// speaks.
+  /// speaks. As request zero it is answered only where it leads to no new event: who listens to the event's
+  /// audience gets its own event as everybody does, and needs no other word of it.
   case command(CommandID, Command, Signature? = nil)
   /// Start receiving: tells how far the device has come.
   case attach([Cursor])
@@ -67,8 +70,11 @@ public enum Request: Hashable, Sendable {
   case acknowledge([Cursor])
   /// Are you there?
   case ping
+  /// I am there, and so are these other devices with my key, on my connection. One `pong` for all of them;
+  /// who lacks something is told its channels, with the request's number zero.
+  case present([DeviceAddress])
   /// I have a code: let me join. It is repeated until the answer names my device.
-  case join(JoinRequest)
+  indirect case join(JoinRequest)
 }
 
 /// The relay's answer to one request.

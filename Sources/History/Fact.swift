@@ -39,6 +39,19 @@ public enum Fact: Hashable, Sendable {
   /// The app's disk lost what was not synced, or all of it; or its device's did.
   case appForgot(AppAddress)
 
+  // MARK: ages
+
+  /// The app asked for the age range between these gates.
+  case askedAge(AppAddress, [Int32])
+  /// The person agreed on this device that the app is told.
+  case agreed(AppAddress)
+  /// The app was told this range.
+  case ageTold(AppAddress, AgeRange)
+  /// The device has the person's birthdate, opened.
+  case holdsBirthdate(DeviceAddress, PersonID)
+  /// What the device remembers at the end that the app was told about the person's age.
+  case remembersAge(DeviceAddress, PersonID, AppID, AgeMemory)
+
   // MARK: the run
 
   /// Something was broken on purpose.

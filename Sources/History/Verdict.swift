@@ -23,7 +23,7 @@ extension History {
   /// Every property that the system must have.
   public static let checkers: [any Checker] = [
     NothingLost(), NothingTwice(), OneDecision(), OneOrder(), AudienceKept(), RightfulEvents(),
-    KnownHandlesRight(), HandledOnce(), EverythingArrives(),
+    KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
   ]
 
   /// What each checker says, in the order of ``checkers``.

@@ -6,7 +6,7 @@ import SwiftProtobuf
 public struct Envelope: Hashable, Sendable {
   /// The device that asks; device zero: the administrator.
   public var device: DeviceAddress
-  /// Comes back with the reply.
+  /// Comes back with the reply. Zero, with a command: see ``Request/command(_:_:_:)``.
   public var requestID: UInt64
   /// What is asked.
   public var request: Request
@@ -42,6 +42,11 @@ public struct Envelope: Hashable, Sendable {
       }
     case .acknowledge(let cursors): message.acknowledge = wire(cursors)
     case .ping: message.ping = PBEmpty()
+    case .present(let others):
+      message.present = .with {
+        $0.families = others.map(\.family.rawValue)
+        $0.devices = others.map(\.device.rawValue)
+      }
     case .join(let join): message.join = join.wire
     }
     return Wire.encode(message)
@@ -75,6 +80,7 @@ public struct Envelope: Hashable, Sendable {
       return .fetch(Audience(rawValue: fetch.audience), after: fetch.after)
     case .acknowledge(let list): return .acknowledge(try cursors(list))
     case .ping: return .ping
+    case .present(let present): return .present(try devices(present))
     case .join(let join): return .join(try JoinRequest(join))
     case nil: throw .unknownRequest
     }
@@ -89,6 +95,14 @@ private func cursors(_ wire: PBCursors) throws(Problem) -> [Cursor] {
   // A device has the family's audience, and two for each person.
   try Wire.map(wire.cursors, most: 1 + 2 * Limits.persons) { cursor throws(Problem) in
     Cursor(cursor)
+  }
+}
+
+private func devices(_ wire: PBPresent) throws(Problem) -> [DeviceAddress] {
+  guard wire.families.count == wire.devices.count else { throw .malformed }
+  guard wire.devices.count <= Limits.presentDevices else { throw .tooLarge }
+  return zip(wire.families, wire.devices).map { family, device in
+    DeviceAddress(family: FamilyID(family), device: DeviceID(device))
   }
 }
 

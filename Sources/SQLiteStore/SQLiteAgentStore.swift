@@ -11,12 +11,15 @@ public final class SQLiteAgentStore: AgentStore {
     CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)
     WITHOUT ROWID;
     """
+  /// SQLite's pages in memory: the store is read at the start only, and written since.
+  private static let cacheKilobytes = 500
   private let queue: DatabaseQueue
 
   /// Opens the state at `path`, or makes it with mode 0600.
   public init(path: String) throws(StoreError) {
     queue = try Database.open(
-      path, application: 0x5052_4131, version: 1, synchronous: "FULL", cacheKilobytes: 2_000,
+      path, application: 0x5052_4131, version: 1, synchronous: "FULL",
+      cacheKilobytes: Self.cacheKilobytes,
       schema: Self.schema)
   }
 

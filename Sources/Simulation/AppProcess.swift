@@ -28,6 +28,8 @@ final class AppProcess {
   /// The question of which it does not know how the asking ended.
   var asking: (Question, AskManner)?
   var lastSent: Int64 = 0
+  /// The number of its last request for an age range.
+  var lastAge: UInt64 = 0
 
   /// Whom it trusts, as its device's launcher says.
   let security: AppSecurity
@@ -151,6 +153,9 @@ extension World {
     if case .asked(let id, let outcome) = reply {
       if outcome == .sent { note(.sent(AppAddress(device.address, app.id), id)) }
       if app.asking?.0.id == id { app.asking = nil }
+    }
+    if case .age(_, .shared(let range)) = reply {
+      note(.ageTold(AppAddress(device.address, app.id), range))
     }
     step(.reply(reply), index, number)
   }

@@ -89,6 +89,10 @@ struct FakeVault: DeviceVault {
     case .contactChanged(let child, let content):
       event.body = .contactChanged(child: child, reveal(content))
     case .withdrawn(let child, let content): event.body = .withdrawn(child: child, reveal(content))
+    case .accountChanged(let person, let content):
+      event.body = .accountChanged(person, reveal(content))
+    case .ageSet(let person, let content, let proof):
+      event.body = .ageSet(person, reveal(content), proof: proof)
     default: break
     }
     return event

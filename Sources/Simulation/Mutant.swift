@@ -17,4 +17,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case deviceFsync = "device-fsync"
   /// A device keeps its outbox in memory.
   case outbox
+  /// No shell tells its machine that the clock was set back.
+  case clockSetBack = "clock-set-back"
+  /// A device tells apps the age range without asking the person.
+  case ageConsent = "age-consent"
 }

@@ -29,10 +29,11 @@ extension Scenario {
     if dice.chance(60), let last = sessions.max(by: { $0.1 < $1.1 }) {
       healing = dice.within(last.0 + 5_000...last.1 + 3_000)
       steps.removeAll { $0.at >= healing }
+      if dice.chance(30) { drawLateClock(&dice) }
     }
   }
 
-  private mutating func sort() {
+  mutating func sort() {
     // Stable: of two steps at one moment the one drawn first comes first.
     steps = steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
       .map(\.element)
@@ -68,6 +69,11 @@ extension Scenario {
       steps.append(Step(at: start + dice.within(0...4_000), act: .online(device)))
       steps.append(Step(at: end + dice.within(-5_000...4_000), act: .offline(device)))
     }
+    if dice.chance(60) {
+      let guardian = dice.pick(mine.filter { devices[$0].isGuardians })
+      steps.append(
+        Step(at: start + dice.within(2_000...9_000), act: .account(guardian, drawAccount(&dice))))
+    }
     for _ in 0..<(1 + dice.below(4)) {
       let at = dice.within(start...end)
       steps.append(Step(at: at, act: drawAct(family, mine, &dice)))
@@ -81,17 +87,22 @@ extension Scenario {
     let handle = dice.pick(Self.handles)
     let app = dice.chance(80) ? 0 : 1
     switch dice.below(100) {
-    case 0..<45:
+    case 0..<35:
       let asker = dice.chance(96) ? child : dice.pick(mine.filter { !devices[$0].isGuardians })
       return .ask(asker, app: app, drawInquiry(&dice))
+    case 35..<45:
+      let asker = dice.pick(mine.filter { !devices[$0].isGuardians })
+      if dice.chance(10) { return .shareAgain(asker, app: app) }
+      return .askAge(asker, app: app, gates: dice.pick(Self.gates))
     case 45..<55: return .post(dice.pick(children + guardians))
     case 55..<59: return .cancel(child)
     case 59..<66: return .withdraw(guardian, handle, everywhere: dice.chance(50))
     case 66..<68: return .withdrawConsent(guardian, app: app)
     case 68..<75: return .contact(guardian, handle, known: dice.chance(65))
     case 75..<79: return .limits(guardian, on: dice.chance(60))
-    case 79..<84: return .passcode(guardian, dice.chance(70) ? "2580" : "1111")
-    case 84..<86: return .account(guardian, year: Int32(2010 + dice.below(6)))
+    case 79..<81: return .ageSettings(guardian, drawAgeSettings(&dice))
+    case 81..<84: return .passcode(guardian, dice.chance(70) ? "2580" : "1111")
+    case 84..<86: return .account(guardian, drawAccount(&dice))
     case 86..<87: return .addChild(guardian)
     case 87..<89: return .open(child, app: app)
     case 89..<91: return .administrate(family: family, .add(dice.pick(mine)))
@@ -116,5 +127,21 @@ extension Scenario {
       id: QuestionID(high: 42, low: dice.next()),
       manner: dice.chance(20) ? 2 : dice.chance(50) ? 1 : 0, hasThreeChoices: dice.chance(20),
       expiresAfter: dice.chance(25) ? dice.within(500...40_000) : nil)
+  }
+
+  /// Birthdays are before, in and after the days of a run.
+  private func drawAccount(_ dice: inout Dice) -> Account {
+    let birthdate = Account.Day(
+      year: Int32(2004 + dice.below(20)), month: 11, day: UInt8(22 + dice.below(8)))
+    return Account(
+      birthdate: dice.chance(90) ? birthdate : nil, region: dice.pick(Self.regions),
+      declaration: dice.pick(Account.Declaration.allCases))
+  }
+
+  private func drawAgeSettings(_ dice: inout Dice) -> AgeSettings {
+    var settings = AgeSettings()
+    settings.sharing = dice.pick(AgeSharing.allCases)
+    if dice.chance(40) { settings.apps[dice.pick(Self.apps)] = dice.pick(AgeSharing.allCases) }
+    return settings
   }
 }

@@ -11,6 +11,23 @@ extension Scenario {
     }
   }
 
+  /// Messages get lost until the healing, and clocks are set back just before it, while words are on their way:
+  /// what waits for a time of the clock before has to be done all the same.
+  mutating func drawLateClock(_ dice: inout Dice) {
+    let at = healing - dice.within(1_000...4_000)
+    let fault = Act.LinkFault(losesPercent: 70 + dice.below(31))
+    let jump = dice.within(-7_200_000 ... -1_800_000)
+    for device in devices.indices where dice.chance(60) {
+      steps.append(Step(at: at - 500, act: .link(device, fault, until: healing)))
+      if devices[device].person.role != .adult, dice.chance(70) {
+        steps.append(Step(at: at - dice.within(100...400), act: .post(device)))
+      }
+      if dice.chance(60) { steps.append(Step(at: at, act: .clock(.device(device), by: jump))) }
+    }
+    if dice.chance(30) { steps.append(Step(at: at, act: .clock(.relay, by: jump))) }
+    sort()
+  }
+
   private mutating func drawFault(_ kind: Int, _ at: Int64, _ dice: inout Dice) {
     func process() -> Act.Process {
       let device = dice.below(devices.count)

@@ -34,6 +34,11 @@ struct Scenario: Sendable {
 
   static let day: Int64 = 86_400_000
   static let apps = [AppID("example.landmarks"), AppID("example.other")]
+  static let manifests = Dictionary(
+    uniqueKeysWithValues: apps.map { ($0, AppManifest(usesDeclaredAgeRange: true)) })
+  /// Ages of majority from 16 to 21, and a law that asks for sharing.
+  static let regions = ["US", "FR", "KR", "GB-SCT", "US-MS", "US-TX"]
+  static let gates: [[Int32]] = [[13, 16], [13, 16, 18], [9, 13], [16], [18], [12, 15], [21]]
   static let handles = [
     Handle("ada", .custom), Handle("bo", .custom), Handle("cy", .custom),
     Handle("+1 555-0100", .phoneNumber), Handle("+15550100", .phoneNumber),
@@ -55,7 +60,10 @@ enum Act: Sendable {
   case contact(Int, Handle, known: Bool)
   case limits(Int, on: Bool)
   case passcode(Int, String)
-  case account(Int, year: Int32)
+  case account(Int, Account)
+  case askAge(Int, app: Int, gates: [Int32])
+  case shareAgain(Int, app: Int)
+  case ageSettings(Int, AgeSettings)
   case addChild(Int)
   case administrate(family: Int, Change)
   case pry(Int, family: Int, Audience, generation: UInt32)

@@ -83,6 +83,7 @@ extension World {
 
   /// As the shells' turns do: the next one after the step back sees it, if it is still the same process.
   func seeClock(_ process: Act.Process) {
+    guard mutant != .clockSetBack else { return }
     switch process {
     case .relay:
       guard relay.isRunning, relay.isClockSetBack else { return }
@@ -131,6 +132,7 @@ extension World {
     if !hasHealed { heal() }
     guard let unrest = unrest() else {
       note(.converged)
+      noteAges()
       end = now
       return
     }
@@ -140,6 +142,22 @@ extension World {
       return
     }
     agenda.plan(.checksRest, at: now + 500)
+  }
+
+  /// What the devices of the families remember that apps were told.
+  private func noteAges() {
+    for family in relay.disk.families.keys.sorted() {
+      let roster = StoredHeads(relay.disk.families[family]!.events).roster
+      for device in devices where device.address.family == family {
+        guard let member = roster.owner(of: device.plan.id) else { continue }
+        for person in roster.audiences(of: member).compactMap(\.accountPerson) {
+          for app in Scenario.apps {
+            let memory = device.link.age(of: person).memory(app)
+            note(.remembersAge(device.address, person, app, memory))
+          }
+        }
+      }
+    }
   }
 
   /// What is still under way.

@@ -35,11 +35,10 @@ extension World {
       forChild(index) { .changeContact(child: $0, handle, known: known) }
     case .limits(let index, let on): forChild(index) { .setLimits(child: $0, on: on) }
     case .passcode(let index, let typed): guardian(index, .setPasscode(FakePasscode.make(typed)))
-    case .account(let index, let year):
-      let day = Account.Day(year: year, month: 5, day: 17)
-      forChild(index) {
-        .setAccount($0, Account(birthdate: day, region: "FR", declaration: .guardianDeclared))
-      }
+    case .account(let index, let account): forChild(index) { .setAccount($0, account) }
+    case .askAge(let index, let app, let gates): askAge(gates, index, app)
+    case .shareAgain(let index, let app): child(index, .shareAgain(Scenario.apps[app]))
+    case .ageSettings(let index, let settings): forChild(index) { .setAge($0, settings) }
     case .addChild(let index): guardian(index, .addChild(displayName: "New"))
     case .administrate(let family, let change): administrate(family, change)
     case .pry(let index, let family, let audience, let generation):
@@ -87,6 +86,23 @@ extension World {
     step(.ask(question, manner), index, app)
   }
 
+  private func askAge(_ gates: [Int32], _ index: Int, _ app: Int) {
+    open(index, app)
+    guard devices[index].apps.indices.contains(app) else { return }
+    let process = devices[index].apps[app]
+    process.lastAge += 1
+    note(.askedAge(AppAddress(devices[index].address, process.id), gates))
+    step(.askAge(process.lastAge, gates: gates), index, app)
+  }
+
+  /// Whether the age is shared with the app: the person is asked, unless the run does without.
+  private func mayShare(_ app: AppID, _ device: DeviceProcess) -> Bool {
+    if mutant == .ageConsent { return true }
+    let isAgreed = dice.chance(50)
+    if isAgreed { note(.agreed(AppAddress(device.address, app))) }
+    return isAgreed
+  }
+
   func answer(_ prompt: Prompt, _ number: UInt64, _ device: DeviceProcess, _ index: Int) {
     let answer: PromptAnswer =
       switch prompt {
@@ -97,7 +113,7 @@ extension World {
         hasHealed || wait > 0 || (wrong && dice.chance(50))
           ? .cancel : .passcode(dice.chance(70) ? "2580" : "1111", choice: nil)
       case .acknowledge: .acknowledge
-      case .ageRange: dice.chance(50) ? .share : .dontShare
+      case .ageRange(let app, _): mayShare(app, device) ? .share : .dontShare
       case .ageSettings: .cancel
       }
     agenda.plan(

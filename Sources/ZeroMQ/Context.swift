@@ -35,6 +35,10 @@ public final class Context: Sendable {
     terminate()
   }
 
+  /// Gives memory that is free back to the system. Messages that came faster than they were taken leave
+  /// much of it with libzmq's threads, which no other thread uses.
+  public static func releaseFreeMemory() { malloc_trim(0) }
+
   /// Ends the context: sockets that are still open report `terminated`, new ones are refused.
   ///
   /// Blocks until every socket is closed, so never call it on a thread that owns one.

@@ -23,8 +23,7 @@ struct Relay: AsyncParsableCommand {
   var maxFamilies = 100_000
   @Option(
     help: """
-      Processors at most that work on requests; as many as there are, less one for sockets and the disk, and \
-      at most three, if not given.
+      Parts of the families that are worked on at the same time; 2 if not given, where there are 4 processors.
       """)
   var lanes: Int?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
@@ -59,5 +58,8 @@ struct Relay: AsyncParsableCommand {
         services: [.init(service: relay)], gracefulShutdownSignals: [.sigterm, .sigint],
         logger: logger))
     try await group.run()
+    // Everything is stored and nothing waits to be sent. Closing the sockets in order would take libzmq
+    // minutes with hundreds of thousands of subscriptions: it looks through all of them for each connection.
+    withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }
   }
 }

@@ -35,6 +35,15 @@ import Testing
     #expect(seen.contains { $0.contains(Array("example.landmarks".utf8)) })
   }
 
+  @Test("A5: words for a conversation that there is not are refused, and do not wait for ever")
+  func nobody() {
+    var home = Household()
+    // As of a word to a child who has left meanwhile.
+    home.guardian(2, .post(child: PersonID(1), "are you there?"))
+    #expect(home.guardians[2]!.link.waiting.isEmpty)
+    #expect(!home.log.contains { if case .posted = $0.body { true } else { false } })
+  }
+
   @Test("X3: a device that was removed gets no key for what comes after; the others get a new one")
   func removed() {
     var home = Household()

@@ -6,7 +6,7 @@ import Testing
   @Test("an orderly history violates nothing, and every checker has a verdict")
   func orderly() {
     let verdicts = Story.approval().ended().verdicts()
-    #expect(verdicts.count == 9)
+    #expect(verdicts.count == 10)
     for (name, verdict) in verdicts { #expect(verdict == .ok, "\(name)") }
   }
 
@@ -134,7 +134,7 @@ import Testing
   @Test("without the store at the end there is no verdict on what it has")
   func unknown() {
     let verdicts = Story.approval().history.verdicts()
-    #expect(verdicts.filter { if case .unknown = $0.verdict { true } else { false } }.count == 5)
+    #expect(verdicts.filter { if case .unknown = $0.verdict { true } else { false } }.count == 6)
     #expect(Story.approval().history.violated == [])
   }
 }

@@ -82,6 +82,7 @@ private let requests: [Request] = [
   .command(id, .answerInPerson(header, sealed, choice: "approve", proof: proof)),
   .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
   .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
+  .present([]), .present([device, DeviceAddress(family: FamilyID(1 << 60), device: DeviceID(9))]),
 ]
 
 private let replies: [Reply] = [

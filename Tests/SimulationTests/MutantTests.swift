@@ -26,6 +26,8 @@ import Testing
       (.subscriptionCheck, "no event outside its audience", 60),
       (.deviceFsync, "nothing is applied twice", 100),
       (.outbox, "everything arrives after the healing", 60),
+      (.clockSetBack, "everything arrives after the healing", 100),
+      (.ageConsent, "no age but what was declared", 20),
     ])
   func mutants(_ mutant: Mutant, _ checker: String, _ seeds: UInt64) async {
     #expect(await first(mutant, checker, within: seeds) != nil, "\(mutant)")

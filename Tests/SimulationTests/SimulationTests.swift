@@ -36,7 +36,8 @@ import Testing
     }
     let expected: Set<String> = [
       "issued", "acknowledged", "refused", "received", "applied", "decided", "restored", "forgot",
-      "registered", "sent", "knows", "handled", "settled", "appForgot", "fault", "healed",
+      "registered", "sent", "knows", "handled", "settled", "appForgot", "askedAge", "agreed",
+      "ageTold", "holdsBirthdate", "remembersAge", "fault", "healed",
       "converged", "stored", "storeRead",
     ]
     #expect(facts == expected)

@@ -174,6 +174,40 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     }
   }
 
+  @Test(
+    "of a large store the newest events are checked at the start, and all others when they are read"
+  )
+  func largeCheck() throws {
+    let folder = try Folder()
+    let path = folder.path("a")
+    let store = try SQLiteEventStore(path: path)
+    try store.commit(batch((1...20).map { event(1, $0) }))
+    try store.commit(batch((1...20).map { event(2, $0) }))
+    // The newest begin in the middle of a family's chain, and elsewhere hold some of one chain only.
+    for newest: Int64 in [1, 15, 20, 30, 40, 50] { try store.check(whole: 0, newest: newest) }
+    store.close()
+    let sound = try Data(contentsOf: URL(fileURLWithPath: path))
+    for (text, isFound) in [("event 17 of 1", false), ("event 17 of 2", true)] {
+      var bytes = sound
+      let place = try #require(bytes.firstRange(of: Data(text.utf8)))
+      bytes[place.lowerBound] ^= 1
+      try bytes.write(to: URL(fileURLWithPath: path))
+      let damaged = try SQLiteEventStore(path: path)
+      defer { damaged.close() }
+      #expect(throws: StoreError.self) { try damaged.check() }
+      if isFound {
+        #expect(throws: StoreError.self) { try damaged.check(whole: 0, newest: 15) }
+      } else {
+        try damaged.check(whole: 0, newest: 15)
+        #expect {
+          try damaged.load(FamilyID(1))
+        } throws: {
+          ($0 as? StoreError)?.description.hasPrefix("problem 503") ?? false
+        }
+      }
+    }
+  }
+
   @Test("what was committed is there after the file was closed")
   func reopen() throws {
     let folder = try Folder()

@@ -134,13 +134,13 @@ final class Nemesis: Sendable {
     // One of the two sockets, or both.
     let chosen = lanes.enumerated().filter { [0, 1, 2][Int(fault.seed % 3)] != $0.offset % 2 }
       .map(\.element)
-    let delay = Int64.random(in: 20...400, using: &random)
+    let slowness = Lane.Slowness(&random)
     let isUp = Bool.random(using: &random)
     for lane in chosen {
       lane.set { faults in
         switch fault.kind {
         case .cut: faults.isCut = true
-        case .slow: faults.delay = delay
+        case .slow: faults.slowness = slowness
         case .blackHole: (faults.holdsUp, faults.holdsDown) = (true, true)
         default: if isUp { faults.holdsUp = true } else { faults.holdsDown = true }
         }

@@ -23,7 +23,8 @@ struct Fault: Sendable {
       case .stop: "SIGSTOP of up to four processes, later SIGCONT"
       case .storm: "the same process killed as soon as it is up, three to six times"
       case .cut: "an agent's connections closed, and new ones refused"
-      case .slow: "an agent's bytes late by up to 400 ms each way"
+      case .slow:
+        "an agent's bytes late by up to 400 ms each way, stalled for up to 800, or down to 4 KB a second"
       case .blackHole: "an agent's bytes go nowhere while its connections stay"
       case .oneWay: "the same, one way only"
       case .diskFull: "the disk takes no growth of a process's store"

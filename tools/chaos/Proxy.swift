@@ -29,8 +29,11 @@ final class Lane: Sendable {
     /// Bytes wait, both ways or one: to the relay, and from it.
     var holdsUp = false
     var holdsDown = false
-    /// Milliseconds by which bytes are late.
-    var delay: Int64 = 0
+    /// How slow it is, both ways.
+    var slowness = Slowness()
+
+    fileprivate var up: (holds: Bool, Slowness) { (holdsUp, slowness) }
+    fileprivate var down: (holds: Bool, Slowness) { (holdsDown, slowness) }
   }
   private struct State {
     var faults = Faults()
@@ -62,10 +65,8 @@ final class Lane: Sendable {
   fileprivate func open(_ incoming: any Channel, to port: Int) -> EventLoopFuture<Void> {
     guard !faults.isCut else { return incoming.close() }
     note(incoming)
-    let up = Pump { [weak self] in self.map { ($0.faults.holdsUp, $0.faults.delay) } ?? (false, 0) }
-    let down = Pump { [weak self] in
-      self.map { ($0.faults.holdsDown, $0.faults.delay) } ?? (false, 0)
-    }
+    let up = Pump { [weak self] in self?.faults.up ?? (false, Lane.Slowness()) }
+    let down = Pump { [weak self] in self?.faults.down ?? (false, Lane.Slowness()) }
     return ClientBootstrap(group: incoming.eventLoop)
       .channelInitializer { $0.pipeline.addHandler(down) }
       .connect(host: "127.0.0.1", port: port)
@@ -87,40 +88,49 @@ final class Lane: Sendable {
 }
 
 /// Carries bytes from its channel to the partner's. It is confined to their event loop.
-private final class Pump: ChannelInboundHandler, @unchecked Sendable {
+final class Pump: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   /// Bytes that wait here; then the sender has to.
   static let limit = 1 << 20
   /// How often what waits is looked at.
   static let interval = TimeAmount.milliseconds(5)
+  /// Of a hundred reads, so many stall.
+  static let stalls = 5
 
   var partner: (any Channel)?
-  private let faults: () -> (holds: Bool, delay: Int64)
+  private let faults: () -> (holds: Bool, Lane.Slowness)
   private var waiting: [(due: NIODeadline, bytes: ByteBuffer)] = []
   private var bytes = 0
   private var isScheduled = false
 
-  init(_ faults: @escaping () -> (holds: Bool, delay: Int64)) { self.faults = faults }
+  init(_ faults: @escaping () -> (holds: Bool, Lane.Slowness)) { self.faults = faults }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let buffer = unwrapInboundIn(data)
-    waiting.append((.now() + .milliseconds(faults().delay), buffer))
+    let (_, slowness) = faults()
+    let stall = Int.random(in: 0..<100) < Self.stalls ? slowness.stall : 0
+    waiting.append((.now() + .milliseconds(slowness.delay + stall), buffer))
     bytes += buffer.readableBytes
     if bytes > Self.limit { _ = context.channel.setOption(.autoRead, value: false) }
-    drain(context.channel)
+    if slowness.rate == nil { drain(context.channel) } else { schedule(context.channel) }
   }
 
   private func drain(_ channel: any Channel) {
-    let (holds, _) = faults()
+    let (holds, slowness) = faults()
     let now = NIODeadline.now()
-    var count = 0
-    while !holds, let partner, count < waiting.count, waiting[count].due <= now {
-      bytes -= waiting[count].bytes.readableBytes
-      partner.writeAndFlush(waiting[count].bytes, promise: nil)
-      count += 1
+    var room = slowness.rate ?? .max
+    while !holds, room > 0, let partner, let first = waiting.first, first.due <= now {
+      let part = waiting[0].bytes.readSlice(length: min(room, first.bytes.readableBytes))!
+      if waiting[0].bytes.readableBytes == 0 { waiting.removeFirst() }
+      room -= part.readableBytes
+      bytes -= part.readableBytes
+      partner.writeAndFlush(part, promise: nil)
     }
-    waiting.removeFirst(count)
     if bytes <= Self.limit { _ = channel.setOption(.autoRead, value: true) }
+    schedule(channel)
+  }
+
+  private func schedule(_ channel: any Channel) {
     guard !waiting.isEmpty, !isScheduled else { return }
     isScheduled = true
     channel.eventLoop.scheduleTask(in: Self.interval) {

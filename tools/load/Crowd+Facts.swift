@@ -18,16 +18,7 @@ extension Crowd.State {
 
   mutating func received(_ reply: Reply, on address: DeviceAddress) {
     switch reply {
-    case .accepted(let id, let seq):
-      notebook.acknowledged(id, seq: seq, address)
-      guard let command = commands.removeValue(forKey: id), let question = command.question,
-        let flight = flights[question], flight.isMeasured
-      else { return }
-      if command.isAnswer {
-        measure(.answered, flight.kind, since: answersGiven[question] ?? command.at)
-      } else if !flight.isHeldUp {
-        measure(.asked, flight.kind, since: flight.scheduled)
-      }
+    case .accepted(let id, let seq): accepted(id, seq, address)
     // Not the last word: the device sends it again.
     case .refused(_, let problem)
     where problem.code >= Problem.overloaded.code || problem.retryAfter > 0 || problem == .stale:
@@ -42,13 +33,30 @@ extension Crowd.State {
         counts.refused += 1
       }
     case .page(_, let events, _):
-      for event in events {
-        notebook.note(.received(address, event.audience, seq: event.seq), address.family)
-      }
+      for event in events { received(event, on: address) }
     case .attached:
       // With the roster a device learns of its conversations, and attaches once more.
       if hasRoster.contains(address) { ready.insert(address) }
     case .failed, .pong, .joined: break
+    }
+  }
+
+  mutating func received(_ event: Event, on address: DeviceAddress) {
+    notebook.note(.received(address, event.audience, seq: event.seq), address.family)
+    // A device's own event is the relay's answer to its command.
+    guard event.device == address.device, commands[event.command] != nil else { return }
+    accepted(event.command, event.seq, address)
+  }
+
+  private mutating func accepted(_ id: CommandID, _ seq: UInt64, _ address: DeviceAddress) {
+    notebook.acknowledged(id, seq: seq, address)
+    guard let command = commands.removeValue(forKey: id), let question = command.question,
+      let flight = flights[question], flight.isMeasured
+    else { return }
+    if command.isAnswer {
+      measure(.answered, flight.kind, since: answersGiven[question] ?? command.at)
+    } else if !flight.isHeldUp {
+      measure(.asked, flight.kind, since: flight.scheduled)
     }
   }
 

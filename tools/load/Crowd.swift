@@ -173,9 +173,7 @@ final class Crowd: Responder, LocalApps, AgentObserver {
 
   func received(_ broadcast: Broadcast, on address: DeviceAddress) {
     guard case .event(let event) = broadcast else { return }
-    state.withLock { state in
-      state.notebook.note(.received(address, event.audience, seq: event.seq), address.family)
-    }
+    state.withLock { $0.received(event, on: address) }
   }
 
   func madeDurable(_ changes: [RecordChange], on address: DeviceAddress) {

@@ -21,6 +21,9 @@ actor LoadRun {
   private static let idleCores = 0.15
   private static let settleLimit = 20.0
 
+  /// Moments of one run that are kept, about: seconds, or as long as a soak needs.
+  private static let moments = 1_200.0
+
   /// Families that are signed together.
   private static let founding: UInt64 = 4_000
   private typealias Founding = [(family: FamilyID, command: SignedCommand)]
@@ -47,6 +50,8 @@ actor LoadRun {
   private var step = Tally()
   private var moment = Tally()
   private var begin: UInt64 = 0
+  /// When the last moment ended.
+  private var noted: UInt64 = 0
   private var runs: UInt64 = 0
 
   init(_ settings: Results.Settings, folder: URL, progress: Display) {
@@ -179,10 +184,13 @@ actor LoadRun {
       seconds: seconds, first: runs << 40, start: start, drain: Self.drain)
     runs += 1
     for worker in workers { worker.order(.run(order)) }
-    var tick = start + 1_000_000_000
+    // Of hours, so many moments that a picture shows them all.
+    let interval = UInt64(max(1, (seconds / Self.moments).rounded(.up))) * 1_000_000_000
+    var tick = start + interval
+    noted = start
     try await wait("the run to end", Self.lead + seconds + Self.drain + 30) {
       if Monotonic.now() >= tick {
-        tick += 1_000_000_000
+        tick += interval
         note(rate)
       }
       return ran.count == workers.count
@@ -230,15 +238,19 @@ actor LoadRun {
     )
   }
 
-  /// Ends a second.
+  /// Ends a second, or however long a moment is.
   private func note(_ rate: Double) {
-    let second = Double(Monotonic.now() - begin) / 1e9
+    let now = Monotonic.now()
+    let second = Double(now - begin) / 1e9
+    let span = max(1, Double(now - min(now, noted)) / 1e9)
+    noted = now
     var approvals = moment.histogram(.approval)
     let times = Percentiles(approvals)
     approvals.add(moment.histogram(.heldUp))
     moment = Tally()
     let line = Results.Moment(
-      second: second, finished: approvals.totalCount, measured: times.count,
+      second: second, finished: UInt64((Double(approvals.totalCount) / span).rounded()),
+      measured: times.count,
       underway: underway.values.reduce(0, +),
       p50: times.p50, p99: times.p99, max: times.max)
     results.moments.append(line)

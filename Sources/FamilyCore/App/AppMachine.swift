@@ -198,12 +198,13 @@ public struct AppMachine: Sendable {
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
     guard entry.position > consumed else { return [.send(.acknowledge(consumed))] }
+    // The device may have sent it to an earlier process, before it heard of this one: what is behind comes first.
+    guard entry.position <= given + 1, entry.position <= applied + 1 else {
+      return [.send(.attach(app: app, applied: applied))]
+    }
     var effects: [Effect] = []
     var isBelieved = true
     if entry.position > applied {
-      guard entry.position == applied + 1 else {
-        return [.send(.attach(app: app, applied: applied))]
-      }
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
       do throws(Problem) {

@@ -68,12 +68,13 @@ public struct ChildMachine: Sendable {
   ///   - manifests: What they say of themselves.
   ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
   ///     machine alone.
+  ///   - isSpokenFor: Whether the host tells the relay, for all devices of a connection, that they are there.
   ///   - records: All records that earlier steps made durable.
   ///   - calendar: Tells the day; by default that of Greenwich.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
     manifests: [AppID: AppManifest] = [:], security: Security? = nil,
-    restoring records: [DeviceRecord] = [], ids: IDSource,
+    isSpokenFor: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
   ) {
@@ -82,6 +83,7 @@ public struct ChildMachine: Sendable {
     // In no family group there is nobody else to believe.
     link = DeviceLink(
       address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
+      isSpokenFor: isSpokenFor,
       restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest

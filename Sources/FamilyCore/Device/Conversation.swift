@@ -140,6 +140,8 @@ public struct Conversation: Sendable {
       questions[id]?.phase = .cancelled
       add(line(.cancellation(id)))
     case .decided(let decision):
+      // Who answers a question has got it, and seen it: the relay sends no receipt for that.
+      receipt.advance(to: questions[decision.question]?.seq ?? 0)
       questions[decision.question]?.phase = .answered(
         decision.choice, by: event.device, at: event.at)
       add(line(.decision(decision.question, decision.choice)))

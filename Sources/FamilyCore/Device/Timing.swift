@@ -6,6 +6,9 @@ public enum Timing {
   public static let requestMost: Int64 = 30_000
   /// How often an attached device says that it is there.
   public static let ping: Int64 = 15_000
+  /// The same of a device whose host says it for all devices of a connection; up to twice as long, so that
+  /// they do not say it together.
+  public static let pingSeldom: Int64 = 600_000
   /// How long the next device waits for the one before it to give keys to a newcomer.
   public static let shareTurn: Int64 = 2_000
   /// How long an app may run in the background for one wake-up (R6).

@@ -50,13 +50,16 @@ public struct GuardianMachine: Sendable {
   public private(set) var link: DeviceLink
   /// A device restored from its records.
   ///
-  /// - Parameter security: By what it believes and reads; without it, it believes everything: for tests of
-  ///   the machine alone.
+  /// - Parameters:
+  ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
+  ///     machine alone.
+  ///   - isSpokenFor: Whether the host tells the relay, for all devices of a connection, that they are there.
   public init(
     _ address: DeviceAddress, of person: PersonID, security: Security? = nil,
-    restoring records: [DeviceRecord] = [], ids: IDSource
+    isSpokenFor: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource
   ) {
-    link = DeviceLink(address, of: person, security, restoring: records, ids: ids)
+    link = DeviceLink(
+      address, of: person, security, isSpokenFor: isSpokenFor, restoring: records, ids: ids)
   }
 
   /// The command sealed and signed, and before it what is needed to read it: for whoever visits the relay

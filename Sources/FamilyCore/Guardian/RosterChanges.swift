@@ -6,7 +6,7 @@ extension DeviceLink {
   /// The family with one more member.
   public func roster(adding name: String, as role: Role) -> Roster {
     var roster = roster
-    let id = PersonID((everybody.map(\.rawValue).max() ?? 0) + 1)
+    let id = PersonID(lastPerson.rawValue + 1)
     roster.persons.append(Person(id: id, role: role, displayName: name))
     return roster
   }
@@ -14,7 +14,7 @@ extension DeviceLink {
   /// The family with the device that asked to join as this person's.
   public func roster(adding join: JoinRequest, of person: PersonID) -> Roster {
     var roster = roster
-    let id = DeviceID((owners.keys.map(\.rawValue).max() ?? 0) + 1)
+    let id = DeviceID((owners.keys.last?.rawValue ?? 0) + 1)
     roster.devices.append(
       Device(
         id: id, person: person, publicKey: join.publicKey, signingKey: join.signingKey,

@@ -17,7 +17,7 @@ struct Allowance: Hashable, Sendable {
   /// Milliseconds until the cost can be taken; zero: now.
   func wait(_ cost: Int64, of size: Size, _ now: Instant) -> Int64 {
     let lacking = owed(size, now) + cost * 1_000 - size.burst * 1_000
-    return max(0, lacking + size.perSecond - 1) / size.perSecond
+    return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
   }
 
   /// Takes the cost.
@@ -61,6 +61,7 @@ struct Allowances: Hashable, Sendable {
   static func cost(of request: Request) -> Int64 {
     switch request {
     case .ping, .acknowledge: 1
+    case .present(let others): 1 + Int64(others.count / 8)
     case .attach: 8
     case .fetch: 16
     case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)

@@ -11,22 +11,30 @@ struct ClosedQuestion: Hashable, Sendable {
 }
 
 extension QuestionHeader {
-  /// FNV-1a of all parts (Fowler, Noll, Vo): the same in every run.
+  /// After FNV-1a (Fowler, Noll, Vo) of all parts, but by words of eight bytes: the same in every run.
   var digest: UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-    func add(_ bytes: some Sequence<UInt8>) {
-      for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
     func add(_ number: UInt64) {
-      withUnsafeBytes(of: number.littleEndian) { add($0) }
+      sum = (sum ^ number) &* 0x100_0000_01B3
+      // What differs in the upper half has to come down: a product moves differences up only.
+      sum ^= sum >> 32
+    }
+    func add(_ bytes: some Sequence<UInt8>) {
+      var (word, count): (UInt64, UInt64) = (0, 0)
+      for byte in bytes {
+        word = word << 8 | UInt64(byte)
+        count += 1
+        if count & 7 == 0 { add(word) }
+      }
+      add(word)
+      add(count)
     }
     add(UInt64(child.rawValue))
     add(app.rawValue.utf8)
-    add(UInt64(subjects.count))
     add(subjects)
     for choice in choices {
       add(choice.id.utf8)
-      add(UInt64(choice.answer == .approval ? 1 : 0) << 32 | UInt64(choice.id.utf8.count))
+      add(choice.answer == .approval ? 1 : 0)
     }
     add(UInt64(bitPattern: expiration?.milliseconds ?? .min))
     return sum

@@ -182,12 +182,12 @@ extension FamilyState {
   }
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
-    guard !header.choices.isEmpty, header.choices.count <= Limits.choices,
-      header.choices.indices.allSatisfy({ index in
-        !header.choices[..<index].contains { $0.id == header.choices[index].id }
-      }),
-      header.choices.allSatisfy({ 1...Limits.identifierBytes ~= $0.id.utf8.count })
-    else { throw .badChoices }
+    let choices = header.choices
+    guard !choices.isEmpty, choices.count <= Limits.choices else { throw .badChoices }
+    for index in choices.indices {
+      guard 1...Limits.identifierBytes ~= choices[index].id.utf8.count else { throw .badChoices }
+      for other in 0..<index where choices[other].id == choices[index].id { throw .badChoices }
+    }
     guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
       header.subjects.count <= Self.subjectBytes
     else { throw .tooLarge }

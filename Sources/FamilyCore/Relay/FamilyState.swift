@@ -39,7 +39,8 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var passcode: Passcode?
   /// The largest number that a person of the family ever had.
   var lastPerson = PersonID(0)
-  /// The last event of a conversation that the child wrote: what receipts are about (M4).
+  /// The last event of a conversation that the child wrote: what receipts are about (M4). None, where it is
+  /// a question that was answered: the answer says more than any receipt.
   var lastOfChild = SmallMap<PersonID, UInt64>()
 
   var invitations = Invitations()
@@ -114,8 +115,9 @@ public struct FamilyState: Hashable, Sendable {
   }
 
   private mutating func close(_ id: QuestionID, isAnswered: Bool) {
-    guard let question = questions[id] else { return }
-    questions[id] = nil
+    guard let question = questions.removeValue(forKey: id) else { return }
+    let child = question.header.child
+    if isAnswered, lastOfChild[child] == question.seq { lastOfChild[child] = nil }
     close(question.header, seq: question.seq, isAnswered: isAnswered)
   }
 

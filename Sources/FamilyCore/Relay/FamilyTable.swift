@@ -18,7 +18,8 @@ struct FamilyTable: Sendable {
 
   private enum Slot: Sendable {
     case free
-    case packed([UInt8], used: Instant)
+    /// `isSettled`: all devices have acknowledged everything.
+    case packed([UInt8], used: Instant, isSettled: Bool)
     case large(Large)
     case open(Int)
   }
@@ -28,23 +29,17 @@ struct FamilyTable: Sendable {
     init(_ family: Family) { self.family = family }
   }
 
-  private struct Open: Sendable {
-    var family: Family
-    var place: Int
-    /// Used since the hand was here.
-    var isRecent = true
-  }
-
-  private var places: [FamilyID: Int] = [:]
+  private var places = PlaceTable()
   private var blocks: [[Slot]] = []
   /// Places that were let go.
   private var free: [Int] = []
-  private var openFamilies: [Open?] = []
+  private var openFamilies: [Family] = []
+  /// Of each open family its place, and whether it was used since the hand was there.
+  private var owners: [(place: Int, isRecent: Bool)] = []
   private var freeOpen: [Int] = []
   /// Who is looked at next when one has to be packed.
   private var hand = 0
   private let mostOpen: Int
-  private var packer = Packer()
 
   /// - Parameter open: How many families are open at a time, one at least.
   init(open: Int = 8_192) { mostOpen = max(1, open) }
@@ -58,25 +53,30 @@ struct FamilyTable: Sendable {
     if let place = places[id], case .open = slot(place) { true } else { false }
   }
 
+  /// Whether the family is packed, and nobody lacks anything.
+  func isSettled(_ place: Int) -> Bool {
+    if case .packed(_, _, isSettled: true) = slot(place) { true } else { false }
+  }
+
   /// The family at a place that ``place(of:)`` named.
   subscript(place: Int) -> Family {
     get {
       switch slot(place) {
-      case .open(let index): openFamilies[index]!.family
-      case .packed(let bytes, _): Unpacker.unpack(bytes, as: Family.self)
+      case .open(let index): openFamilies[index]
+      case .packed(let bytes, _, _): Unpacker.unpack(bytes, as: Family.self)
       case .large(let large): large.family
       case .free: preconditionFailure("nobody lives at place \(place)")
       }
     }
     _modify {
       let index = opened(place)
-      yield &openFamilies[index]!.family
+      yield &openFamilies[index]
     }
   }
 
   /// Reads a family that is likely to be changed soon.
   mutating func open<R>(_ place: Int, _ body: (borrowing Family) -> R) -> R {
-    body(openFamilies[opened(place)]!.family)
+    body(openFamilies[opened(place)])
   }
 
   /// Takes the family in, in place of one with this id.
@@ -91,15 +91,13 @@ struct FamilyTable: Sendable {
       blocks[place / Self.block].append(.free)
     }
     places[id] = place
-    let index = roomForOpen()
-    openFamilies[index] = Open(family: family, place: place)
-    set(place, .open(index))
+    set(place, .open(open(family, at: place)))
   }
 
   mutating func remove(_ id: FamilyID) {
     guard let place = places.removeValue(forKey: id) else { return }
     if case .open(let index) = slot(place) {
-      openFamilies[index] = nil
+      openFamilies[index] = Family(state: FamilyState(), used: Instant(milliseconds: 0))
       freeOpen.append(index)
     }
     set(place, .free)
@@ -114,8 +112,8 @@ struct FamilyTable: Sendable {
 
   private func used(_ place: Int) -> Instant {
     switch slot(place) {
-    case .open(let index): openFamilies[index]!.family.used
-    case .packed(_, let used): used
+    case .open(let index): openFamilies[index].used
+    case .packed(_, let used, _): used
     case .large(let large): large.family.used
     case .free: Instant(milliseconds: .min)
     }
@@ -130,34 +128,41 @@ struct FamilyTable: Sendable {
   /// Opens the family, if it is not; tells where it is.
   private mutating func opened(_ place: Int) -> Int {
     if case .open(let index) = slot(place) {
-      openFamilies[index]!.isRecent = true
+      owners[index].isRecent = true
       return index
     }
-    let index = roomForOpen()
-    openFamilies[index] = Open(family: self[place], place: place)
+    let index = open(self[place], at: place)
     set(place, .open(index))
     return index
   }
 
-  /// Where one more family can be open; packs another one when there are enough.
-  private mutating func roomForOpen() -> Int {
-    if let index = freeOpen.popLast() { return index }
+  /// Where the family is open now; packs another one when there are enough.
+  private mutating func open(_ family: consuming Family, at place: Int) -> Int {
+    if let index = freeOpen.popLast() {
+      (openFamilies[index], owners[index]) = (family, (place, true))
+      return index
+    }
     if openFamilies.count < mostOpen {
-      openFamilies.append(nil)
+      openFamilies.append(family)
+      owners.append((place, true))
       return openFamilies.count - 1
     }
-    while openFamilies[hand]!.isRecent {
-      openFamilies[hand]!.isRecent = false
-      hand = (hand + 1) % openFamilies.count
+    while owners[hand].isRecent {
+      owners[hand].isRecent = false
+      hand = (hand + 1) % owners.count
     }
     let index = hand
-    hand = (hand + 1) % openFamilies.count
-    set(openFamilies[index]!.place, packed(openFamilies[index]!.family))
+    hand = (hand + 1) % owners.count
+    var family = family
+    swap(&family, &openFamilies[index])
+    set(owners[index].place, Self.closed(family))
+    owners[index] = (place, true)
     return index
   }
 
-  private mutating func packed(_ family: borrowing Family) -> Slot {
-    family.state.closed.entries.count > Self.mostClosed
-      ? .large(Large(copy family)) : .packed(packer.pack(family), used: family.used)
+  private static func closed(_ family: Family) -> Slot {
+    family.state.closed.entries.count > mostClosed
+      ? .large(Large(family))
+      : .packed(Packer.pack(family), used: family.used, isSettled: family.isSettled)
   }
 }

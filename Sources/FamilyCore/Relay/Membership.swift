@@ -4,12 +4,18 @@ public import FamilyModel
 extension Roster {
   /// Whether the person, a member, may see the audience's events.
   package func isMember(_ person: Person, of audience: Audience) -> Bool {
+    isMember(person.id, person.role, of: audience)
+  }
+
+  func isMember(_ person: PersonID, _ role: Role, of audience: Audience) -> Bool {
     if audience == .family { return true }
     if let child = audience.conversationChild {
-      return self.person(child)?.role == .child && (person.id == child || person.role.isGuardian)
+      return self.role(of: child) == .child && (person == child || role.isGuardian)
     }
-    guard let owner = audience.accountPerson.flatMap({ self.person($0) }) else { return false }
-    return person.id == owner.id || owner.role == .child && person.role.isGuardian
+    guard let owner = audience.accountPerson, let owners = self.role(of: owner) else {
+      return false
+    }
+    return person == owner || owners == .child && role.isGuardian
   }
 
   /// The audiences of the person, ascending.

@@ -7,7 +7,7 @@ import FamilyModel
 /// absent devices are kept for the receipts (M4).
 struct Readers: Hashable, Sendable {
   /// Milliseconds until the first repetition; each wait doubles the one before it.
-  static let republishFirst: Int64 = 250
+  static let republishFirst: Int64 = 1_000
   /// The longest wait between two repetitions.
   static let republishMost: Int64 = 30_000
   /// Events of one audience in one repetition; a reader that lacks more fetches them.
@@ -55,8 +55,9 @@ struct Readers: Hashable, Sendable {
   }
 
   /// Moves a cursor forward, never back and never beyond the head; `nil` where it stays.
-  mutating func move(_ device: DeviceID, _ cursor: Cursor, head: UInt64) -> Cursor? {
-    let old = self.cursor(device, cursor.audience)
+  mutating func move(_ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64)
+    -> Cursor?
+  {
     var new = old
     new.delivered = max(old.delivered, min(cursor.delivered, head))
     new.read = max(old.read, min(cursor.read, new.delivered))
@@ -79,13 +80,17 @@ struct Readers: Hashable, Sendable {
   {
     var late = SmallMap<Audience, UInt64>()
     var isAnythingOpen = false
-    for device in state.roster.devices {
-      guard isAttached(device.id, now), let person = state.roster.person(device.person) else {
-        continue
-      }
-      for audience in state.audiences(of: person) {
-        let delivered = cursor(device.id, audience).delivered
-        guard delivered < state.head(audience) else { continue }
+    let devices = state.roster.devices
+    // By index: nothing of a device is copied.
+    for index in devices.indices {
+      let (device, person) = (devices[index].id, devices[index].person)
+      guard isAttached(device, now), let role = state.roster.role(of: person) else { continue }
+      for entry in state.heads.entries {
+        let audience = entry.key
+        let delivered = cursor(device, audience).delivered
+        guard delivered < entry.value, state.roster.isMember(person, role, of: audience) else {
+          continue
+        }
         isAnythingOpen = true
         guard delivered < expected[audience] ?? 0 else { continue }
         late[audience] = min(late[audience] ?? .max, delivered)
@@ -103,26 +108,41 @@ struct Readers: Hashable, Sendable {
 
   /// Whether the device lacks something that its person may see.
   func lags(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
-    state.audiences(of: person).contains { cursor(device, $0).delivered < state.head($0) }
+    state.heads.entries.contains {
+      cursor(device, $0.key).delivered < $0.value && state.isMember(person, of: $0.key)
+    }
   }
 
   /// Whether the device lacks something that was there at the last look already.
   func isLate(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
-    state.audiences(of: person).contains {
-      cursor(device, $0).delivered < min(expected[$0] ?? 0, state.head($0))
+    state.heads.entries.contains {
+      cursor(device, $0.key).delivered < min(expected[$0.key] ?? 0, $0.value)
+        && state.isMember(person, of: $0.key)
     }
   }
 
-  /// How far the guardians have come in the child's conversation.
-  func receipt(_ state: FamilyState, _ child: PersonID) -> Receipt {
+  /// How far the guardians have come in the child's conversation, but for one device.
+  func receipt(_ state: FamilyState, _ child: PersonID, without one: DeviceID? = nil) -> Receipt {
     var receipt = Receipt()
-    for device in state.roster.devices {
-      guard state.roster.person(device.person)?.role.isGuardian ?? false else { continue }
-      let cursor = cursor(device.id, .conversation(child))
-      receipt.delivered = max(receipt.delivered, cursor.delivered)
-      receipt.read = max(receipt.read, cursor.read)
+    let devices = state.roster.devices
+    for index in devices.indices where devices[index].id != one {
+      guard state.roster.role(of: devices[index].person)?.isGuardian ?? false else { continue }
+      receipt.advance(to: cursor(devices[index].id, .conversation(child)))
     }
     return receipt
+  }
+}
+
+extension Receipt {
+  mutating func advance(to cursor: Cursor) {
+    delivered = max(delivered, cursor.delivered)
+    read = max(read, cursor.read)
+  }
+
+  /// Delivered and read up to this event.
+  mutating func advance(to seq: UInt64) {
+    delivered = max(delivered, seq)
+    read = max(read, seq)
   }
 }
 

@@ -55,9 +55,9 @@ extension RelayMachine.Family {
     if address.device.rawValue == 0, sender.isAdministrator, address.family.rawValue != 0 {
       return nil
     }
-    guard let device = state.roster.device(address.device), device.publicKey == sender.key,
-      let owner = state.roster.person(device.person)
-    else { throw .notEnrolled }
+    guard let owner = state.roster.owner(of: address.device, key: sender.key) else {
+      throw .notEnrolled
+    }
     return owner
   }
 
@@ -68,8 +68,40 @@ extension RelayMachine.Family {
   ) -> Instant? {
     let reads = if case .command = request { false } else { true }
     readers.heard(from: device, attaches: reads, now)
-    if case .ping = request { return watch(device, person, now) }
-    return nil
+    switch request {
+    case .ping, .present: return watch(device, person, now)
+    default: return nil
+    }
+  }
+
+  /// Another device with its key says that it is there, too.
+  mutating func hear(
+    _ address: DeviceAddress, key: [UInt8], _ now: Instant,
+    _ effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    guard let device = state.roster.device(address.device), device.publicKey == key,
+      let owner = state.roster.person(device.person)
+    else {
+      effects.append(.reply(address, id: 0, .failed(.notEnrolled)))
+      return nil
+    }
+    readers.heard(from: address.device, attaches: true, now)
+    tellLate(address, owner, &effects)
+    return watch(address.device, owner, now)
+  }
+
+  /// Whether every device has acknowledged everything.
+  var isSettled: Bool {
+    !state.roster.devices.contains { device in
+      state.roster.person(device.person).map { readers.lags(device.id, of: $0, state) } ?? false
+    }
+  }
+
+  private func tellLate(
+    _ address: DeviceAddress, _ owner: Person?, _ effects: inout [RelayMachine.Effect]
+  ) {
+    guard let owner, readers.isLate(address.device, of: owner, state) else { return }
+    effects.append(.reply(address, id: 0, .attached(channels(owner))))
   }
 
   private mutating func watch(_ device: DeviceID, _ person: Person, _ now: Instant) -> Instant? {
@@ -94,6 +126,9 @@ extension RelayMachine.Family {
     let (address, id) = (sender.address, sender.id)
     switch request {
     case .ping: effects.append(.reply(address, id: id, pong(address, owner)))
+    case .present:
+      tellLate(address, owner, &effects)
+      effects.append(.reply(address, id: id, .pong))
     // Looked at before anybody asks who it is.
     case .join: break
     case .command(let commandID, let command, let signature):
@@ -144,9 +179,9 @@ extension RelayMachine.Family {
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
         command: commandID, device: address.device, at: now, body: body,
         signature: signature)
-      return publish(
-        event, in: address.family, .reply(address, id: id, .accepted(commandID, seq: event.seq)),
-        now, &effects)
+      let reply = RelayMachine.Effect.reply(
+        address, id: id, .accepted(commandID, seq: event.seq))
+      return publish(event, in: address.family, id == 0 ? nil : reply, now, &effects)
     } catch {
       refusals.add(commandID, by: address.device, error)
       effects.append(.reply(address, id: id, .refused(commandID, error)))
@@ -167,14 +202,14 @@ extension RelayMachine.Family {
 
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.
   mutating func publish(
-    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect, _ now: Instant,
+    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, _ now: Instant,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     // Who leaves or stays with a new roster listens to the channel as it was.
     let generation = state.generation(event.audience)
     state.apply(event)
     effects.append(.append(family, event))
-    effects.append(reply)
+    if let reply { effects.append(reply) }
     effects.append(.broadcast(family, generation: generation, event.audience, .event(event)))
     let look = readers.published(state, isWatched: isWatched, now)
     defer { isWatched = true }
@@ -218,14 +253,20 @@ extension RelayMachine.Family {
     // An honest device names each of its audiences once.
     for cursor in cursors.prefix(RelayMachine.cursorsPerRequest)
     where state.isMember(person, of: cursor.audience) {
-      let child = person.role.isGuardian ? cursor.audience.conversationChild : nil
-      let before = child.map { readers.receipt(state, $0) }
       let head = state.head(cursor.audience)
-      guard let moved = readers.move(address.device, cursor, head: head) else { continue }
+      let old = readers.cursor(address.device, cursor.audience)
+      guard let moved = readers.move(address.device, cursor, from: old, head: head) else {
+        continue
+      }
       effects.append(.cursor(address.family, address.device, moved))
-      guard let child, let before, let last = state.lastOfChild[child] else { continue }
       // A receipt is worth a message only when it covers something that the child wrote (M4).
-      let after = readers.receipt(state, child)
+      guard person.role.isGuardian, let child = cursor.audience.conversationChild,
+        let last = state.lastOfChild[child], old.delivered < last || old.read < last
+      else { continue }
+      var before = readers.receipt(state, child, without: address.device)
+      var after = before
+      before.advance(to: old)
+      after.advance(to: moved)
       let isNew =
         before.delivered < last && after.delivered > before.delivered
         || before.read < last && after.read > before.read

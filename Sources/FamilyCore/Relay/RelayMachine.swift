@@ -61,6 +61,9 @@ public struct RelayMachine: Sendable {
   /// Cursors that one request moves: those of a guardian in the largest family. Others are ignored.
   static let cursorsPerRequest = 2 * Limits.persons + 1
 
+  /// Replies to one request, of devices that are there: others are told the next time.
+  static let repliesPerRequest = 64
+
   var families: FamilyTable
   var timers = TimerQueue<FamilyID>()
 
@@ -75,7 +78,7 @@ public struct RelayMachine: Sendable {
   ///   - resultsKept: How many results of commands a family keeps in memory, at least. Of older ones the
   ///     store has to be asked: see ``needsResult(of:in:)``.
   ///   - open: How many families, those used last, are held ready for use; the others are packed into a
-  ///     quarter of the memory.
+  ///     third of the memory.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
     resultsKept: Int = .max, open: Int = 8_192
@@ -113,7 +116,7 @@ public struct RelayMachine: Sendable {
   /// Whether the family is held, and the key is the device's.
   public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families.open(place) { $0.state.roster.device(address.device)?.publicKey == key }
+    return families.open(place) { $0.state.roster.owner(of: address.device, key: key) != nil }
   }
 
   /// Lets the family go.
@@ -168,6 +171,23 @@ public struct RelayMachine: Sendable {
       if let at = families[place].take(request, of: sender, now, verify, &effects) {
         timers.set(address.family, at)
       }
+      if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
+        // Nobody needs many that it refuses: they come one by one, too.
+        let most = effects.count + Self.repliesPerRequest
+        for other in others where effects.count < most { hear(other, key, now, &effects) }
+      }
+    }
+  }
+
+  /// A device for which another one spoke, with the same key. A family that is not held is not read for
+  /// that, and one that is packed is opened only if somebody lacks something: its devices are heard again
+  /// when it is in use.
+  private mutating func hear(
+    _ address: DeviceAddress, _ key: [UInt8], _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let place = families.place(of: address.family), !families.isSettled(place) else { return }
+    if let at = families[place].hear(address, key: key, now, &effects) {
+      timers.set(address.family, at)
     }
   }
 

@@ -34,7 +34,12 @@ struct Results: Hashable, Sendable {
 
   /// Keeps a command that was accepted; of more than twice `most`, half are let go.
   mutating func add(_ id: CommandID, _ seq: UInt64, most: Int) {
-    entries.insert(Entry(id: id, seq: seq), at: index(of: id))
+    let index = index(of: id)
+    if index == entries.count {
+      entries.append(Entry(id: id, seq: seq))
+    } else {
+      entries.insert(Entry(id: id, seq: seq), at: index)
+    }
     guard entries.count / 2 > most else { return }
     let gone = entries.count - most
     floor = max(floor ?? entries[gone - 1].id, entries[gone - 1].id)

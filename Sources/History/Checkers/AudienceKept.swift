@@ -34,7 +34,8 @@ public struct AudienceKept: Checker {
     return .ok
   }
 
-  private static func end(
+  /// The last event that the device may see of the audience; zero: none.
+  static func end(
     of device: DeviceAddress, _ audience: Audience, _ rosters: [(seq: UInt64, roster: Roster)]
   ) -> UInt64 {
     var end: UInt64 = 0

@@ -74,7 +74,9 @@ private struct Tally {
     case .appForgot(let app): registered.remove(app)
     case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
     case .handled(let app, let question, _): handled[app, default: []].insert(question)
-    case .received, .settled, .knows, .fault, .converged, .stuck, .stored, .storeRead: break
+    case .received, .settled, .knows, .askedAge, .agreed, .ageTold, .holdsBirthdate, .remembersAge,
+      .fault, .converged, .stuck, .stored, .storeRead:
+      break
     }
   }
 }

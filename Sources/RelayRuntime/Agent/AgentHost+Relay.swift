@@ -26,6 +26,7 @@ extension AgentHost {
     guarded {
       for state in try self.connections[key]?.requests.changes() ?? [] {
         self.log(state)
+        self.connections[key]?.pace.restart()
         for address in self.devices.keys.sorted() {
           guard let device = self.devices[address],
             device.key == key, device.isInFamily,
@@ -49,6 +50,7 @@ extension AgentHost {
       attachQueue.add(device.link.address)
     } else if before, !device.isReachable {
       attachQueue.remove(device.link.address)
+      connection(of: device)?.presence.remove(device.link.address)
       perform(device.disconnected(.now), for: device.link.address)
     }
   }
@@ -81,18 +83,25 @@ extension AgentHost {
 
   private func drainReplies(_ key: [UInt8]) {
     guard let connection = connections[key] else { return }
+    connection.presence.heard()
     guarded {
       try connection.drainReplies(limit: Self.drainLimit) { bytes in
         guard let bytes, let envelope = try? ReplyEnvelope.decode(bytes),
           let device = self.devices[envelope.device],
           device.key == key
         else { return self.counters.replies += 1 }
-        guard device.isOnline else { return }
         var reply = envelope.reply
+        self.settle(reply, on: connection)
+        guard device.isOnline else { return }
         self.rosters.share(&reply, of: envelope.device.family)
         self.observer?.received(reply, on: envelope.device)
         switch reply {
-        case .attached, .failed: self.attachQueue.remove(envelope.device)
+        case .attached:
+          self.attachQueue.answered(envelope.device, .now)
+          connection.presence.add(envelope.device, Monotonic.now())
+        case .failed:
+          self.attachQueue.answered(envelope.device, .now)
+          connection.presence.remove(envelope.device)
         default: break
         }
         self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
@@ -112,6 +121,11 @@ extension AgentHost {
           var broadcast = try? Broadcast.decode(bytes)
         else { return self.counters.broadcasts += 1 }
         self.rosters.share(&broadcast, of: first.family)
+        // A device's own event is an answer to its command, too.
+        if case .event(let event) = broadcast {
+          connection.pace.answered(event.command, isTooMuch: false, Monotonic.now())
+          self.sendWaiting(on: connection)
+        }
         for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
           self.observer?.received(broadcast, on: address)
@@ -121,20 +135,78 @@ extension AgentHost {
     }
   }
 
+  private func connection(of device: HostedDevice) -> RelayConnection? {
+    connections[device.key]
+  }
+
+  /// Tells the relay who is there, where it is time to; where the relay is silent, all attach anew.
+  func speakForAll() {
+    let now = Monotonic.now()
+    for connection in connections.values
+    where connection.presence.deadline.map({ $0 <= now }) ?? false {
+      for address in connection.presence.takeLost(now) {
+        guard let device = devices[address] else { continue }
+        perform(device.disconnected(.now), for: address)
+        attachQueue.add(address)
+      }
+      let turn = connection.presence.speak(now)
+      guard let first = turn.first else { continue }
+      send(0, .present(Array(turn.dropFirst())), of: first)
+    }
+  }
+
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
-    guard let device = devices[address], device.isOnline,
-      let connection = connections[device.key]
+    guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
+    if case .command(let command, let body, _) = request {
+      let isQuestion = if case .ask = body { true } else { false }
+      let verdict = connection.pace.offer(
+        command, isQuestion: isQuestion, Monotonic.now(), (address, id, request))
+      // Where the relay cannot take it yet, it waits here, or the machine's timer brings it again.
+      guard verdict == .now else { return }
+    }
+    // The machine asks again when its timer wants to.
+    if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, .now) {
+      return
+    }
+    send(id, request, of: address, on: connection)
+  }
+
+  private func send(
+    _ id: UInt64, _ request: Request, of address: DeviceAddress, on connection: RelayConnection
+  ) {
     let envelope = Envelope(device: address, requestID: id, request: request)
     // Full or not connected: the machine's timers send it again.
     guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
   }
 
+  /// The answer to a command may make room for a question that waits.
+  private func settle(_ reply: Reply, on connection: RelayConnection) {
+    let now = Monotonic.now()
+    switch reply {
+    case .accepted(let id, _): connection.pace.answered(id, isTooMuch: false, now)
+    case .refused(let id, let problem):
+      connection.pace.answered(id, isTooMuch: problem.code == Problem.overloaded.code, now)
+    default: return
+    }
+    sendWaiting(on: connection)
+  }
+
+  private func sendWaiting(on connection: RelayConnection) {
+    while let next = connection.pace.next(Monotonic.now()) {
+      guard devices[next.device]?.isReachable ?? false else { continue }
+      send(next.id, next.request, of: next.device, on: connection)
+    }
+  }
+
   func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
-    guard let device = devices[address],
-      let connection = connections[device.key]
-    else { return }
-    let wanted = channels.compactMap(HostedDevice.Listening.init)
+    guard let device = devices[address], let connection = connection(of: device) else { return }
+    var wanted = channels.compactMap(HostedDevice.Listening.init)
+    for index in wanted.indices {
+      // The connection knows the topic already: one copy of it is enough.
+      let known = device.channels.first { $0.topic == wanted[index].topic }
+      if let known { wanted[index].topic = known.topic }
+    }
     guarded {
       for old in device.channels where !wanted.contains(where: { $0.topic == old.topic }) {
         try connection.stopListening(old.topic, address)

@@ -61,6 +61,8 @@ public actor AgentHost: Service {
   private var timers = TimerQueue<DeviceAddress>()
   var attachQueue = AttachQueue()
   var rosters = SharedRosters()
+  /// When memory is given back that the attachment of many took.
+  var trimAt: Instant?
 
   private var changes: [Change] = []
   /// The same changes before they are encoded, for the observer.
@@ -148,13 +150,13 @@ public actor AgentHost: Service {
     if credential.role.isGuardian {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: credential.security,
-        restoring: records, ids: ids)
+        isSpokenFor: true, restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      security: credential.security, restoring: records, ids: ids,
+      security: credential.security, isSpokenFor: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
@@ -209,7 +211,9 @@ public actor AgentHost: Service {
         timers.set(address, deadline)
       }
     }
+    speakForAll()
     attachNext()
+    trim(now)
     repeat {
       guarded {
         if !self.changes.isEmpty { try self.store.apply(self.changes) }
@@ -230,7 +234,7 @@ public actor AgentHost: Service {
   /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
   private func nextTurn(after now: Instant) -> UInt64? {
     let status = statusIsStale ? statusWritten + Self.statusInterval : nil
-    let wall = [timers.deadline, status].compactMap { $0 }.min()
+    let wall = [timers.deadline, status, trimAt].compactMap { $0 }.min()
     let due = wall.map { wall in
       let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, 3_600_000))
       return Monotonic.now() + UInt64(milliseconds) * 1_000_000

@@ -31,15 +31,25 @@ struct DurableTrace: AgentObserver {
     }
   }
 
-  /// The relay answered a command.
+  /// The relay answered a command, be it by the command's event.
   func received(_ reply: Reply, on device: DeviceAddress) {
     switch reply {
-    case .accepted(let id, let seq):
-      tell("acknowledged", device, [("command", id.json), ("seq", "\(seq)")])
+    case .accepted(let id, let seq): acknowledged(id, seq, device)
+    case .page(_, let events, _):
+      for event in events { received(.event(event), on: device) }
     case .refused(let id, let problem):
       trace("refused-command", device: device, problem: problem, facts: [("command", id.json)])
     default: break
     }
+  }
+
+  func received(_ broadcast: Broadcast, on device: DeviceAddress) {
+    guard case .event(let event) = broadcast, event.device == device.device else { return }
+    acknowledged(event.command, event.seq, device)
+  }
+
+  private func acknowledged(_ command: CommandID, _ seq: UInt64, _ device: DeviceAddress) {
+    tell("acknowledged", device, [("command", command.json), ("seq", "\(seq)")])
   }
 
   /// The device starts from these records.

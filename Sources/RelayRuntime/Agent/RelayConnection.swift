@@ -7,6 +7,10 @@ import ZeroMQ
 final class RelayConnection {
   let requests: WatchedConnection
   let broadcasts: WatchedConnection
+  /// Of the attached devices.
+  var presence = Presence()
+  /// Of commands.
+  var pace = Pace<(device: DeviceAddress, id: UInt64, request: Request)>()
   private var message = Multipart()
   /// The device of this key that was the first to listen to a topic: mostly the only one.
   private var first: [[UInt8]: DeviceAddress] = [:]
@@ -28,9 +32,10 @@ final class RelayConnection {
       .dealer, to: credential.requests, options: options, in: context)
   }
 
-  /// When ``revive()`` may have work, in nanoseconds of `Monotonic`.
+  /// When ``revive()`` or ``presence`` may have work, in nanoseconds of `Monotonic`.
   var deadline: UInt64? {
-    [requests.health.givesUpAt, broadcasts.health.givesUpAt].compactMap { $0 }.min()
+    [requests.health.givesUpAt, broadcasts.health.givesUpAt, presence.deadline]
+      .compactMap { $0 }.min()
   }
 
   func revive() throws(ZeroMQError) {

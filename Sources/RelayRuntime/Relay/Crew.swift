@@ -1,22 +1,32 @@
-import FamilyModel
+package import FamilyModel
 import Foundation
 import Synchronization
+import ZeroMQ
 
-/// The relay's lanes, and the threads that work on them beside the relay's own.
+/// The relay's lanes, and a thread for each, where there are several.
 ///
-/// `work` returns when all lanes have handled what is in their mailbags: until then the relay's thread has the
-/// first lane, and each thread of the crew one of the others. At all other times the threads sleep, and every
-/// lane is the relay's. So nothing is ever waited for in a lane but its own thread; the lock says to the
-/// compiler what the order of calls does already.
+/// A lane belongs to its thread from the moment at which `work(meanwhile:)` wakes it until that returns, and to
+/// the relay's thread at all other times. So nobody ever waits for a lane's lock: it says to the compiler what
+/// the order of calls does already. Meanwhile the relay's thread sends what the lanes did before, and receives
+/// what they will do next.
 final class Crew: Sendable {
-  /// A lane and its lock.
+  /// A lane, and what was received for it, which stays with the relay's thread until the lane begins.
   final class Place: Sendable {
+    private let mailbag = Mutex(Mailbag())
     private let lane: Mutex<Lane>
 
     init(_ lane: consuming sending Lane) { self.lane = Mutex(lane) }
 
     func with<R: Sendable>(_ body: (inout Lane) throws -> R) rethrows -> R {
       try lane.withLock { lane in try body(&lane) }
+    }
+
+    /// Takes the message, and leaves an empty one.
+    func put(_ message: inout Multipart) { mailbag.withLock { $0.put(&message) } }
+
+    /// Gives the lane what was received for it; the bag that it has emptied comes back.
+    func load() {
+      lane.withLock { lane in mailbag.withLock { swap(&$0, &lane.mailbag) } }
     }
   }
 
@@ -29,23 +39,18 @@ final class Crew: Sendable {
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys) {
     let count = max(1, min(configuration.lanes, RelayLimits.lanes))
     places = (0..<count).map { _ in Place(Lane(configuration, keys, lanes: count)) }
-    begins = places.dropFirst().map { _ in Semaphore() }
+    begins = count == 1 ? [] : places.map { _ in Semaphore() }
   }
 
-  /// Whether there is anybody but the relay's thread.
+  /// Whether there are threads.
   var isMany: Bool { places.count > 1 }
 
   /// The lane of the family.
-  subscript(family: FamilyID) -> Place {
-    guard isMany else { return places[0] }
-    // Numbers that follow each other, or differ by a power of two, must not meet in one lane.
-    let mixed = family.rawValue &* 0x9E37_79B9_7F4A_7C15 >> 32
-    return places[Int(mixed % UInt64(places.count))]
-  }
+  subscript(family: FamilyID) -> Place { places[family.lane(of: places.count)] }
 
   /// Starts the threads; each inherits the caller's mask of signals.
   func start() {
-    for (place, begin) in zip(places.dropFirst(), begins) {
+    for (place, begin) in zip(places, begins) {
       let thread = Thread { [self] in serve(place, begin) }
       thread.name = "lane"
       thread.start()
@@ -69,13 +74,31 @@ final class Crew: Sendable {
     isDone.signal()
   }
 
-  /// Handles what is in the mailbags.
-  ///
-  /// - Parameter atOnce: Whether the threads are woken for it; otherwise the caller does all.
-  func work(atOnce: Bool) {
-    guard atOnce else { return places.forEach { $0.with { $0.work() } } }
-    for begin in begins { begin.signal() }
-    places[0].with { $0.work() }
-    for _ in begins { isDone.wait() }
+  /// Has the lanes handle what was received, one after the other on the caller's thread.
+  func work() {
+    for place in places {
+      place.load()
+      place.with { $0.work() }
+    }
+  }
+
+  /// Has the lanes handle what was received, all at the same time; returns when they have, and the body, too.
+  func work(meanwhile body: () throws -> Void) rethrows {
+    for (place, begin) in zip(places, begins) {
+      place.load()
+      begin.signal()
+    }
+    defer { for _ in begins { isDone.wait() } }
+    try body()
+  }
+}
+
+extension FamilyID {
+  /// The family's lane of so many: numbers that follow each other, or that differ by a power of two or by
+  /// the number of lanes, do not meet in one.
+  package func lane(of lanes: Int) -> Int {
+    // What multiplies is 2⁶⁴ divided by the golden ratio (Knuth, Sorting and Searching, 6.4).
+    let mixed = (rawValue &* 0x9E37_79B9_7F4A_7C15) >> 32
+    return Int((mixed * UInt64(lanes)) >> 32)
   }
 }

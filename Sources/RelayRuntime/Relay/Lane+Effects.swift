@@ -26,7 +26,9 @@ extension Lane {
     case .broadcast(let family, let generation, let audience, let broadcast):
       outgoing.broadcasts.append(sealed(broadcast, family, audience, generation))
     case .republish(let family, let generation, let audience, let after, let limit):
-      outgoing.republishes.append((family, generation, audience, after, limit))
+      outgoing.republishes.append(
+        .init(
+          family: family, generation: generation, audience: audience, after: after, limit: limit))
     }
   }
 

@@ -27,10 +27,11 @@ struct Lane: ~Copyable, Sendable {
     var family: FamilyID { envelope.device.family }
   }
 
-  /// What was received for the lane's families.
+  /// What it works on.
   var mailbag = Mailbag()
-  var machine = RelayMachine(
-    verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results)
+  /// Whether acknowledgements may wait unread: nothing is published again for want of them.
+  var isBehind = false
+  var machine: RelayMachine
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache
@@ -46,6 +47,9 @@ struct Lane: ~Copyable, Sendable {
 
   /// One of `lanes` lanes, with no families.
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, lanes: Int) {
+    machine = RelayMachine(
+      verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results,
+      open: RelayLimits.openFamilies / lanes)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     cursors = CursorBacklog(share: lanes)
@@ -93,6 +97,8 @@ struct Lane: ~Copyable, Sendable {
     if !waiting.isEmpty, waiting.contains(request.family) { return true }
     switch request.envelope.request {
     case .fetch: return true
+    // It is about families of other lanes, too.
+    case .present: return true
     case .command(let id, _, _): return !machine.holds(request.family) || needsResult(id, request)
     default: return !machine.holds(request.family)
     }
@@ -132,7 +138,7 @@ struct Lane: ~Copyable, Sendable {
 
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {
-    guard let due = machine.deadline, due <= now else { return }
+    guard !isBehind, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, &effects)
     takeEffects(route: [])
   }

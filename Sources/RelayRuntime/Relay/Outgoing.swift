@@ -14,6 +14,15 @@ struct Outgoing: Sendable {
     var upTo: UInt64
   }
 
+  /// Events that are to be published again.
+  struct Republish {
+    var family: FamilyID
+    var generation: UInt32
+    var audience: Audience
+    var after: UInt64
+    var limit: Int
+  }
+
   var events: [StoredEvent] = []
   /// The last event that was encoded: its broadcast comes right after it.
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
@@ -22,7 +31,7 @@ struct Outgoing: Sendable {
   /// Read from the store after the commit, so that they hold what was decided before them, and not what
   /// was decided after them, when the device may have been removed.
   var pages: [Page] = []
-  var republishes: [(FamilyID, generation: UInt32, Audience, after: UInt64, limit: Int)] = []
+  var republishes: [Republish] = []
   /// The descriptors of connections whose peers have proved who they are.
   var proved: [Int32] = []
   /// Requests that could not be read.

@@ -8,6 +8,8 @@ enum RelayLimits {
   static let batchBytes = 16 << 20
   /// Lanes at most; more than there are processors are of no use.
   static let lanes = 16
+  /// Batches that are received in one go; then subscriptions and timers have their turn.
+  static let rounds = 8
   /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
   /// for them, takes as long as some ten requests.
   static let forkedRequests = 48
@@ -26,6 +28,8 @@ enum RelayLimits {
   static let sendHighWaterMark: Int32 = 10_000
   /// Messages of one peer that wait for the relay; then the peer has to wait.
   static let receiveHighWaterMark: Int32 = 10_000
+  /// Families that are ready for use; the others in memory are packed.
+  static let openFamilies = 8_192
   /// Channels whose topics and keys are remembered for the next broadcast; others are made anew.
   static let channels = 4_096
   /// The longest sleep, in milliseconds.

@@ -4,38 +4,64 @@ import RelayWire
 import ZeroMQ
 
 extension RelayService {
-  /// Takes what waits, up to the limits of a batch, and commits what it leads to.
+  /// Takes what waits, and commits what it leads to. With much to do, what came first goes out while the lanes
+  /// work on what came after it, and what comes then is received.
   func drainRequests() {
     guarded {
-      var (count, bytes) = (0, 0)
-      var isQueueEmpty = false
-      admission.batchBegins(Instant.now.milliseconds)
-      while count < configuration.batchRequests, bytes < RelayLimits.batchBytes {
-        let result = try router!.receive(into: &message)
-        guard result != .nothing else {
-          isQueueEmpty = true
-          break
+      var waiting = try receive()
+      var rounds = 1
+      while waiting > 0, failure == nil {
+        var next = 0
+        noteBehind()
+        if crew.isMany, waiting >= configuration.forkedRequests {
+          counters.forks += 1
+          try crew.work {
+            try release()
+            if rounds < RelayLimits.rounds { next = try receive() }
+          }
+        } else {
+          crew.work()
         }
-        count += 1
-        // [identity][empty][body]: what REQ sends, and a DEALER that does the same.
-        guard result == .message, message.count == 3, message.withBytes(1, { $0.isEmpty }) else {
-          refuseMalformed()
-          continue
-        }
-        bytes += message.withBytes(2) { $0.count }
-        if refuseIfFull() { continue }
-        // Where it does not stand, any lane reads it, and finds that it does not have the family.
-        let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
-        crew[family].with { $0.mailbag.put(&message) }
+        for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
+        if next > 0 { try collect() }
+        waiting = next
+        rounds += 1
       }
-      counters.requests += count
-      let atOnce = crew.isMany && count >= configuration.forkedRequests
-      crew.work(atOnce: atOnce)
-      if atOnce { counters.forks += 1 }
-      for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
-      admission.batchEnds(isQueueEmpty: isQueueEmpty)
+      noteBehind()
     }
     flush()
+  }
+
+  private func noteBehind() {
+    for place in crew.places { place.with { $0.isBehind = admission.isBehind } }
+  }
+
+  /// Gives what waits to the lanes, up to the limits of a batch; tells how many messages those were.
+  private func receive() throws -> Int {
+    var (count, bytes) = (0, 0)
+    var isQueueEmpty = false
+    admission.batchBegins(Instant.now.milliseconds)
+    while count < configuration.batchRequests, bytes < RelayLimits.batchBytes {
+      let result = try router!.receive(into: &message)
+      guard result != .nothing else {
+        isQueueEmpty = true
+        break
+      }
+      count += 1
+      // [identity][empty][body]: what REQ sends, and a DEALER that does the same.
+      guard result == .message, message.count == 3, message.withBytes(1, { $0.isEmpty }) else {
+        refusals.refuse(.malformed, message.bytes(0))
+        continue
+      }
+      bytes += message.withBytes(2) { $0.count }
+      if refuseIfFull() { continue }
+      // Where it does not stand, any lane reads it, and finds that it does not have the family.
+      let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
+      crew[family].put(&message)
+    }
+    counters.requests += count
+    admission.batchEnds(isQueueEmpty: isQueueEmpty)
+    return count
   }
 
   /// Answers a question that is one too many, unread; other requests are never refused for that.
@@ -47,18 +73,33 @@ extension RelayService {
     let problem = Problem(code: Problem.overloaded.code, retryAfter: wait)
     let reply = ReplyEnvelope(
       device: peek.device, requestID: peek.requestID, reply: .refused(id, problem))
-    refusals.append((message.bytes(0), reply.encode()))
+    refusals.replies.append((message.bytes(0), reply.encode()))
     return true
-  }
-
-  private func refuseMalformed() {
-    let route = message.bytes(0)
-    crew.places[0].with { $0.outgoing.refuse(.malformed, route) }
   }
 
   /// Handles a request that needs the store, as the lane would.
   private func serve(_ request: Lane.Request) {
     guard failure == nil else { return }
+    if case .present(let others) = request.envelope.request, crew.isMany {
+      for part in parts(of: request, others) { handle(part) }
+    } else {
+      handle(request)
+    }
+  }
+
+  /// For each lane one request about its families' devices, of the first of them.
+  private func parts(of request: Lane.Request, _ others: [DeviceAddress]) -> [Lane.Request] {
+    let all = [request.envelope.device] + others
+    let byLane = Dictionary(grouping: all) { $0.family.lane(of: crew.places.count) }
+    return byLane.keys.sorted().map { lane in
+      var part = request
+      part.envelope.device = byLane[lane]![0]
+      part.envelope.request = .present(Array(byLane[lane]!.dropFirst()))
+      return part
+    }
+  }
+
+  private func handle(_ request: Lane.Request) {
     let place = crew[request.family]
     let isRead = load(request.family, for: request.key, isTrusted: request.isAdministrator)
     recall(request, place)

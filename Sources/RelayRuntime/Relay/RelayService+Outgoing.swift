@@ -8,32 +8,40 @@ extension RelayService {
   /// Makes what the lanes have done durable, then lets everything go that waited for it.
   func flush() {
     guarded {
-      for (index, place) in crew.places.enumerated() {
-        place.with { swap(&$0.outgoing, &outgoing[index]) }
-      }
-      try commit()
-      // Who has gone asks again; who does not read is not waited for.
-      for (route, bytes) in refusals { try reply(route, bytes) }
-      refusals.removeAll(keepingCapacity: true)
-      for lane in outgoing { for (route, bytes) in lane.replies { try reply(route, bytes) } }
-      for lane in outgoing { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
-      for lane in outgoing { for page in lane.pages { try send(page) } }
-      for (place, lane) in zip(crew.places, outgoing) { try republish(lane, in: place) }
-      for index in outgoing.indices { settle(&outgoing[index]) }
+      try collect()
+      try release()
       evict()
     }
   }
 
-  private func commit() throws {
-    for (place, lane) in zip(crew.places, outgoing) {
-      batch.events += lane.events
-      batch.cursors += place.with { $0.cursors.take(events: lane.events.count, .now) }
+  /// Takes what the lanes have done, after what they did before it is out; they must not be at work.
+  func collect() throws {
+    try release()
+    for (index, place) in crew.places.enumerated() {
+      place.with { lane in
+        swap(&lane.outgoing, &outgoing[index])
+        batch.events += outgoing[index].events
+        batch.cursors += lane.cursors.take(events: outgoing[index].events.count, .now)
+      }
+      try republish(outgoing[index].republishes, in: place)
     }
-    guard !batch.isEmpty else { return }
-    try store.commit(batch)
-    counters.commits += 1
-    counters.events += batch.events.count
-    batch.removeAll()
+  }
+
+  /// Stores what was collected, then sends all that waited for it. It looks into no lane: they may be at work.
+  func release() throws {
+    if !batch.isEmpty {
+      try store.commit(batch)
+      counters.commits += 1
+      counters.events += batch.events.count
+      batch.removeAll()
+    }
+    // Who has gone asks again; who does not read is not waited for.
+    for (route, bytes) in refusals.replies { try reply(route, bytes) }
+    for lane in outgoing { for (route, bytes) in lane.replies { try reply(route, bytes) } }
+    for lane in outgoing { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
+    for lane in outgoing { for page in lane.pages { try send(page) } }
+    settle(&refusals)
+    for index in outgoing.indices { settle(&outgoing[index]) }
   }
 
   private func settle(_ lane: inout Outgoing) {
@@ -63,11 +71,14 @@ extension RelayService {
     try reply(item.route, envelope.encode())
   }
 
-  private func republish(_ lane: Outgoing, in place: Crew.Place) throws {
-    for (family, generation, audience, after, limit) in lane.republishes {
+  /// Sends again what is in the store, and so need not wait for a commit.
+  private func republish(_ all: [Outgoing.Republish], in place: Crew.Place) throws {
+    for item in all {
       counters.republished += 1
-      for event in try page(family, audience, after, limit).events {
-        let (topic, bytes) = place.with { $0.sealed(.event(event), family, audience, generation) }
+      for event in try page(item.family, item.audience, item.after, item.limit).events {
+        let (topic, bytes) = place.with {
+          $0.sealed(.event(event), item.family, item.audience, item.generation)
+        }
         try publish(topic, bytes)
       }
     }
@@ -81,7 +92,7 @@ extension RelayService {
     return (try page.events.map { try Event.decode($0.payload) }, page.more)
   }
 
-  /// Only here, after a commit: a family with events that are not stored yet must not be read again.
+  /// Only when all is stored: a family with events that are not in the store must not be read.
   /// An eighth at a time, so that it is not done for each new family.
   private func evict() {
     let count = crew.places.reduce(0) { $0 + $1.with { $0.machine.count } }

@@ -22,9 +22,9 @@ public actor RelayService: Service {
     public var broadcasts: String
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
-    /// Parts of the families that are worked on at the same time: one by the thread that has the sockets,
-    /// the others by threads of their own. One processor is left for libzmq and the disk.
-    public var lanes = min(3, max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+    /// Parts of the families that are worked on at the same time. Two lanes have done their work in less
+    /// time than the thread of the sockets has for sending and storing what they did before.
+    public var lanes = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
     /// Most requests of one commit; the others wait for the next.
     package var batchRequests = RelayLimits.batchRequests
     /// Requests of a batch from which on the lanes work at the same time.
@@ -69,10 +69,10 @@ public actor RelayService: Service {
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
   /// Answers to what was refused unread.
-  var refusals: [(route: [UInt8], bytes: [UInt8])] = []
-  /// What the lanes have done, a moment before it goes to the store and to the sockets.
+  var refusals = Outgoing()
+  /// What the lanes have done, on its way to the store and to the sockets.
   var outgoing: [Outgoing]
-  /// What goes to the store: of all lanes.
+  /// Of that, what goes to the store.
   var batch = Batch()
   var clock = ClockWatch()
   var failure: (any Error)?
@@ -91,7 +91,7 @@ public actor RelayService: Service {
     self.store = store
     self.logger = logger
     self.onReady = onReady
-    admission = Admission(questionsPerBatch: max(1, configuration.batchRequests / 8))
+    admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
     crew = Crew(configuration, keys)
     outgoing = crew.places.map { _ in Outgoing() }

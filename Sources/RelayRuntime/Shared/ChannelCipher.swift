@@ -8,7 +8,7 @@ import Foundation
 /// A topic is the AES permutation of the family's number, sixteen bytes that look random to everybody and
 /// that the relay reads back without a table; then generation, person and kind, which its listeners know
 /// anyway. The topics of a family so begin alike: in the tables of libzmq, which have a node for each byte
-/// that topics do not share, they take a third of the room. A key is two more permutations, of all of it.
+/// that topics do not share, they take half of the room. A key is two more permutations, of all of it.
 public struct ChannelCipher: Sendable {
   /// What a topic stands for.
   public struct Meaning: Hashable, Sendable {

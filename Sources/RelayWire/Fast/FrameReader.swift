@@ -18,6 +18,7 @@ struct FrameReader {
   /// The next field's number; its kind must be the one that the number is known for.
   ///
   /// - Parameter lengths: A bit for each field number that has a length; the others are numbers.
+  @inline(__always)
   mutating func field(lengths: UInt64, repeated: UInt64 = 0) -> UInt64? {
     guard let tag = varint(), tag < 64 << 3 else { return nil }
     let number = tag >> 3
@@ -29,13 +30,20 @@ struct FrameReader {
     return number
   }
 
-  /// A number of up to 64 bits.
+  /// A number of up to 64 bits; most have one byte.
+  @inline(__always)
   mutating func varint() -> UInt64? {
+    guard position < bytes.count, bytes[position] < 0x80 else { return longVarint() }
+    position &+= 1
+    return UInt64(bytes[position &- 1])
+  }
+
+  private mutating func longVarint() -> UInt64? {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < bytes.count {
       let byte = bytes[position]
-      position += 1
+      position &+= 1
       // The tenth byte has room for one bit.
       guard shift < 63 || byte < 2 else { return nil }
       value |= UInt64(byte & 0x7F) << shift
@@ -51,9 +59,9 @@ struct FrameReader {
 
   /// The bytes of a field with a length.
   mutating func slice() -> UnsafeRawBufferPointer? {
-    guard let count = varint(), count <= UInt64(bytes.count - position) else { return nil }
-    defer { position += Int(count) }
-    return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + Int(count))])
+    guard let count = varint(), count <= UInt64(bytes.count &- position) else { return nil }
+    defer { position &+= Int(count) }
+    return UnsafeRawBufferPointer(start: bytes.baseAddress! + position, count: Int(count))
   }
 
   mutating func id() -> ID128? {

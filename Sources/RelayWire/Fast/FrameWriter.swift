@@ -7,11 +7,13 @@ struct FrameWriter {
   private(set) var count = 0
 
   /// The bytes that `write` leaves; `capacity` must be enough for them.
+  @inline(__always)
   static func bytes(capacity: Int, _ write: (inout FrameWriter) -> Void) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+    // An array of the exact size from bytes on the stack costs less than one that is cut to its size.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
       var writer = FrameWriter(start: buffer.baseAddress!, capacity: capacity)
       write(&writer)
-      count = writer.count
+      return [UInt8](UnsafeRawBufferPointer(start: buffer.baseAddress, count: writer.count))
     }
   }
 
@@ -23,10 +25,15 @@ struct FrameWriter {
   private mutating func byte(_ value: UInt8) {
     precondition(count < capacity)
     start[count] = value
-    count += 1
+    count &+= 1
   }
 
+  @inline(__always)
   private mutating func varint(_ value: UInt64) {
+    if value < 0x80 { byte(UInt8(truncatingIfNeeded: value)) } else { longVarint(value) }
+  }
+
+  private mutating func longVarint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
       byte(UInt8(truncatingIfNeeded: rest) | 0x80)

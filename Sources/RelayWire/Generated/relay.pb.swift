@@ -262,6 +262,21 @@ nonisolated struct PBEmpty: Sendable {
   init() {}
 }
 
+/// Devices that share the sender's key and connection: the family and the device of each.
+nonisolated struct PBPresent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var families: [UInt64] = []
+
+  var devices: [UInt32] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// The fields by which a request is routed come first.
 nonisolated struct PBRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -338,6 +353,14 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .ping(newValue)}
   }
 
+  var present: PBPresent {
+    get {
+      if case .present(let v)? = _storage._body {return v}
+      return PBPresent()
+    }
+    set {_uniqueStorage()._body = .present(newValue)}
+  }
+
   var join: PBJoinRequest {
     get {
       if case .join(let v)? = _storage._body {return v}
@@ -364,6 +387,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     case fetch(PBFetch)
     case acknowledge(PBCursors)
     case ping(PBEmpty)
+    case present(PBPresent)
     case join(PBJoinRequest)
 
   }
@@ -1136,9 +1160,44 @@ nonisolated extension PBEmpty: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
   }
 }
 
+nonisolated extension PBPresent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Present"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}families\0\u{1}devices\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedUInt64Field(value: &self.families) }()
+      case 2: try { try decoder.decodeRepeatedUInt32Field(value: &self.devices) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.families.isEmpty {
+      try visitor.visitPackedUInt64Field(value: self.families, fieldNumber: 1)
+    }
+    if !self.devices.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.devices, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPresent, rhs: PBPresent) -> Bool {
+    if lhs.families != rhs.families {return false}
+    if lhs.devices != rhs.devices {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Request"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{2}3signature\0\u{2}\u{13}join\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{1}present\0\u{2}2signature\0\u{2}\u{13}join\0")
 
   fileprivate class _StorageClass {
     var _version: UInt32 = 0
@@ -1253,6 +1312,19 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
             _storage._body = .ping(v)
           }
         }()
+        case 11: try {
+          var v: PBPresent?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .present(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .present(v)
+          }
+        }()
         case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
         case 80: try {
           var v: PBJoinRequest?
@@ -1314,6 +1386,10 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case .ping?: try {
         guard case .ping(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .present?: try {
+        guard case .present(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
       }()
       default: break
       }

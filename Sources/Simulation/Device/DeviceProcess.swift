@@ -32,6 +32,8 @@ final class DeviceProcess {
   var disbelieving = 0
   var passed: [Audience: UInt64] = [:]
   var disbelieved: [Audience: Set<UInt64>] = [:]
+  /// Whose birthdates it is known to have.
+  var birthdates: Set<PersonID> = []
   /// What the device owes each app, as its disk has it.
   var standings: [AppStanding]
 

@@ -52,7 +52,10 @@ extension World {
     case .refused(let command, let problem) where problem.code < Problem.overloaded.code:
       note(.refused(device.address, command, problem))
     case .page(let audience, let events, _):
-      for event in events { note(.received(device.address, audience, seq: event.seq)) }
+      for event in events {
+        note(.received(device.address, audience, seq: event.seq))
+        noteOwn(event, on: device.address)
+      }
     default: break
     }
     deviceInput(index, .reply(id, reply))
@@ -70,8 +73,15 @@ extension World {
         family == device.address.family
         ? device.address : DeviceAddress(family: family, device: DeviceID(1_000 + UInt32(index)))
       note(.received(address, event.audience, seq: event.seq))
+      noteOwn(event, on: address)
     }
     if isIts { deviceInput(index, .broadcast(broadcast)) }
+  }
+
+  /// A device's own event is the relay's answer to its command.
+  private func noteOwn(_ event: Event, on address: DeviceAddress) {
+    guard event.device == address.device else { return }
+    note(.acknowledged(address, event.command, seq: event.seq))
   }
 
   func deviceTimer(_ index: Int) {

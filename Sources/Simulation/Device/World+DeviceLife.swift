@@ -22,6 +22,7 @@ extension World {
     } else {
       device.child = ChildMachine(
         device.address, of: device.plan.person.id, apps: Scenario.apps,
+        manifests: Scenario.manifests,
         security: security(device), restoring: records, ids: ids)
     }
     device.standings = device.apps.map { app in

@@ -52,6 +52,7 @@ extension World {
   }
 
   private func notePersisted(_ changes: [RecordChange], _ device: DeviceProcess) {
+    noteBirthdates(changes, device)
     for case .put(.cursor(let cursor)) in changes { notePassed(cursor, changes, device) }
     for case .put(let record) in changes {
       switch record {
@@ -64,6 +65,18 @@ extension World {
         device.standings[number] = standing
       case .event, .cursor, .receipt, .entry, .passcodeTries: break
       }
+    }
+  }
+
+  private func noteBirthdates(_ changes: [RecordChange], _ device: DeviceProcess) {
+    let isNew = changes.contains {
+      if case .put(.cursor(let cursor)) = $0 { cursor.audience != .family } else { false }
+    }
+    guard isNew else { return }
+    let accounts = device.link.accounts
+    for person in accounts.keys.sorted()
+    where accounts[person]?.birthdate != nil && device.birthdates.insert(person).inserted {
+      note(.holdsBirthdate(device.address, person))
     }
   }
 

@@ -84,3 +84,31 @@ import Testing
       effects.contains { if case .page(_, _, _, 0, upTo: 2) = $0 { true } else { false } })
   }
 }
+
+@Suite struct PingTests {
+  @Test(
+    "a device for which its host speaks says so itself every 10 to 20 minutes, others every 15 s")
+  func ping() {
+    func pings(_ isSpokenFor: Bool) -> [Int64] {
+      var device = ChildMachine(
+        DeviceAddress(family: World.family, device: DeviceID(3)), of: World.emily, apps: [],
+        isSpokenFor: isSpokenFor, ids: IDSource(seed: 1))
+      var now = Instant(milliseconds: 0)
+      var times: [Int64] = []
+      _ = device.step(.connected, now: now)
+      _ = device.step(.reply(1, .attached([])), now: now)
+      while times.count < 5, let deadline = device.deadline {
+        now = deadline
+        for case .send(let id, .ping) in device.step(.timer, now: now) {
+          times.append(now.milliseconds)
+          _ = device.step(.reply(id, .pong), now: now)
+        }
+      }
+      return zip(times, [0] + times).map { $0 - $1 }
+    }
+    #expect(pings(false) == Array(repeating: 15_000, count: 5))
+    let seldom = pings(true)
+    #expect(seldom.count == 5 && seldom.allSatisfy { (600_000..<1_200_000).contains($0) })
+    #expect(Set(seldom).count > 1)
+  }
+}

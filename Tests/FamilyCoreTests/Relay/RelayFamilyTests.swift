@@ -144,6 +144,40 @@ import Testing
     #expect(home.reply(30, .ping) == .pong)
   }
 
+  @Test(
+    "one device says that others with its key are there: who lacks something is told its channels")
+  mutating func present() {
+    var roster = Home.roster
+    // The devices of the organizer and of the child share a key, as in one host.
+    for index in roster.devices.indices where roster.devices[index].id != DeviceID(20) {
+      roster.devices[index].publicKey = Home.key(1)
+    }
+    _ = home.command(0, .setRoster(roster))
+    let all = [11, 20, 30, 99].map(Home.address)
+    // None of them has acknowledged the family: they are late.
+    let effects = home.send(10, .present(all), key: Home.key(1))
+    var told: [DeviceAddress: Reply] = [:]
+    for case .reply(let address, 0, let reply) in effects { told[address] = reply }
+    #expect(Set(told.keys) == Set([10, 11, 20, 30, 99].map(Home.address)))
+    for device: UInt32 in [10, 11, 30] {
+      guard case .attached = told[Home.address(device)] else {
+        Issue.record("\(device): \(told)")
+        return
+      }
+    }
+    // Another key's device, and one that is none.
+    #expect(told[Home.address(20)] == .failed(.notEnrolled))
+    #expect(told[Home.address(99)] == .failed(.notEnrolled))
+    #expect(home.reply(20, .present(all), key: Home.key(1)) == .failed(.notEnrolled))
+    // A family that is not in use is not asked for.
+    let other = DeviceAddress(family: FamilyID(8), device: DeviceID(1))
+    for device: UInt32 in [10, 11, 30] {
+      _ = home.send(
+        device, .acknowledge([Cursor(.family, delivered: 2)]), key: Home.key(1))
+    }
+    #expect(home.send(10, .present([other]), key: Home.key(1)).count == 1)
+  }
+
   @Test("F3: a device with a new key is another device") mutating func newKey() {
     var changed = Home.roster
     changed.devices[0].publicKey = Home.key(99)

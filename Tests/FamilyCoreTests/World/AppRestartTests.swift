@@ -41,6 +41,20 @@ import Testing
     #expect(handled == [1, 2, 3])
   }
 
+  @Test("R6: a response stays owed when a later entry, sent to the process before, comes first")
+  func overtaken() {
+    var machine = AppMachine(World.app, restoring: [.position(applied: 3, consumed: 2)])
+    _ = machine.step(.connected)
+    _ = machine.step(.subscribe(.communication))
+    // The device did not know yet that the process before had ended with the third one unhandled.
+    let early = machine.step(Self.entry(4, isResponse: false))
+    #expect(early == [.send(.attach(app: World.app, applied: 3))])
+    _ = machine.step(.reply(.attached(acknowledged: 2)))
+    #expect(Self.delivered(machine.step(Self.entry(3))) == [3])
+    #expect(!machine.step(Self.entry(4, isResponse: false)).contains(.send(.acknowledge(4))))
+    #expect(machine.step(.consumed(3)).contains(.send(.acknowledge(4))))
+  }
+
   @Test(
     "K3, X2: an app that kept its store when the device lost its own starts from the device's anew")
   func deviceLostItsStore() {

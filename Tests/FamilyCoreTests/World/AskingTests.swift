@@ -145,6 +145,21 @@ import Testing
     #expect(state() == .answered)
   }
 
+  @Test("M4: an answer says that what the child wrote before the question was delivered and read")
+  mutating func answeredBefore() throws {
+    world.disconnect(1)
+    world.disconnect(2)
+    world.child(3, .post("Can we go?"))
+    let seq = try #require(world.children[3]!.conversation?.lines.last?.seq)
+    func state() -> DeliveryState? { world.children[3]!.conversation?.delivery(ofSeq: seq) }
+    world.ask(question)
+    #expect(state() == .sent)
+    world.connect(2)
+    #expect(state() == .delivered)
+    world.guardian(2, .answer(question.id, choice: "decline"))
+    #expect(state() == .read)
+  }
+
   @Test("M1: ordinary messages travel in the same conversation, alike for all")
   mutating func texts() {
     world.child(3, .post("Can we go?"))

@@ -4,6 +4,16 @@ import RelayWire
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LaneTests {
+  @Test("families are spread over the lanes, however they are numbered", arguments: 1...16)
+  func spread(_ lanes: Int) {
+    for step in [1, 2, 3, 5, 16, 1_000, 1 << 32, UInt64(lanes)] {
+      var found = [Int](repeating: 0, count: lanes)
+      for number in 1...UInt64(1_600) { found[FamilyID(number * step).lane(of: lanes)] += 1 }
+      #expect(
+        found.allSatisfy { 80 * 16 / lanes...120 * 16 / lanes ~= $0 }, "step \(step): \(found)")
+    }
+  }
+
   @Test("one lane and four give the same replies and the same events, of a batch of many families")
   func same() async throws {
     var outcomes: [(replies: Set<ReplyEnvelope>, texts: [[String]])] = []

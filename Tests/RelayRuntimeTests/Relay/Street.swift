@@ -55,7 +55,7 @@ final class Street {
   }
 
   static func post(_ text: String, _ id: CommandID = .random) -> Request {
-    .command(id, .post(child: PersonID(3), .text(text)), nil)
+    .command(id, .post(child: PersonID(3), .text(text)), .shape(of: DeviceID(30)))
   }
 
   func replies(_ count: Int) throws -> [ReplyEnvelope] {

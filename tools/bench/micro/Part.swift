@@ -121,11 +121,13 @@ enum ApprovalPart {
     }
 
     func send(_ request: Request, _ device: UInt32, _ family: UInt64) {
+      // As devices that listen send commands.
+      let id: UInt64 = if case .command = request { 0 } else { number }
       effects.removeAll(keepingCapacity: true)
       let address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
       relay.step(
         .request(
-          address, key: keys[Int(device)], administrator: device == 0, id: number, request),
+          address, key: keys[Int(device)], administrator: device == 0, id: id, request),
         now: now, &effects)
     }
 

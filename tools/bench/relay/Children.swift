@@ -20,6 +20,8 @@ struct Children {
   private static let bucket: UInt64 = 10_000_000
 
   private let families: UInt64
+  /// As agents hold back; `nil`: everything is sent, and what is refused sent again later.
+  private var pace: Pace<Pending>?
   private var nextFamily: UInt64 = 0
   /// Asked, and not decided yet: when, in nanoseconds.
   private var begun: [QuestionID: UInt64] = [:]
@@ -37,7 +39,10 @@ struct Children {
   private var since: UInt64 = 0
   private var result = Load.Sample()
 
-  init(families: UInt64) { self.families = families }
+  init(families: UInt64, isPatient: Bool) {
+    self.families = families
+    pace = isPatient ? Pace() : nil
+  }
 
   mutating func take() -> Load.Sample {
     defer { result = Load.Sample() }
@@ -45,6 +50,7 @@ struct Children {
   }
 
   mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
+    if window > 0, rate == 0, self.since != since { forget() }
     self.since = since
     isFull = false
     let now = Monotonic.now()
@@ -63,6 +69,12 @@ struct Children {
     try retry(&devices, now)
   }
 
+  /// What is left of an overload is not asked again: it would come between the questions of the window.
+  private mutating func forget() {
+    (begun, unaccepted, retries) = ([:], [:], [:])
+    if pace != nil { pace = Pace() }
+  }
+
   private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
     nextFamily = nextFamily % families + 1
     let id = devices.newID()
@@ -75,6 +87,16 @@ struct Children {
   }
 
   private mutating func send(_ pending: Pending, _ devices: inout Devices) throws {
+    switch pace?.offer(pending.command, isQuestion: true, Monotonic.now(), pending) ?? .now {
+    case .now: try transmit(pending, &devices)
+    case .later: break
+    case .never:
+      result.unsent += 1
+      wait(pending, milliseconds: 1_000)
+    }
+  }
+
+  private mutating func transmit(_ pending: Pending, _ devices: inout Devices) throws {
     if !isFull {
       let request = devices.signed(.ask(pending.header, Self.content), id: pending.command)
       isFull = try !devices.offerQuestion(request, in: pending.family)
@@ -104,19 +126,25 @@ struct Children {
   mutating func hear(_ devices: inout Devices) throws {
     while let reply = try devices.nextReply() {
       switch reply.reply {
-      case .accepted(let command, _): unaccepted[command] = nil
+      case .accepted(let command, _):
+        unaccepted[command] = nil
+        pace?.answered(command, isTooMuch: false, Monotonic.now())
       case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
         guard let pending = unaccepted.removeValue(forKey: command) else { continue }
         result.refused += 1
+        pace?.answered(command, isTooMuch: true, Monotonic.now())
         wait(pending, milliseconds: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw Refused(reply: reply.reply)
       }
     }
+    let now = Monotonic.now()
+    while let next = pace?.next(now) { try transmit(next, &devices) }
     while let (family, broadcast) = try devices.nextBroadcast() {
-      guard case .event(let event) = broadcast, case .decided(let decision) = event.body else {
-        continue
-      }
+      guard case .event(let event) = broadcast else { continue }
+      // Its own event is the answer to its command.
+      unaccepted[event.command] = nil
+      guard case .decided(let decision) = event.body else { continue }
       let audience = Audience.conversation(RelayAddress.child)
       try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
       guard let start = begun.removeValue(forKey: decision.question) else { continue }

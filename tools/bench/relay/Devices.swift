@@ -84,8 +84,11 @@ struct Devices: ~Copyable {
         signer: signer ?? device, seen: 1, bytes: Array(repeating: 7, count: 64)))
   }
 
-  mutating func send(_ request: Request, in family: UInt64, from device: DeviceID? = nil) throws {
-    let bytes = encoded(request, in: family, from: device)
+  /// Sends a request; one that the device hears of by its event needs no reply.
+  mutating func send(
+    _ request: Request, in family: UInt64, from device: DeviceID? = nil, isHeard: Bool = false
+  ) throws {
+    let bytes = encoded(request, in: family, from: device, isHeard: isHeard)
     guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
   }
 
@@ -95,17 +98,17 @@ struct Devices: ~Copyable {
   /// connection has the devices of all families, and what ends an approval must not stand behind
   /// thousands of new ones.
   mutating func offerQuestion(_ request: Request, in family: UInt64) throws -> Bool {
-    let bytes = encoded(request, in: family, from: nil)
+    let bytes = encoded(request, in: family, from: nil, isHeard: true)
     return try Self.offer(bytes, on: questions)
   }
 
-  private mutating func encoded(_ request: Request, in family: UInt64, from device: DeviceID?)
-    -> [UInt8]
-  {
+  private mutating func encoded(
+    _ request: Request, in family: UInt64, from device: DeviceID?, isHeard: Bool
+  ) -> [UInt8] {
     nextRequest += 1
     let envelope = Envelope(
       device: DeviceAddress(family: FamilyID(family), device: device ?? self.device),
-      requestID: nextRequest,
+      requestID: isHeard ? 0 : nextRequest,
       request: request)
     return envelope.encode()
   }

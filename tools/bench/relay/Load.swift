@@ -35,11 +35,17 @@ final class Load: Sendable {
   private let sample = Mutex(Sample())
   private let address: RelayAddress
   private let families: UInt64
+  private let isPatient: Bool
 
   /// Starts both sides, and returns when they are ready.
-  init(at address: RelayAddress, families: UInt64, isFounded: Bool = false) throws {
+  ///
+  /// - Parameter isPatient: Whether children hold back as agents do.
+  init(
+    at address: RelayAddress, families: UInt64, isFounded: Bool = false, isPatient: Bool = false
+  ) throws {
     self.address = address
     self.families = families
+    self.isPatient = isPatient
     if !isFounded { try Founder(at: address).found(families) }
     for body in [Load.children, Load.guardians] {
       let thread = Thread { [self] in
@@ -95,7 +101,7 @@ final class Load: Sendable {
           guard answered[Int(family)] < event.seq else { continue }
           answered[Int(family)] = event.seq
           try devices.send(
-            devices.signed(.answer(header.id, choice: "approve")), in: family)
+            devices.signed(.answer(header.id, choice: "approve")), in: family, isHeard: true)
         case .decided:
           try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
         default: break
@@ -109,7 +115,7 @@ final class Load: Sendable {
     var devices = try Devices(RelayAddress.childDevice, address.child, at: address)
     try devices.attach(families: families)
     state.withLock { $0.ready += 1 }
-    var children = Children(families: families)
+    var children = Children(families: families, isPatient: isPatient)
     while !isOver {
       let (window, rate, since) = state.withLock { ($0.window, $0.rate, $0.since) }
       try children.ask(&devices, window: window, rate: rate, since: since)

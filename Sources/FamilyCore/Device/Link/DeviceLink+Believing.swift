@@ -40,7 +40,7 @@ extension DeviceLink {
     switch event.body {
     case .rosterChanged(let roster):
       self.roster = roster
-      everybody.formUnion(roster.persons.map(\.id))
+      lastPerson = max(lastPerson, roster.persons.last?.id ?? lastPerson)
       for device in roster.devices { owners[device.id] = device.person }
     case .accountChanged(let person, .account(let account)):
       // Apps forget what is not true any more, in the order of the log on every device.

@@ -37,7 +37,7 @@ extension DeviceLink {
     case .joined: break
     case .pong:
       awaitsPong = false
-      if state == .attached { due = now + Timing.ping }
+      if state == .attached { due = nextPing(now) }
     case .failed(let problem):
       if problem == .notEnrolled { out.shutOut = problem }
     }
@@ -62,5 +62,13 @@ extension DeviceLink {
     guard state == .attached, !unacknowledged.isEmpty else { return }
     request(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), &out)
     unacknowledged = []
+  }
+
+  /// This device listens, and so hears its own event: the first time it asks for no answer beside that. What
+  /// is lost on the way is asked for again, with a number.
+  mutating func request(_ ready: SignedCommand, attempt: Int, _ out: inout Output) {
+    let command = Request.command(ready.id, ready.command, ready.signature)
+    if attempt > 1 { return request(command, &out) }
+    out.sends.append(.send(0, command))
   }
 }

@@ -19,7 +19,7 @@ extension DeviceLink {
   /// The clock was set back: what waits for a time of the clock before it is done now.
   mutating func clockSetBack(_ now: Instant) {
     guard state != .detached else { return }
-    due = now
+    due = state == .attached && isSpokenFor ? nextPing(now) : now
     newcomersSince = newcomersSince.map { min($0, now) }
     newcomersDue = newcomersDue.map { min($0, now) }
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
@@ -58,7 +58,7 @@ extension DeviceLink {
     state = .attached
     attempts = 0
     awaitsPong = false
-    due = now + Timing.ping
+    due = nextPing(now)
     out.sends.append(.listen(channels, anew: anew))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     newcomersDue = trust == nil ? nil : now

@@ -39,7 +39,11 @@ extension DeviceLink {
     cursor.delivered = event.seq
     set(cursor)
     let before = out.events.count
-    if believe(event, &out) { out.changes.append(.put(.event(event))) }
+    if believe(event, &out) {
+      out.changes.append(.put(.event(event)))
+      // The relay's only answer to a command that was sent as request zero.
+      if event.device == address.device { settle(event.command, nil, now, &out) }
+    }
     guard trust != nil else { return }
     if !isBehind { goOn(now) }
     for event in out.events[before...] where event.body.mayBringReaders { newcomersDue = now }

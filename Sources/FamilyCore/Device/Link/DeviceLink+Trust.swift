@@ -91,13 +91,18 @@ extension DeviceLink {
   mutating func sendDue(_ now: Instant, _ out: inout Output) {
     for pending in outbox.takeDue(now) {
       switch dress(pending.id, pending.command) {
-      case .ready(let ready): request(.command(ready.id, ready.command, ready.signature), &out)
+      case .ready(let ready): request(ready, attempt: pending.attempts, &out)
       case .notYet: isWaiting = true
       case .unknownQuestion:
         // The question may be on its way; one that does not come is none.
         if pending.attempts < Self.attemptsForQuestion { isWaiting = true; break }
         settle(pending.id, .unknown, now, &out)
       case .share(let audience, let wraps):
+        guard isReader(of: audience) else {
+          // Nobody would take keys from this device, so there is nothing to wait for.
+          settle(pending.id, .notPermitted, now, &out)
+          break
+        }
         isWaiting = true
         share(wraps, audience, now, &out)
       }
@@ -138,6 +143,11 @@ extension DeviceLink {
     }
     if next == nil { newcomersSince = nil }
     newcomersDue = next
+  }
+
+  /// Whether this device may read what it is about to seal. One that is in no roster may be taken in again.
+  private func isReader(of audience: Audience) -> Bool {
+    roster.owner(of: address.device).map { roster.isMember($0, of: audience) } ?? true
   }
 
   private mutating func share(

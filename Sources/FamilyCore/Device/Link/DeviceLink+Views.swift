@@ -37,7 +37,7 @@ extension DeviceLink {
   public func owner(of device: DeviceID) -> PersonID { owners[device] ?? PersonID(0) }
 
   /// The cursors, ascending by audience.
-  public var position: [Cursor] { cursors.values.sorted { $0.audience < $1.audience } }
+  public var position: [Cursor] { cursors.entries.map(\.value) }
 
   /// Commands that the relay has not acknowledged, in order.
   public var waiting: [Command] { outbox.pending.map(\.command) }

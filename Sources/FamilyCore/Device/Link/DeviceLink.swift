@@ -48,9 +48,9 @@ public struct DeviceLink: Sendable {
   private var ids: IDSource
   /// The last time, in milliseconds, that a believed command was made at: this device's next one is later.
   var lastTime: Int64 = 0
-  var accountStamps: [PersonID: ID128] = [:]
-  /// Everybody who ever was in the family.
-  var everybody: Set<PersonID> = []
+  var accountStamps = SmallMap<PersonID, ID128>()
+  /// The largest number that a person of the family ever had.
+  var lastPerson = PersonID(0)
   /// The family's last event, as the relay said at the attachment.
   var familyHead: UInt64 = 0
   /// Commands wait for keys, or for the family.
@@ -59,8 +59,8 @@ public struct DeviceLink: Sendable {
   var newcomersSince: Instant?
   var newcomersDue: Instant?
   /// Also of devices that have left: what they said stays theirs.
-  var owners: [DeviceID: PersonID] = [:]
-  var cursors: [Audience: Cursor] = [:]
+  var owners = SmallMap<DeviceID, PersonID>()
+  var cursors = SmallMap<Audience, Cursor>()
   var state = State.detached
   var attempts = 0
   var due: Instant?
@@ -70,12 +70,15 @@ public struct DeviceLink: Sendable {
   var moved: Set<Audience> = []
   var unacknowledged: Set<Audience> = []
   var lastRequestID: UInt64 = 0
+  /// Whether a host says for all devices of the connection that they are there.
+  let isSpokenFor: Bool
 
   init(
-    _ address: DeviceAddress, of person: PersonID, _ security: Security?,
-    hasApps: Bool = false, restoring records: [DeviceRecord], ids: IDSource
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?, hasApps: Bool = false,
+    isSpokenFor: Bool = false, restoring records: [DeviceRecord], ids: IDSource
   ) {
     self.address = address
+    self.isSpokenFor = isSpokenFor
     personID = person
     self.ids = ids
     trust = security.map {
@@ -99,6 +102,12 @@ public struct DeviceLink: Sendable {
     for case .shareKeys(let audience, let wraps) in outbox.pending.map(\.command) {
       learn(wraps, audience, isShared: false)
     }
+  }
+
+  /// When an attached device says next that it is there.
+  mutating func nextPing(_ now: Instant) -> Instant {
+    guard isSpokenFor else { return now + Timing.ping }
+    return now + Timing.pingSeldom + Int64(ids.next() % UInt64(Timing.pingSeldom))
   }
 
   /// A new command's id, later than all that this device knows of.

@@ -7,44 +7,86 @@ protocol Packable {
 }
 
 /// Writes values one after the other.
-struct Packer {
-  private var bytes: [UInt8] = []
+///
+/// It writes to memory that it has by itself: an array asks at each byte whether it is its own and has room.
+struct Packer: ~Copyable {
+  /// Bytes at the beginning: enough for nearly every family.
+  private static let room = 4_096
 
-  /// Packs the value alone into bytes without room for more; the room to write in is kept.
-  mutating func pack(_ value: some Packable) -> [UInt8] {
-    bytes.removeAll(keepingCapacity: true)
-    value.pack(&self)
-    return bytes.fitted
+  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 8)
+  private var count = 0
+
+  private init() {}
+
+  deinit { bytes.deallocate() }
+
+  /// The value's bytes, without room for more.
+  static func pack(_ value: some Packable) -> [UInt8] {
+    var packer = Packer()
+    value.pack(&packer)
+    return [UInt8](unsafeUninitializedCapacity: packer.count) { array, count in
+      UnsafeMutableRawBufferPointer(array).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: packer.bytes[..<packer.count]))
+      count = packer.count
+    }
   }
 
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if bytes.count - count < more { grow(more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ more: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: 2 * bytes.count + more, alignment: 8)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    bytes.deallocate()
+    bytes = larger
+  }
+
+  @inline(__always)
   mutating func add(_ value: some Packable) { value.pack(&self) }
 
   /// Seven bits a byte, the lowest first: small numbers take little.
   mutating func add(_ number: UInt64) {
+    reserve(10)
     var rest = number
     while rest > 0x7F {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      bytes[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+      count += 1
       rest >>= 7
     }
-    bytes.append(UInt8(truncatingIfNeeded: rest))
+    bytes[count] = UInt8(truncatingIfNeeded: rest)
+    count += 1
   }
 
   /// Always eight bytes: for numbers that are as good as random.
   mutating func add(fixed number: UInt64) {
-    withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    reserve(8)
+    bytes.storeBytes(of: number, toByteOffset: count, as: UInt64.self)
+    count += 8
   }
 
-  mutating func add(_ bytes: [UInt8]) {
-    add(UInt64(bytes.count))
-    self.bytes.append(contentsOf: bytes)
-  }
+  mutating func add(_ part: [UInt8]) { part.withUnsafeBytes { add($0) } }
 
   mutating func add(_ text: String) {
-    add(UInt64(text.utf8.count))
-    bytes.append(contentsOf: text.utf8)
+    var text = text
+    text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
   }
 
-  mutating func add(_ isSo: Bool) { bytes.append(isSo ? 1 : 0) }
+  private mutating func add(_ part: UnsafeRawBufferPointer) {
+    add(UInt64(part.count))
+    reserve(part.count)
+    UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).copyMemory(from: part)
+    count += part.count
+  }
+
+  mutating func add(_ isSo: Bool) {
+    reserve(1)
+    bytes[count] = isSo ? 1 : 0
+    count += 1
+  }
 }
 
 /// Reads what a ``Packer`` wrote, in the same order.

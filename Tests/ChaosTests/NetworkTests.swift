@@ -1,0 +1,42 @@
+import FamilyModel
+import Testing
+
+@testable import chaos
+
+@Suite struct NetworkTests {
+  @Test("netem: the kernel's own words say why there is none; without words it is not allowed")
+  func skipped() {
+    let words = "Error: Specified qdisc kind is unknown.\nmore\n"
+    #expect(Netem.reason(2, words) == "Error: Specified qdisc kind is unknown.")
+    #expect(Netem.reason(1, "") == "not allowed")
+    #expect(Netem.reason(0, words) == nil)
+  }
+
+  @Test("netem: loss, delay, repetition and reordering on the loopback interface, and their end")
+  func commands() {
+    let begins = (0..<8).map { Netem.commands($0).begin }
+    #expect(Set(begins.map { $0[6] }) == ["loss", "delay", "duplicate"])
+    #expect(Set(begins).count == 4 && begins.contains { $0.contains("reorder") })
+    for begin in begins {
+      #expect(begin[...5] == ["qdisc", "replace", "dev", "lo", "root", "netem"])
+    }
+    #expect(Netem.commands(3).end == ["qdisc", "del", "dev", "lo", "root"])
+    #expect(
+      Netem.reentry("/chaos", ["--seed", "1 2"]) == [
+        "unshare", "-n", "sh", "-c", "ip link set lo up && exec \"$@\"", "chaos", "/chaos",
+        "--seed",
+        "1 2",
+      ])
+  }
+
+  @Test("a slow connection is far away, loses packets, or is narrow, and any of them alone")
+  func slowness() {
+    var random = IDSource(seed: 1)
+    let some = (0..<100).map { _ in Lane.Slowness(&random) }
+    #expect(some.allSatisfy { $0.delay > 0 || $0.stall > 0 || $0.rate != nil })
+    #expect(some.contains { $0.delay > 0 && $0.stall == 0 && $0.rate == nil })
+    #expect(some.contains { $0.delay == 0 && $0.stall > 0 && $0.rate == nil })
+    #expect(some.contains { $0.delay == 0 && $0.stall == 0 && $0.rate != nil })
+    #expect(some.contains { $0.delay > 0 && $0.stall > 0 && $0.rate != nil })
+  }
+}

@@ -1,0 +1,69 @@
+import FamilyCore
+import FamilyModel
+import Testing
+
+/// A device that listens hears its own event, and is told nothing else of its command.
+@Suite struct OwnEventTests {
+  private let conversation = Audience.conversation(World.emily)
+  private let address = DeviceAddress(family: World.family, device: DeviceID(3))
+
+  /// A child's device that has sent a text, the text's command, and the number of the request.
+  private func sent(_ now: Instant) -> (ChildMachine, CommandID, UInt64)? {
+    var device = ChildMachine(
+      address, of: World.emily, apps: [], ids: IDSource(seed: 1))
+    _ = device.step(.connected, now: now)
+    _ = device.step(.reply(1, .attached([])), now: now)
+    guard let (id, command) = commands(device.step(.post("hello"), now: now)).first else {
+      return nil
+    }
+    return (device, command, id)
+  }
+
+  private func commands(_ effects: [DeviceEffect]) -> [(UInt64, CommandID)] {
+    effects.compactMap { effect in
+      if case .send(let id, .command(let command, _, _)) = effect { (id, command) } else { nil }
+    }
+  }
+
+  private func event(_ command: CommandID, by device: UInt32) -> Event {
+    Event(
+      seq: 1, previous: 0, audience: conversation, command: command, device: DeviceID(device),
+      at: Instant(milliseconds: 0), body: .posted(child: World.emily, .text("hello")))
+  }
+
+  @Test(
+    "A3: a command needs no reply: its own event takes it out of the outbox, in one transaction")
+  func settled() throws {
+    let now = Instant(milliseconds: 0)
+    var (device, command, id) = try #require(sent(now))
+    #expect(id == 0)
+    #expect(device.link.waiting.count == 1)
+    let effects = device.step(.broadcast(.event(event(command, by: 3))), now: now)
+    #expect(device.link.waiting.isEmpty)
+    guard case .persist(let changes)? = effects.first else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(changes.contains { if case .delete(.outbox) = $0 { true } else { false } })
+    #expect(changes.contains { if case .put(.event) = $0 { true } else { false } })
+    #expect(commands(device.step(.timer, now: now + 5_000)).isEmpty)
+  }
+
+  @Test("A3: where the event does not come, the same command goes out again, and asks for a reply")
+  func lost() throws {
+    let now = Instant(milliseconds: 0)
+    var (device, command, _) = try #require(sent(now))
+    let again = commands(device.step(.timer, now: now + 1_000))
+    #expect(again.map(\.1) == [command])
+    #expect(again.allSatisfy { $0.0 > 0 })
+    _ = device.step(.reply(again[0].0, .accepted(command, seq: 1)), now: now + 1_001)
+    #expect(device.link.waiting.isEmpty)
+  }
+
+  @Test("A3: another device's event settles nothing") func others() throws {
+    let now = Instant(milliseconds: 0)
+    var (device, command, _) = try #require(sent(now))
+    _ = device.step(.broadcast(.event(event(command, by: 4))), now: now)
+    #expect(device.link.waiting.count == 1)
+  }
+}
