@@ -7,7 +7,7 @@ import FamilyModel
 /// absent devices are kept for the receipts (M4).
 struct Readers: Hashable, Sendable {
   /// Milliseconds until the first repetition; each wait doubles the one before it.
-  static let republishFirst: Int64 = 1_000
+  static let republishFirst: Int64 = 250
   /// The longest wait between two repetitions.
   static let republishMost: Int64 = 30_000
   /// Events of one audience in one repetition; a reader that lacks more fetches them.
