@@ -28,6 +28,10 @@ public enum Simulation {
     /// Milliseconds of virtual time from the healing until everything was at rest.
     public var recovery: Int64
 
+    /// Whether it was stopped before all was at rest. Without the steps that take devices off line a run may
+    /// be too long, and what is violated then shows nothing.
+    public var isCutShort: Bool { happenings >= World.mostHappenings }
+
     /// What is violated: the checker and what it says.
     public var violations: [(name: String, verdict: Verdict)] {
       verdicts.filter { if case .ok = $0.verdict { false } else { true } }
@@ -71,10 +75,9 @@ public enum Simulation {
       while start < kept.count {
         let fewer = Array(kept[..<start] + kept[min(kept.count, start + size)...])
         let next = run(seed: result.seed, keeping: fewer, without: mutant)
-        // Without the steps that take devices off line a run may be too long, which shows nothing.
-        let isTooLong =
-          next.happenings == World.mostHappenings && result.happenings < next.happenings
-        if !isTooLong, next.violations.contains(where: { names.contains($0.name) }) {
+        if result.isCutShort || !next.isCutShort,
+          next.violations.contains(where: { names.contains($0.name) })
+        {
           (best, kept, isSmaller) = (next, fewer, true)
         } else {
           start += size

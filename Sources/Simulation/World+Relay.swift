@@ -68,7 +68,8 @@ extension World {
     guard !relay.isRunning else { return }
     relay.isRunning = true
     relay.machine = RelayMachine(
-      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept, open: 1)
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept, open: 1
+    )
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     relay.isClockSetBack = false
