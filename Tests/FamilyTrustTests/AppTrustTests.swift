@@ -329,6 +329,25 @@ import Testing
     #expect(lie.contains(.disbelieved(.contradiction)) && app.known.sorted() == [phone.canonical])
   }
 
+  @Test("K3, X3: an approval that comes after a later withdrawal makes known what is left of it")
+  func late() {
+    var home = Household()
+    let phones = ["+15550100", "+15550199"].map { Handle($0, .phoneNumber) }
+    home.answer(home.ask(handles: phones), "approve")
+    let link = home.children[3]!.link
+    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let other = AppID("example.other")
+    var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
+    for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
+    // The device knows that the first was taken back, and tells of the second alone.
+    let entry = AppEntry(
+      position: 1, body: .known([phones[1]]), evidence: link.evidence([command], for: other))
+    _ = app.step(.reply(.entry(entry)))
+    #expect(app.known.sorted() == [phones[1]])
+    _ = app.step(.reply(.evidence(entry.evidence)))
+    #expect(app.known.sorted() == [phones[1]])
+  }
+
   @Test("A4, X3: an answer in person is signed by the child's device; another's signature is none")
   func inPerson() {
     var home = Household()

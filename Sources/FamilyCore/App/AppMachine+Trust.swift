@@ -39,35 +39,44 @@ extension AppMachine {
   mutating func learn(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
     guard trust != nil else { return believe(entry.body) }
     try check(entry)
-    let learned = try learn(entry.evidence)
     switch entry.body {
     case .known(let handles), .forgotten(let handles):
-      let said = Set(learned.handles)
-      // The rest of the entry holds; these nobody has signed anything about.
-      guard handles.allSatisfy({ said.contains($0.canonical) }) else { throw .contradiction }
-    case .response, .consentWithdrawn: break
+      return try learn(entry.evidence, about: handles.map(\.canonical))
+    case .response(let question, let choice):
+      let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
+      // A default has no evidence, and makes nothing known.
+      return try learn(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
+    case .consentWithdrawn: return try learn(entry.evidence, about: [])
     }
-    return learned.records
   }
 
   /// Takes pieces of evidence, if all are believed. Of two statements about one thing the later made counts,
   /// so one that comes again changes nothing.
-  mutating func learn(_ evidence: [Evidence]) throws(Problem) -> AppTrust.Learned {
-    guard var trust else { return AppTrust.Learned() }
+  ///
+  /// - Parameter handles: Whose standing it tells. An approval may be of others as well, and of those the app
+  ///   was told all that is said when it is about them: it may have been taken back before.
+  mutating func learn(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
+    -> [AppRecordChange]
+  {
+    guard var trust else { return [] }
     for piece in evidence { _ = try trust.check(piece, in: app) }
-    var all = AppTrust.Learned()
+    var records: [AppRecordChange] = []
+    var said: Set<Handle> = []
+    var isWithdrawn: Bool?
     for piece in evidence {
       let learned = trust.learn(piece, in: app)
-      all.handles += learned.handles
-      all.records += learned.records
-      guard let isWithdrawn = learned.isConsentWithdrawn else { continue }
-      all.records.append(setConsent(isWithdrawn: isWithdrawn))
+      said.formUnion(learned.handles)
+      records += learned.records
+      isWithdrawn = learned.isConsentWithdrawn ?? isWithdrawn
     }
+    // These nobody has signed anything about.
+    guard handles.allSatisfy(said.contains) else { throw .contradiction }
     self.trust = trust
-    for handle in all.handles {
-      all.records.append(setKnown(handle, trust.isKnown(handle, in: app)))
+    for handle in handles where said.contains(handle) {
+      records.append(setKnown(handle, trust.isKnown(handle, in: app)))
     }
-    return all
+    if let isWithdrawn { records.append(setConsent(isWithdrawn: isWithdrawn)) }
+    return records
   }
 
   /// Remembers a question whose default permits something.
