@@ -138,12 +138,11 @@ struct Children {
       default: throw Refused(reply: reply.reply)
       }
     }
-    let now = Monotonic.now()
-    while let next = pace?.next(now) { try transmit(next, &devices) }
     while let (family, broadcast) = try devices.nextBroadcast() {
       guard case .event(let event) = broadcast else { continue }
       // Its own event is the answer to its command.
       unaccepted[event.command] = nil
+      pace?.answered(event.command, isTooMuch: false, Monotonic.now())
       guard case .decided(let decision) = event.body else { continue }
       let audience = Audience.conversation(RelayAddress.child)
       try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
@@ -153,5 +152,7 @@ struct Children {
       result.done += 1
       if start >= since { result.times.append(Double(Monotonic.now() - start) / 1e9) }
     }
+    let now = Monotonic.now()
+    while let next = pace?.next(now) { try transmit(next, &devices) }
   }
 }
