@@ -41,25 +41,31 @@ extension AppMachine {
     try check(entry)
     switch entry.body {
     case .known(let handles), .forgotten(let handles):
-      return try learn(entry.evidence, about: handles.map(\.canonical))
+      return try take(entry.evidence, about: handles.map(\.canonical))
     case .response(let question, let choice):
       let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
       // A default has no evidence, and makes nothing known.
-      return try learn(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
-    case .consentWithdrawn: return try learn(entry.evidence, about: [])
+      return try take(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
+    case .consentWithdrawn: return try take(entry.evidence, about: [])
     }
   }
 
-  /// Takes pieces of evidence, if all are believed. Of two statements about one thing the later made counts,
+  /// Takes pieces of evidence about handles that a reset names later, if all are believed.
+  mutating func learn(_ evidence: [Evidence]) throws(Problem) -> [AppRecordChange] {
+    guard let trust else { return [] }
+    for piece in evidence { _ = try trust.check(piece, in: app) }
+    return try take(evidence, about: [])
+  }
+
+  /// Takes pieces of evidence that were checked. Of two statements about one thing the later made counts,
   /// so one that comes again changes nothing.
   ///
   /// - Parameter handles: Whose standing it tells. An approval may be of others as well, and of those the app
   ///   was told all that is said when it is about them: it may have been taken back before.
-  mutating func learn(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
+  private mutating func take(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
     -> [AppRecordChange]
   {
     guard var trust else { return [] }
-    for piece in evidence { _ = try trust.check(piece, in: app) }
     var records: [AppRecordChange] = []
     var said: Set<Handle> = []
     var isWithdrawn: Bool?

@@ -158,7 +158,7 @@ public struct AppMachine: Sendable {
     case .roster(let proof): return trust?.take(proof).map(disbelieve) ?? []
     case .evidence(let evidence):
       do throws(Problem) {
-        return [.persist(try learn(evidence, about: []))]
+        return [.persist(try learn(evidence))]
       } catch { return disbelieve(error) }
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
