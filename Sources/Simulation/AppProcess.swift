@@ -198,7 +198,8 @@ extension World {
         agenda.plan(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
       // The device is honest here, and so whatever it tells is to be believed.
-      case .disbelieved(let problem): preconditionFailure("an app refused: \(problem)")
+      case .disbelieved(let problem):
+        fatalError("seed \(scenario.seed): an app refused: \(problem)")
       case .asked, .age, .consentChanged, .caughtUp: break
       }
     }

@@ -157,6 +157,28 @@ import Testing
     #expect(!home2.apps[3]!.isConsentWithdrawn)
   }
 
+  @Test("K3, X3: what the device sent to an earlier process is no forgery, and is not lost")
+  func early() {
+    var home = Household()
+    let question = home.ask("ada")
+    home.answer(question, "approve")
+    var first = entry(question, home)
+    first.position = 1
+    var machine = AppMachine(Household.app, trusting: (home.appSecurity, KeyVault.Public()))
+    _ = machine.step(.connected)
+    // Without the rosters, which come with the answer to this process's attachment, nothing can be verified.
+    let proofs = home.children[3]!.link.rosterProofs
+    #expect(machine.step(.reply(.entry(first))).isEmpty)
+    #expect(machine.step(.reply(.roster(proofs.last!))).isEmpty)
+    for reply in [.attached(acknowledged: 0)] + proofs.map({ AppReply.roster($0) }) {
+      for effect in machine.step(.reply(reply)) {
+        if case .disbelieved(let problem) = effect { Issue.record("\(problem)") }
+      }
+    }
+    _ = machine.step(.reply(.entry(first)))
+    #expect(machine.known.sorted() == [Handle("ada", .custom)])
+  }
+
   @Test("X3: an approval for another child, family or app, or by who was removed, is none")
   func elsewhere() {
     var home = Household()
@@ -175,6 +197,7 @@ import Testing
           AppSecurity(family: family, child: child, organizerKey: home.keys[1]!.signingKey),
           KeyVault.Public()
         ))
+      _ = machine.step(.reply(.attached(acknowledged: 0)))
       for proof in home.children[3]!.link.rosterProofs { _ = machine.step(.reply(.roster(proof))) }
       var first = entry
       first.position = 1
@@ -253,6 +276,7 @@ import Testing
     var machine = AppMachine(
       Household.app, trusting: (home.appSecurity, KeyVault.Public()),
       restoring: [.pinned(Household.security(home.keys[1]!))])
+    _ = machine.step(.reply(.attached(acknowledged: 0)))
     #expect(machine.step(.reply(.roster(forged))).contains(.disbelieved(.notSigned)))
     var proof = home.children[3]!.link.rosterProofs[0]
     proof.roster.devices[0].signingKey = stranger.keys[1]!.signingKey
@@ -318,6 +342,7 @@ import Testing
     let command = home.event { if case .decided = $0 { true } else { false } }.command
     let evidence = link.evidence([command], for: other)
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
+    _ = app.step(.reply(.attached(acknowledged: 0)))
     for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
     _ = app.step(
       .reply(.entry(AppEntry(position: 1, body: .known([phone.canonical]), evidence: evidence))))
@@ -338,6 +363,7 @@ import Testing
     let command = home.event { if case .decided = $0 { true } else { false } }.command
     let other = AppID("example.other")
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
+    _ = app.step(.reply(.attached(acknowledged: 0)))
     for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
     // The device knows that the first was taken back, and tells of the second alone.
     let entry = AppEntry(

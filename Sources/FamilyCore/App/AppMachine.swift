@@ -66,6 +66,8 @@ public struct AppMachine: Sendable {
   /// to the app's code come again, one after the other: those behind this one are not consumed.
   private var given: UInt64 = 0
   private var isConnected = false
+  /// Whether the device has answered this connection's attachment: what it says from then on is meant for it.
+  private var isAttached = false
   private var subscribed: Set<Topic.Kind> = []
   private var asking: [(question: Question, manner: AskManner)] = []
   /// Requests about the age that have no answer, in order.
@@ -118,6 +120,7 @@ public struct AppMachine: Sendable {
     switch input {
     case .connected:
       isConnected = true
+      isAttached = false
       var first: [Effect] = []
       if let security = toPin {
         toPin = nil
@@ -148,7 +151,12 @@ public struct AppMachine: Sendable {
 
   private mutating func handle(_ reply: AppReply) -> [Effect] {
     switch reply {
+    // For an earlier process, or connection, that the device had not seen end: it comes again.
+    case .roster where !isAttached, .evidence where !isAttached, .reset where !isAttached,
+      .entry where !isAttached, .caughtUp where !isAttached:
+      return []
     case .attached(let acknowledged):
+      isAttached = true
       // Whoever has the app's positions from another device starts from that device's.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged

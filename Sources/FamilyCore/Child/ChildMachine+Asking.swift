@@ -22,7 +22,8 @@ extension ChildMachine {
         update(app) {
           $0.attach(applied: applied, known: handles) { machine.evidence(of: handles, in: app) }
         } ?? []
-      effects += (proofs + replies).map { .app(app, $0) }
+      // What comes before the first of them is not for this attachment.
+      effects += (replies.prefix(1) + proofs + replies.dropFirst()).map { .app(app, $0) }
     case .disbelieved(let problem): effects.append(.notify(.appDisbelieves(app, problem)))
     case .register: out.changes += update(app) { $0.register() } ?? []
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
