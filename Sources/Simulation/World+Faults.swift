@@ -67,15 +67,22 @@ extension World {
     switch process {
     case .relay:
       relay.clock += by
-      relay.isClockSetBack = by < -Self.clockStep
+      note(by, process, &relay.unseenJump)
       planRelayTimer()
     case .device(let index):
       devices[index].clock += by
-      devices[index].isClockSetBack = by < -Self.clockStep
+      note(by, process, &devices[index].unseenJump)
       planDeviceTimer(index)
     case .app: break
     }
-    if by < -Self.clockStep { agenda.plan(.clockSeen(process), at: now + dice.within(0...15_000)) }
+  }
+
+  /// A shell sees what all jumps since its last look come to.
+  private func note(_ by: Int64, _ process: Act.Process, _ unseen: inout Int64) {
+    guard unseen == 0 else { return unseen += by }
+    guard by < -Self.clockStep else { return }
+    unseen = by
+    agenda.plan(.clockSeen(process), at: now + dice.within(0...15_000))
   }
 
   /// As `ClockWatch.step`.
@@ -86,15 +93,17 @@ extension World {
     guard mutant != .clockSetBack else { return }
     switch process {
     case .relay:
-      guard relay.isRunning, relay.isClockSetBack else { return }
-      relay.isClockSetBack = false
+      let jump = relay.unseenJump
+      relay.unseenJump = 0
+      guard relay.isRunning, jump < -Self.clockStep else { return }
       let now = clock(relay.clock)
       _ = relay.machine.step(.clockSetBack, now: now)
       relay.outgoing.cursorsDue = relay.outgoing.cursorsDue.map { min($0, now) }
       planRelayTimer()
     case .device(let index):
-      guard devices[index].isRunning, devices[index].isClockSetBack else { return }
-      devices[index].isClockSetBack = false
+      let jump = devices[index].unseenJump
+      devices[index].unseenJump = 0
+      guard devices[index].isRunning, jump < -Self.clockStep else { return }
       deviceInput(index, .clockSetBack)
     case .app: break
     }

@@ -38,8 +38,8 @@ struct RelayProcess {
   var listeners: [[UInt8]: [Int]] = [:]
   var fuse = Fuse()
   var clock: Int64 = 0
-  /// Set back in this life, and not seen yet.
-  var isClockSetBack = false
+  /// What jumps since a step back in this life come to, until the shell sees them.
+  var unseenJump: Int64 = 0
   var delay: Int64 = 0
   var hasTurn = false
   var timerAt: Int64?
@@ -72,7 +72,7 @@ extension World {
     )
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
-    relay.isClockSetBack = false
+    relay.unseenJump = 0
     for index in devices.indices { connect(index) }
   }
 

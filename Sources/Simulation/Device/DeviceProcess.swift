@@ -22,8 +22,8 @@ final class DeviceProcess {
   var life = 0
   var fuse = Fuse()
   var clock: Int64 = 0
-  /// Set back in this life, and not seen yet.
-  var isClockSetBack = false
+  /// What jumps since a step back in this life come to, until the shell sees them.
+  var unseenJump: Int64 = 0
   var timerAt: Int64?
   /// As `AgentHost`'s: what waits for the end of the turn.
   var changes: [RecordChange] = []

@@ -12,7 +12,7 @@ extension World {
     device.isRunning = true
     device.life += 1
     device.timerAt = nil
-    device.isClockSetBack = false
+    device.unseenJump = 0
     let records = device.disk.records()
     let ids = IDSource(seed: dice.next())
     if device.plan.isGuardians {
