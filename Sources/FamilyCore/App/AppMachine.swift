@@ -171,8 +171,9 @@ public struct AppMachine: Sendable {
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
-      guard let index = asking.firstIndex(where: { $0.question.id == id }) else { return [] }
-      asking.remove(at: index)
+      guard asking.contains(where: { $0.question.id == id }) else { return [] }
+      // It may have been asked twice at once: the outcome is of both.
+      asking.removeAll { $0.question.id == id }
       return (outcome.mayHaveResponse ? [] : forgetAsked(id)) + [.asked(id, outcome)]
     case .age(let id, let reply):
       guard let index = ages.firstIndex(where: { $0.id == id }) else { return [] }

@@ -41,6 +41,17 @@ import Testing
     #expect(handled == [1, 2, 3])
   }
 
+  @Test("R6: a question that was asked twice at once has one outcome, and is not asked again after it")
+  func askedTwice() {
+    var machine = AppMachine(World.app)
+    _ = machine.step(.connected)
+    let question = World.question(1, Self.handle)
+    for _ in 0..<2 { _ = machine.step(.ask(question, .byMessage)) }
+    #expect(machine.step(.reply(.asked(question.id, .sent))) == [.asked(question.id, .sent)])
+    _ = machine.step(.disconnected)
+    #expect(machine.step(.connected) == [.send(.attach(app: World.app, applied: 0))])
+  }
+
   @Test("R6: a response stays owed when a later entry, sent to the process before, comes first")
   func overtaken() {
     var machine = AppMachine(World.app, restoring: [.position(applied: 3, consumed: 2)])
