@@ -41,7 +41,7 @@ import Testing
     #expect(handled == [1, 2, 3])
   }
 
-  @Test("R6: a question that was asked twice at once has one outcome, and is not asked again after it")
+  @Test("R6: a question that was asked twice at once has one outcome, and is not asked again")
   func askedTwice() {
     var machine = AppMachine(World.app)
     _ = machine.step(.connected)
