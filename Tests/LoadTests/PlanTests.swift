@@ -74,6 +74,7 @@ import ZeroMQ
       let entry = AppEntry(position: position, body: .response(question, choice))
       _ = crowd.take(.entry(entry), Crowd.app, on: child)
     }
+    _ = crowd.take(.attached(acknowledged: 0), Crowd.app, on: child)
     tell(.approve, at: 1)
     #expect(crowd.takeSamples().1.wrongAnswers == 0)
     _ = crowd.begin(arrival, scheduled: Monotonic.now())
