@@ -86,3 +86,9 @@ public struct AppID: Hashable, Comparable, Sendable {
   public init(_ rawValue: String) { self.rawValue = rawValue }
   public static func < (a: AppID, b: AppID) -> Bool { a.rawValue < b.rawValue }
 }
+
+extension UInt64 {
+  /// 32 bits in which numbers that follow each other, or that differ by a power of two, lie far apart: times
+  /// 2⁶⁴ divided by the golden ratio (Knuth, Sorting and Searching, 6.4).
+  @inlinable package var scattered: UInt64 { (self &* 0x9E37_79B9_7F4A_7C15) >> 32 }
+}

@@ -40,9 +40,9 @@ struct PlaceTable: Sendable {
     return slot
   }
 
-  /// Where the search for the key begins (Knuth's multiplicative hashing).
+  /// Where the search for the key begins.
   private func home(of key: FamilyID) -> Int {
-    Int(truncatingIfNeeded: (key.rawValue &* 0x9E37_79B9_7F4A_7C15) >> 32) & (keys.count - 1)
+    Int(truncatingIfNeeded: key.rawValue.scattered) & (keys.count - 1)
   }
 
   private mutating func grow() {

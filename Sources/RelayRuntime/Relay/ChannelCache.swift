@@ -37,8 +37,7 @@ struct ChannelCache: Sendable {
   {
     let meaning = ChannelCipher.Meaning(
       family: family, audience: audience, generation: generation)
-    let mixed = (family.rawValue &* 31 &+ audience.rawValue) &* 0x9E37_79B9_7F4A_7C15
-    let place = Int(mixed >> 32) % entries.count
+    let place = Int((family.rawValue &* 31 &+ audience.rawValue).scattered) % entries.count
     if let found = entries[place], found.meaning == meaning { return (found.topic, found.key) }
     let (topic, bytes) = channel(family, audience, generation)
     let key = SymmetricKey(data: bytes)

@@ -97,8 +97,6 @@ extension FamilyID {
   /// The family's lane of so many: numbers that follow each other, or that differ by a power of two or by
   /// the number of lanes, do not meet in one.
   package func lane(of lanes: Int) -> Int {
-    // What multiplies is 2⁶⁴ divided by the golden ratio (Knuth, Sorting and Searching, 6.4).
-    let mixed = (rawValue &* 0x9E37_79B9_7F4A_7C15) >> 32
-    return Int((mixed * UInt64(lanes)) >> 32)
+    Int((rawValue.scattered * UInt64(lanes)) >> 32)
   }
 }
