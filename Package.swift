@@ -34,6 +34,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -59,6 +60,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -88,10 +90,7 @@ let package = Package(
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
         "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
-        logging,
-        lifecycle,
-        subprocess, system,
-        argumentParser,
+        deque, logging, lifecycle, subprocess, system, argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
     layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),

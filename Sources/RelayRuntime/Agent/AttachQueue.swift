@@ -1,3 +1,4 @@
+import DequeModule
 import FamilyModel
 
 /// The devices of a host attach some hundred at a time: a relay that has just started, or that is slow, is
@@ -15,9 +16,7 @@ struct AttachQueue {
   private var attaching: [DeviceAddress: Instant] = [:]
   /// When those that were not answered asked last.
   private var asked: [DeviceAddress: (at: Instant, from: [Cursor])] = [:]
-  private var waiting: [DeviceAddress] = []
-  /// The first of `waiting` that still waits.
-  private var first = 0
+  private var waiting: Deque<DeviceAddress> = []
   private var window = Self.window.most
   /// Milliseconds that an answer takes usually.
   private var usual: Int64 = 0
@@ -54,16 +53,15 @@ struct AttachQueue {
 
   /// Takes those whose turn it is.
   mutating func next(_ now: Instant) -> [DeviceAddress] {
-    guard first < waiting.count else { return [] }
+    guard !waiting.isEmpty else { return [] }
     if attaching.count >= window {
       let answering = attaching.filter { now < $0.value + Self.patience }
       if answering.count < attaching.count { window = max(Self.window.least, window / 2) }
       attaching = answering
     }
-    let turn = waiting[first...].prefix(max(0, window - attaching.count))
+    let turn = Array(waiting.prefix(max(0, window - attaching.count)))
     for device in turn { attaching[device] = now }
-    first += turn.count
-    if first == waiting.count { (waiting, first) = ([], 0) }
-    return Array(turn)
+    waiting.removeFirst(turn.count)
+    return turn
   }
 }

@@ -1,10 +1,12 @@
+import DequeModule
 package import FamilyModel
 
 /// Keeps one connection from burying a relay that has too much to do: it bounds the questions on their way,
 /// and commands are not sent again while their answer can still be expected.
 ///
 /// The window for questions grows by one for each that the relay takes, until it refuses one as too many;
-/// from then on by one for each windowful, and each refusal halves it; what finds no room waits here, in order, and goes when others were answered.
+/// from then on by one for each windowful, and each refusal halves it; what finds no room waits here, in order,
+/// and goes when others were answered.
 /// Other commands are never held back: they end what is under way. Moments are nanoseconds of `Monotonic`.
 package struct Pace<Item> {
   /// Questions on their way: at first, at most.
@@ -27,9 +29,7 @@ package struct Pace<Item> {
   private var window = Self.window.first
   private var sent: [CommandID: Sent] = [:]
   private var questions = 0
-  private var waiting: [(id: CommandID, item: Item)?] = []
-  /// The first of `waiting` that still waits.
-  private var first = 0
+  private var waiting: Deque<(id: CommandID, item: Item)> = []
   private var held: Set<CommandID> = []
   /// How long an answer takes usually.
   private var usual: UInt64 = 0
@@ -92,21 +92,15 @@ package struct Pace<Item> {
 
   /// A question that may go now.
   package mutating func next(_ now: UInt64) -> Item? {
-    while first < waiting.count, questions < Int(window) {
-      let entry = waiting[first]!
-      waiting[first] = nil
-      first += 1
-      if first == waiting.count { (waiting, first) = ([], 0) }
-      held.remove(entry.id)
-      note(entry.id, true, now)
-      return entry.item
-    }
-    return nil
+    guard questions < Int(window), let entry = waiting.popFirst() else { return nil }
+    held.remove(entry.id)
+    note(entry.id, true, now)
+    return entry.item
   }
 
   /// The connection is gone, and what was on its way with it; devices bring their commands again. What the
   /// relay could take stays known.
   package mutating func restart() {
-    (sent, questions, waiting, first, held) = ([:], 0, [], 0, [])
+    (sent, questions, waiting, held) = ([:], 0, [], [])
   }
 }

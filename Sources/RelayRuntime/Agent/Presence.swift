@@ -1,5 +1,5 @@
-import FamilyModel
 import FamilyCore
+import FamilyModel
 
 /// Says for the devices of one connection that they are there: one request for many, since a host may have
 /// thousands on a connection, and a ping of each would be most of what an idle relay hears.
