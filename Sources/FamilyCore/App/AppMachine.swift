@@ -150,11 +150,9 @@ public struct AppMachine: Sendable {
   }
 
   private mutating func handle(_ reply: AppReply) -> [Effect] {
+    // What is for an earlier process, or connection, that the device had not seen end comes again.
+    guard isAttached || !reply.followsAttachment else { return [] }
     switch reply {
-    // For an earlier process, or connection, that the device had not seen end: it comes again.
-    case .roster where !isAttached, .evidence where !isAttached, .reset where !isAttached,
-      .entry where !isAttached, .caughtUp where !isAttached:
-      return []
     case .attached(let acknowledged):
       isAttached = true
       // Whoever has the app's positions from another device starts from that device's.
@@ -310,5 +308,15 @@ public struct AppMachine: Sendable {
     consumedAhead.subtract(passed)
     waiting.removeAll { $0.position <= consumed && !$0.isDelivered }
     return passed.map { .remove(.consumedAhead($0)) }
+  }
+}
+
+extension AppReply {
+  /// Whether it means something only after the answer to the attachment.
+  fileprivate var followsAttachment: Bool {
+    switch self {
+    case .roster, .evidence, .reset, .entry, .caughtUp: true
+    case .attached, .asked, .age, .failed: false
+    }
   }
 }
