@@ -24,10 +24,15 @@ final class Crew: Sendable {
     /// Takes the message, and leaves an empty one.
     func put(_ message: inout Multipart) { mailbag.withLock { $0.put(&message) } }
 
-    /// Gives the lane what was received for it; the bag that it has emptied comes back.
+    /// Gives the lane what was received for it, if it has done all that it had; the empty bag comes back.
     func load() {
-      lane.withLock { lane in mailbag.withLock { swap(&$0, &lane.mailbag) } }
+      lane.withLock { lane in
+        if lane.left == 0 { mailbag.withLock { swap(&$0, &lane.mailbag) } }
+      }
     }
+
+    /// Messages that wait for the lane.
+    var waiting: Int { lane.withLock { $0.left } + mailbag.withLock { $0.count } }
   }
 
   /// The lanes.
@@ -74,22 +79,21 @@ final class Crew: Sendable {
     isDone.signal()
   }
 
-  /// Has the lanes handle what was received, one after the other on the caller's thread.
-  func work() {
-    for place in places {
-      place.load()
-      place.with { $0.work() }
-    }
-  }
+  /// Messages that wait for the lanes, which are not at work.
+  var waiting: Int { places.reduce(0) { $0 + $1.waiting } }
 
-  /// Has the lanes handle what was received, all at the same time; returns when they have, and the body, too.
-  func work(meanwhile body: () throws -> Void) rethrows {
-    for (place, begin) in zip(places, begins) {
-      place.load()
-      begin.signal()
+  /// Has the lanes handle some of what was received; returns when they have, and the body, too: all at the same
+  /// time, or one after the other on the caller's thread.
+  func work(isForked: Bool, meanwhile body: () throws -> Void) rethrows {
+    for place in places { place.load() }
+    if isForked {
+      for begin in begins { begin.signal() }
+      defer { for _ in begins { isDone.wait() } }
+      try body()
+    } else {
+      try body()
+      for place in places { place.with { $0.work() } }
     }
-    defer { for _ in begins { isDone.wait() } }
-    try body()
   }
 }
 

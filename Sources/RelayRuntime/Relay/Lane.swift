@@ -29,6 +29,8 @@ struct Lane: ~Copyable, Sendable {
 
   /// What it works on.
   var mailbag = Mailbag()
+  /// Messages in it that were handled.
+  private var handled = 0
   /// Whether acknowledgements may wait unread: nothing is published again for want of them.
   var isBehind = false
   var machine: RelayMachine
@@ -57,12 +59,22 @@ struct Lane: ~Copyable, Sendable {
       ChannelCipher(secret: keys.channelSecret), most: RelayLimits.channels / lanes)
   }
 
-  /// Handles what is in the mailbag, and what the clock asks for.
+  /// Handles the next ones in the mailbag, and what the clock asks for.
   mutating func work() {
-    for index in 0..<mailbag.count { handle(index) }
-    mailbag.removeAll()
+    let end = min(mailbag.count, handled + RelayLimits.slice)
+    while handled < end {
+      handle(handled)
+      handled += 1
+    }
+    if handled == mailbag.count {
+      mailbag.removeAll()
+      handled = 0
+    }
     tick(.now)
   }
+
+  /// Messages in the mailbag that were not handled.
+  var left: Int { mailbag.count - handled }
 
   /// What was put aside, and is now for the caller to handle in this order.
   mutating func takeAside() -> [Request] {

@@ -28,8 +28,8 @@ struct Outgoing: Sendable {
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
   var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
-  /// Read from the store after the commit, so that they hold what was decided before them, and not what
-  /// was decided after them, when the device may have been removed.
+  /// Read from the store after the commit, so that they hold what was decided before them; what was decided
+  /// after them, when the device may have been removed, is left out.
   var pages: [Page] = []
   var republishes: [Republish] = []
   /// The descriptors of connections whose peers have proved who they are.

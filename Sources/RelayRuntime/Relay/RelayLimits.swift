@@ -2,14 +2,17 @@ import ZeroMQ
 
 /// Every bound of the relay's shell, and what happens there.
 enum RelayLimits {
-  /// Most requests of one commit; the others wait for the next.
+  /// Most requests that wait for the lanes, and about as many of one commit; the others wait in libzmq.
   static let batchRequests = 4_096
-  /// Bytes of requests of one commit, likewise.
+  /// Most requests that a lane handles in one go: those before them are stored meanwhile. Larger ones would
+  /// leave nothing for the others to do at the same time when a thousand are on the way.
+  static let slice = 128
+  /// Bytes of requests that wait, likewise: then all of them are handled before more are received.
   static let batchBytes = 16 << 20
   /// Lanes at most; more than there are processors are of no use.
   static let lanes = 16
-  /// Batches that are received in one go; then subscriptions and timers have their turn.
-  static let rounds = 8
+  /// Slices that are handled in one go; then subscriptions and timers have their turn.
+  static let rounds = 64
   /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
   /// for them, takes as long as some ten requests.
   static let forkedRequests = 48

@@ -1,31 +1,38 @@
 import FamilyCore
 import FamilyModel
+import RelayStore
 import RelayWire
 import ZeroMQ
 
 extension RelayService {
-  /// Takes what waits, and commits what it leads to. With much to do, what came first goes out while the lanes
-  /// work on what came after it, and what comes then is received.
+  /// Takes what waits, and commits what it leads to. With much to do, what came first is stored, and goes out,
+  /// while the lanes work on what came after it, and what comes then is received.
   func drainRequests() {
     guarded {
-      var waiting = try receive()
-      var rounds = 1
+      var rounds = 0
+      try receive()
       while waiting > 0, failure == nil {
-        var next = 0
+        rounds += 1
+        let mayReceive = rounds < RelayLimits.rounds
+        let isForked = crew.isMany && waiting >= configuration.forkedRequests
+        if isForked { counters.forks += 1 }
         noteBehind()
-        if crew.isMany, waiting >= configuration.forkedRequests {
-          counters.forks += 1
-          try crew.work {
-            try release()
-            if rounds < RelayLimits.rounds { next = try receive() }
-          }
-        } else {
-          crew.work()
+        try crew.work(isForked: isForked) {
+          try release()
+          if mayReceive { try receive() }
         }
         for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
-        if next > 0 { try collect() }
-        waiting = next
-        rounds += 1
+        let left = crew.waiting
+        decided += waiting - left
+        waiting = left
+        if waiting == 0, mayReceive { try receive() }
+        if waiting == 0, mayReceive, isCommitting {
+          try finish()
+          try receive()
+        }
+        let isMuch =
+          decided >= configuration.batchRequests || waitingBytes >= RelayLimits.batchBytes
+        if waiting > 0, isMuch || committer.isIdle { try begin() }
       }
       noteBehind()
     }
@@ -36,12 +43,13 @@ extension RelayService {
     for place in crew.places { place.with { $0.isBehind = admission.isBehind } }
   }
 
-  /// Gives what waits to the lanes, up to the limits of a batch; tells how many messages those were.
-  private func receive() throws -> Int {
-    var (count, bytes) = (0, 0)
+  /// Gives what waits to the lanes, up to the limits.
+  private func receive() throws {
+    var count = 0
     var isQueueEmpty = false
+    if waiting == 0 { waitingBytes = 0 }
     admission.batchBegins(Instant.now.milliseconds)
-    while count < configuration.batchRequests, bytes < RelayLimits.batchBytes {
+    while waiting < configuration.batchRequests, waitingBytes < RelayLimits.batchBytes {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
         isQueueEmpty = true
@@ -53,15 +61,15 @@ extension RelayService {
         refusals.refuse(.malformed, message.bytes(0))
         continue
       }
-      bytes += message.withBytes(2) { $0.count }
+      waitingBytes += message.withBytes(2) { $0.count }
       if refuseIfFull() { continue }
       // Where it does not stand, any lane reads it, and finds that it does not have the family.
       let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
       crew[family].put(&message)
+      waiting += 1
     }
     counters.requests += count
     admission.batchEnds(isQueueEmpty: isQueueEmpty)
-    return count
   }
 
   /// Answers a question that is one too many, unread; other requests are never refused for that.
@@ -117,7 +125,9 @@ extension RelayService {
     // It may be in this very batch.
     flush()
     guarded {
-      let seq = try store.seq(of: id, in: request.family)
+      let seq = try committer.read { store throws(StoreError) in
+        try store.seq(of: id, in: request.family)
+      }
       place.with { $0.machine.know(id, seq: seq, in: request.family) }
       counters.recalls += 1
     }
@@ -180,7 +190,7 @@ extension RelayService {
     else { return false }
     let now = Instant.now
     guarded {
-      let stored = try store.load(family)
+      let stored = try committer.read { store throws(StoreError) in try store.load(family) }
       let events = try stored.events.map { try Event.decode($0.payload) }
       place.with { lane in
         lane.machine.load(

@@ -8,40 +8,64 @@ extension RelayService {
   /// Makes what the lanes have done durable, then lets everything go that waited for it.
   func flush() {
     guarded {
+      try finish()
       try collect()
+      if !batch.isEmpty { try committer.commit(&batch) }
+      swap(&committing, &durable)
       try release()
       evict()
     }
   }
 
-  /// Takes what the lanes have done, after what they did before it is out; they must not be at work.
-  func collect() throws {
+  /// Begins to make durable what the lanes have done; what was begun before may go.
+  func begin() throws {
     try release()
-    for (index, place) in crew.places.enumerated() {
-      place.with { lane in
-        swap(&lane.outgoing, &outgoing[index])
-        batch.events += outgoing[index].events
-        batch.cursors += lane.cursors.take(events: outgoing[index].events.count, .now)
-      }
-      try republish(outgoing[index].republishes, in: place)
-    }
+    try settle()
+    try collect()
+    isCommitting = true
+    committer.begin(&batch)
   }
 
-  /// Stores what was collected, then sends all that waited for it. It looks into no lane: they may be at work.
-  func release() throws {
-    if !batch.isEmpty {
-      try store.commit(batch)
-      counters.commits += 1
-      counters.events += batch.events.count
-      batch.removeAll()
+  /// Waits until what was begun is durable, and lets it go.
+  func finish() throws {
+    try release()
+    try settle()
+    try release()
+  }
+
+  /// Waits until what was begun is durable; what was so before must be out.
+  private func settle() throws {
+    guard isCommitting else { return }
+    isCommitting = false
+    try committer.wait()
+    swap(&committing, &durable)
+  }
+
+  /// Takes what the lanes have done; they must not be at work, and nothing on its way to the store.
+  private func collect() throws {
+    decided = 0
+    for (index, place) in crew.places.enumerated() {
+      place.with { lane in
+        swap(&lane.outgoing, &committing[index])
+        batch.events += committing[index].events
+        batch.cursors += lane.cursors.take(events: committing[index].events.count, .now)
+      }
+      try republish(committing[index].republishes, in: place)
     }
+    guard !batch.isEmpty else { return }
+    counters.commits += 1
+    counters.events += batch.events.count
+  }
+
+  /// Sends all that waited for its commit. It looks into no lane: they may be at work.
+  func release() throws {
     // Who has gone asks again; who does not read is not waited for.
     for (route, bytes) in refusals.replies { try reply(route, bytes) }
-    for lane in outgoing { for (route, bytes) in lane.replies { try reply(route, bytes) } }
-    for lane in outgoing { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
-    for lane in outgoing { for page in lane.pages { try send(page) } }
+    for lane in durable { for (route, bytes) in lane.replies { try reply(route, bytes) } }
+    for lane in durable { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
+    for lane in durable { for page in lane.pages { try send(page) } }
     settle(&refusals)
-    for index in outgoing.indices { settle(&outgoing[index]) }
+    for index in durable.indices { settle(&durable[index]) }
   }
 
   private func settle(_ lane: inout Outgoing) {
@@ -87,8 +111,10 @@ extension RelayService {
   private func page(_ family: FamilyID, _ audience: Audience, _ after: UInt64, _ limit: Int) throws
     -> (events: [Event], more: Bool)
   {
-    let page = try store.events(
-      of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
+    let page = try committer.read { store throws(StoreError) in
+      try store.events(
+        of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
+    }
     return (try page.events.map { try Event.decode($0.payload) }, page.more)
   }
 

@@ -10,9 +10,10 @@ import ZeroMQ
 /// one commit, and only then answers and broadcasts.
 ///
 /// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
-/// One thread has the sockets and the store, and all else is done in lanes, each of which has some of the
-/// families: of a large batch by a ``Crew`` of threads at once, of a small one by the same thread. A failed
-/// relay sends nothing more, and `run` throws: who does not know what is on the disk must not guess.
+/// What comes goes from stage to stage, and each stage may work at the same time as the others: one thread has
+/// the sockets; a ``Crew`` of threads has lanes, each with some of the families; a ``Committer`` has the store.
+/// With little to do it is all done by the thread of the sockets. A failed relay sends nothing more, and `run`
+/// throws: who does not know what is on the disk must not guess.
 public actor RelayService: Service {
   /// Where and how a relay runs.
   public struct Configuration: Sendable {
@@ -25,7 +26,7 @@ public actor RelayService: Service {
     /// Parts of the families that are worked on at the same time. Two lanes have done their work in less
     /// time than the thread of the sockets has for sending and storing what they did before.
     public var lanes = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
-    /// Most requests of one commit; the others wait for the next.
+    /// Most requests that wait for the lanes, and of one commit; the others wait in libzmq.
     package var batchRequests = RelayLimits.batchRequests
     /// Requests of a batch from which on the lanes work at the same time.
     package var forkedRequests = RelayLimits.forkedRequests
@@ -49,7 +50,7 @@ public actor RelayService: Service {
 
   let configuration: Configuration
   let keys: RelayKeys
-  let store: any EventStore
+  let committer: Committer
   let logger: Logger
   private let context: Context
   private let onReady: @Sendable () -> Void
@@ -70,10 +71,20 @@ public actor RelayService: Service {
   var message = Multipart(maximumParts: 4)
   /// Answers to what was refused unread.
   var refusals = Outgoing()
-  /// What the lanes have done, on its way to the store and to the sockets.
-  var outgoing: [Outgoing]
-  /// Of that, what goes to the store.
+  /// Requests that were received and wait for the lanes.
+  var waiting = 0
+  /// Bytes received since none waited.
+  var waitingBytes = 0
+  /// Requests that the lanes have handled, and that wait for a commit.
+  var decided = 0
+  /// What the lanes have done, on its way to the store.
+  var committing: [Outgoing]
+  /// Of that, what the store has to keep.
   var batch = Batch()
+  /// Whether the committer has a batch.
+  var isCommitting = false
+  /// What is durable, on its way to the sockets.
+  var durable: [Outgoing]
   var clock = ClockWatch()
   var failure: (any Error)?
   /// What the relay has seen.
@@ -88,13 +99,14 @@ public actor RelayService: Service {
   ) throws {
     self.configuration = configuration
     self.keys = keys
-    self.store = store
+    committer = Committer(store)
     self.logger = logger
     self.onReady = onReady
     admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
     crew = Crew(configuration, keys)
-    outgoing = crew.places.map { _ in Outgoing() }
+    committing = crew.places.map { _ in Outgoing() }
+    durable = committing
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")
   }
@@ -104,10 +116,11 @@ public actor RelayService: Service {
   /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
   public func run() async throws {
     crew.start()
+    committer.start()
     defer {
       crew.stop()
       thread.stop()
-      store.close()
+      committer.stop()
     }
     try start()
     let ending = ending

@@ -1,0 +1,90 @@
+import Foundation
+import RelayStore
+import Synchronization
+
+/// The store, and a thread that commits to it while the relay's thread goes on.
+///
+/// The store belongs to its thread from `begin(_:)` to `wait()`, and to the relay's thread at all other times; a
+/// lock says so to the compiler, and nobody waits for it. There is one batch on the way at most.
+final class Committer: Sendable {
+  private struct Work {
+    var store: any EventStore
+    var batch = Batch()
+    var failure: StoreError?
+
+    mutating func commit() {
+      do throws(StoreError) { try store.commit(batch) } catch { failure = error }
+      batch.removeAll()
+    }
+  }
+
+  private let work: Mutex<Work>
+  private let begins = Semaphore()
+  private let isDone = Semaphore()
+  private let isOver = Atomic(false)
+  private let isAtRest = Atomic(true)
+
+  init(_ store: sending any EventStore) { work = Mutex(Work(store: store)) }
+
+  /// Starts the thread; it inherits the caller's mask of signals.
+  func start() {
+    let thread = Thread { [self] in serve() }
+    thread.name = "commits"
+    thread.start()
+  }
+
+  /// Ends the thread, which was started, when it has done its last, and lets the store's file go.
+  func stop() {
+    isOver.store(true, ordering: .releasing)
+    begins.signal()
+    isDone.wait()
+    work.withLock { $0.store.close() }
+  }
+
+  private func serve() {
+    while true {
+      begins.wait()
+      if isOver.load(ordering: .acquiring) { break }
+      work.withLock { $0.commit() }
+      isAtRest.store(true, ordering: .releasing)
+      isDone.signal()
+    }
+    isDone.signal()
+  }
+
+  /// Whether what was begun is durable, or nothing was.
+  var isIdle: Bool { isAtRest.load(ordering: .acquiring) }
+
+  /// Takes the batch, and makes it durable while the caller goes on; ``wait()`` has to follow.
+  func begin(_ batch: inout Batch) {
+    work.withLock { swap(&$0.batch, &batch) }
+    isAtRest.store(false, ordering: .releasing)
+    begins.signal()
+  }
+
+  /// Returns when what was begun is durable.
+  ///
+  /// - Throws: what the store failed with: nothing was kept.
+  func wait() throws(StoreError) {
+    isDone.wait()
+    if let failure = work.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// Makes the batch durable on the caller's thread.
+  func commit(_ batch: inout Batch) throws(StoreError) {
+    let failure = work.withLock { work in
+      swap(&work.batch, &batch)
+      work.commit()
+      return work.failure
+    }
+    if let failure { throw failure }
+  }
+
+  /// Reads from the store.
+  func read<R: Sendable>(_ body: @Sendable (any EventStore) throws(StoreError) -> R)
+    throws(StoreError) -> R
+  {
+    let result = work.withLock { work in Result { () throws(StoreError) in try body(work.store) } }
+    return try result.get()
+  }
+}
