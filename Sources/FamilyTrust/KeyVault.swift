@@ -8,6 +8,7 @@ import RelayWire
 /// are sealed for it, AES-GCM for contents.
 public struct KeyVault: DeviceVault {
   private let keys: DeviceKeys
+  private let verified: Verified?
   public let agreementKey: [UInt8]
 
   /// What HPKE's key schedule is bound to, beside the binding of each use.
@@ -18,18 +19,23 @@ public struct KeyVault: DeviceVault {
   private static let encapsulated = 32
 
   /// The vault of these keys.
-  public init(_ keys: DeviceKeys) {
+  ///
+  /// - Parameter verified: What other devices of the process have verified; `nil`: this one is alone.
+  public init(_ keys: DeviceKeys, sharing verified: Verified? = nil) {
     self.keys = keys
+    self.verified = verified
     agreementKey = keys.agreementKey
   }
 
   public func sign(_ bytes: [UInt8]) -> [UInt8] {
     // It does not fail: the key is one.
-    Array(try! keys.signing.signature(for: bytes))
+    let signature = Array(try! keys.signing.signature(for: bytes))
+    verified?.made(keys.signingKey, signature, bytes)
+    return signature
   }
 
   public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
-    Self.verify(publicKey, signature, bytes)
+    verified?.verify(publicKey, signature, bytes) ?? Self.verify(publicKey, signature, bytes)
   }
 
   public func makeKey() -> [UInt8] {
