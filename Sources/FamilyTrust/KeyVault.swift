@@ -9,7 +9,7 @@ import RelayWire
 public struct KeyVault: DeviceVault {
   private let keys: DeviceKeys
   private let verified: Verified?
-  public let agreementKey: [UInt8]
+  public var agreementKey: [UInt8] { keys.agreementKey }
 
   /// What HPKE's key schedule is bound to, beside the binding of each use.
   private static let purpose = Data("permission-relay content key 1".utf8)
@@ -24,7 +24,6 @@ public struct KeyVault: DeviceVault {
   public init(_ keys: DeviceKeys, sharing verified: Verified? = nil) {
     self.keys = keys
     self.verified = verified
-    agreementKey = keys.agreementKey
   }
 
   public func sign(_ bytes: [UInt8]) -> [UInt8] {
