@@ -8,7 +8,8 @@ import RelayWire
 /// are sealed for it, AES-GCM for contents.
 public struct KeyVault: DeviceVault {
   private let keys: DeviceKeys
-  public let agreementKey: [UInt8]
+  private let verified: Verified?
+  public var agreementKey: [UInt8] { keys.agreementKey }
 
   /// What HPKE's key schedule is bound to, beside the binding of each use.
   private static let purpose = Data("permission-relay content key 1".utf8)
@@ -18,18 +19,22 @@ public struct KeyVault: DeviceVault {
   private static let encapsulated = 32
 
   /// The vault of these keys.
-  public init(_ keys: DeviceKeys) {
+  ///
+  /// - Parameter verified: What other devices of the process have verified; `nil`: this one is alone.
+  public init(_ keys: DeviceKeys, sharing verified: Verified? = nil) {
     self.keys = keys
-    agreementKey = keys.agreementKey
+    self.verified = verified
   }
 
   public func sign(_ bytes: [UInt8]) -> [UInt8] {
     // It does not fail: the key is one.
-    Array(try! keys.signing.signature(for: bytes))
+    let signature = Array(try! keys.signing.signature(for: bytes))
+    verified?.made(keys.signingKey, signature, bytes)
+    return signature
   }
 
   public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
-    Self.verify(publicKey, signature, bytes)
+    verified?.verify(publicKey, signature, bytes) ?? Self.verify(publicKey, signature, bytes)
   }
 
   public func makeKey() -> [UInt8] {

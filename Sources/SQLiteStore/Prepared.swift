@@ -22,6 +22,16 @@ struct Prepared {
     }
   }
 
+  /// Runs it with two strings of bytes bound to the given parameters.
+  func run(
+    binding first: Int32, _ bytes: [UInt8], and second: Int32, _ others: [UInt8]
+  ) throws {
+    try bytes.withUnsafeBytes { bytes in
+      bind(first, bytes)
+      try run(binding: second, others)
+    }
+  }
+
   /// Runs it with an id and the bytes bound to the given parameters.
   func run(binding first: Int32, _ id: ID128, and second: Int32, _ bytes: [UInt8]) throws {
     try withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { id in

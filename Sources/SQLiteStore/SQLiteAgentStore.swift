@@ -45,19 +45,22 @@ public final class SQLiteAgentStore: AgentStore {
   public func apply(_ changes: [Change]) throws(StoreError) {
     try Database.guarded {
       try queue.inDatabase { db in
-        try db.inTransaction(.immediate) {
-          let put = try db.cachedStatement(sql: "INSERT OR REPLACE INTO record VALUES (?,?,?)")
-          let delete = try db.cachedStatement(sql: "DELETE FROM record WHERE key = ?")
+        do {
+          try Prepared(db, "BEGIN IMMEDIATE").run()
+          let put = try Prepared(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
+          let delete = try Prepared(db, "DELETE FROM record WHERE key = ?")
           for change in changes {
             if let value = change.value {
-              try put.execute(arguments: [
-                Data(change.key), Data(value), Self.sum(change.key, value),
-              ])
+              put.bind(3, Int64(Self.sum(change.key, value)))
+              try put.run(binding: 1, change.key, and: 2, value)
             } else {
-              try delete.execute(arguments: [Data(change.key)])
+              try delete.run(binding: 1, change.key)
             }
           }
-          return .commit
+          try Prepared(db, "COMMIT").run()
+        } catch {
+          if db.isInsideTransaction { try Prepared(db, "ROLLBACK").run() }
+          throw error
         }
       }
     }

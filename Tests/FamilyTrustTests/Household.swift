@@ -51,6 +51,8 @@ struct Household {
   var answers: [UInt32: [Choice]] = [:]
   /// Whether devices verify: the tests must notice when they do not.
   var verifies = true
+  /// As devices of one host: what one of them was fooled by, all would be.
+  let verified = Verified()
   private var nextSeed: UInt64 = 1
   private var nextQuestion: UInt64 = 0
 
@@ -87,7 +89,8 @@ struct Household {
   }
 
   func security(_ id: UInt32) -> Security? {
-    verifies ? Security(KeyVault(keys[id]!), organizerKey: keys[1]!.signingKey) : nil
+    verifies
+      ? Security(KeyVault(keys[id]!, sharing: verified), organizerKey: keys[1]!.signingKey) : nil
   }
 
   private mutating func ids() -> IDSource {

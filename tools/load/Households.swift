@@ -58,21 +58,26 @@ struct Households: Codable, Sendable {
       Self.organizer: (.organizer, "Rosa"), Self.child: (.child, "Emily"),
       Self.guardian: (.guardian, "Alex"),
     ]
-    var (known, keys) = (UInt64.max, [DeviceID: Keys]())
-    return families.flatMap { family in
+    var (known, keys, organizerKey) = (UInt64.max, [DeviceID: Keys](), [UInt8]())
+    var credentials: [Credential] = []
+    // The hosts keep them.
+    credentials.reserveCapacity(families.count * devices.count)
+    for family in families {
       if block(family) != known {
         known = block(family)
         keys = self.keys(inBlock: known)
+        organizerKey = keys[Self.organizer]!.device.signingKey
       }
-      return devices.map { device in
+      credentials += devices.map { device in
         Credential(
           address: DeviceAddress(family: FamilyID(family), device: device),
           personID: PersonID(device.rawValue), role: roles[device]!.role,
           name: roles[device]!.name, keys: keys[device]!.connection,
-          deviceKeys: keys[device]!.device, organizerKey: keys[Self.organizer]!.device.signingKey,
+          deviceKeys: keys[device]!.device, organizerKey: organizerKey,
           relayKey: relay.relayKey, requests: relay.requests, broadcasts: relay.broadcasts)
       }
     }
+    return credentials
   }
 
   /// The commands that make these families, each signed by its organizer's device.

@@ -104,8 +104,11 @@ public struct ChildMachine: Sendable {
 
   /// When the machine wants a `timer` input; `nil`: never.
   public var deadline: Instant? {
-    let waiting = feeds.filter { $0.deadline != nil && isManaged($0) }
-    return ([link.deadline] + waiting.map(\.deadline)).compactMap { $0 }.min()
+    var earliest = link.deadline
+    for feed in feeds {
+      if let due = feed.deadline, isManaged(feed) { earliest = min(earliest ?? due, due) }
+    }
+    return earliest
   }
 
   /// The handles known in the app, in order.

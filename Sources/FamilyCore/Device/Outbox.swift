@@ -16,7 +16,7 @@ struct Outbox: Sendable {
   private(set) var pending: [Pending] = []
   private var next: UInt64 = 1
 
-  var deadline: Instant? { pending.map(\.due).min() }
+  var deadline: Instant? { pending.lazy.map(\.due).min() }
   var isFull: Bool { pending.count >= Limits.outbox }
 
   mutating func restore(_ position: UInt64, _ id: CommandID, _ command: Command) {

@@ -38,6 +38,8 @@ public actor AgentHost: Service {
 
   /// Most messages that one socket gives before another has its turn.
   static let drainLimit = 512
+  /// Nanoseconds that a durable change waits for company when nothing is sent because of it.
+  private static let unhurried: UInt64 = 5_000_000
 
   nonisolated let thread: SocketThread
   /// The socket thread.
@@ -61,10 +63,13 @@ public actor AgentHost: Service {
   private var timers = TimerQueue<DeviceAddress>()
   var attachQueue = AttachQueue()
   var rosters = SharedRosters()
+  private let verified = Verified()
   /// When memory is given back that the attachment of many took.
   var trimAt: Instant?
 
   private var changes: [Change] = []
+  /// When they are committed at the latest.
+  private var changesDue: UInt64?
   /// The same changes before they are encoded, for the observer.
   private var observed: [(DeviceAddress, [RecordChange])] = []
   private var clock = ClockWatch()
@@ -110,6 +115,7 @@ public actor AgentHost: Service {
     }
     logger.notice("stopping", metadata: ["unusable": "\(counters)"])
     thread.stop()
+    commit()
     store.close()
     if let failure { throw failure }
   }
@@ -147,16 +153,17 @@ public actor AgentHost: Service {
     rosters.share(&records, of: credential.address.family)
     observer?.restored(records, on: credential.address)
     let ids = IDSource(seed: .random(in: .min ... .max))
+    let security = credential.security(sharing: verified)
     if credential.role.isGuardian {
       let machine = GuardianMachine(
-        credential.address, of: credential.personID, security: credential.security,
+        credential.address, of: credential.personID, security: security,
         isSpokenFor: true, restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      security: credential.security, isSpokenFor: true, restoring: records, ids: ids,
+      security: security, isSpokenFor: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
@@ -182,6 +189,7 @@ public actor AgentHost: Service {
     for effect in wanted {
       if case .persist(let records) = effect {
         changes += records.map { Change($0, under: address.prefix) }
+        changesDue = changesDue ?? Monotonic.now() + Self.unhurried
         if observer != nil { observed.append((address, records)) }
         statusIsStale = true
       } else {
@@ -214,21 +222,26 @@ public actor AgentHost: Service {
     speakForAll()
     attachNext()
     trim(now)
-    repeat {
-      guarded {
-        if !self.changes.isEmpty { try self.store.apply(self.changes) }
-        self.changes.removeAll(keepingCapacity: true)
-      }
-      for (address, records) in observed { observer?.madeDurable(records, on: address) }
-      observed.removeAll(keepingCapacity: true)
+    while !effects.isEmpty || changesDue.map({ $0 <= Monotonic.now() }) ?? false {
+      commit()
       let wanted = effects
       effects = []
       for (address, effect) in wanted { carryOut(effect, for: address) }
-    } while !effects.isEmpty || !changes.isEmpty
+    }
     if statusIsStale { onChange?() }
     writeStatus(now)
     guarded { for connection in connections.values { try connection.revive() } }
     return nextTurn(after: now)
+  }
+
+  private func commit() {
+    guarded {
+      if !self.changes.isEmpty { try self.store.apply(self.changes) }
+      self.changes.removeAll(keepingCapacity: true)
+    }
+    changesDue = nil
+    for (address, records) in observed { observer?.madeDurable(records, on: address) }
+    observed.removeAll(keepingCapacity: true)
   }
 
   /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
@@ -239,7 +252,7 @@ public actor AgentHost: Service {
       let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, 3_600_000))
       return Monotonic.now() + UInt64(milliseconds) * 1_000_000
     }
-    return (connections.values.map(\.deadline) + [due]).compactMap { $0 }.min()
+    return (connections.values.map(\.deadline) + [due, changesDue]).compactMap { $0 }.min()
   }
 }
 

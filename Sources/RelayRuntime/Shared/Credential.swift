@@ -31,7 +31,12 @@ public struct Credential: Sendable {
   public var isInFamily: Bool { address.family.rawValue != 0 }
 
   /// By what the device believes and reads.
-  public var security: Security { Security(KeyVault(deviceKeys), organizerKey: organizerKey) }
+  public var security: Security { security(sharing: nil) }
+
+  /// The same for a device that is one of several in a process, which share what they have verified.
+  public func security(sharing verified: Verified?) -> Security {
+    Security(KeyVault(deviceKeys, sharing: verified), organizerKey: organizerKey)
+  }
 
   /// The device, with its keys, as rosters list it.
   public var device: Device {
