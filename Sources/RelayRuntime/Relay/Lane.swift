@@ -35,7 +35,7 @@ struct Lane: ~Copyable, Sendable {
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache
-  var nonces = Nonces()
+  var sealer = BroadcastSealer()
   /// See ``RelayService/Configuration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
@@ -117,7 +117,7 @@ struct Lane: ~Copyable, Sendable {
       envelope.device, key: request.key, administrator: request.isAdministrator,
       id: envelope.requestID, envelope.request)
     machine.step(input, now: .now, &effects)
-    let isRefused = effects.first?.isRefusal ?? false
+    let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
     return isRefused
@@ -150,8 +150,12 @@ struct Lane: ~Copyable, Sendable {
   }
 
   private mutating func takeEffects(route: [UInt8]) {
-    for index in effects.indices { take(effects[index], route: route) }
-    effects.removeAll(keepingCapacity: true)
+    // By itself: what could change meanwhile would be copied.
+    var taken: [RelayMachine.Effect] = []
+    swap(&taken, &effects)
+    for index in taken.indices { take(taken[index], route: route) }
+    taken.removeAll(keepingCapacity: true)
+    swap(&taken, &effects)
   }
 }
 
