@@ -35,8 +35,8 @@ public struct Signature: Hashable, Sendable {
     withUnsafeBytes(of: value, body)
   }
 
-  /// The bytes as they lie in memory.
-  private struct Value: Hashable {
+  /// The bytes as they lie in memory. (Not private: what is printed of it would have another name in each run.)
+  struct Value: Hashable {
     var a, b, c, d: ID128
 
     init(_ bytes: UnsafeRawBufferPointer) {

@@ -1,12 +1,20 @@
-import FamilyModel
+public import FamilyModel
 
 extension RelayMachine {
   /// Who sent a request, and what to name in the reply.
-  struct Sender {
+  public struct Sender {
     var address: DeviceAddress
     var key: [UInt8]
     var isAdministrator: Bool
     var id: UInt64
+
+    /// The device with this proven key, and the request's number.
+    public init(address: DeviceAddress, key: [UInt8], isAdministrator: Bool, id: UInt64) {
+      self.address = address
+      self.key = key
+      self.isAdministrator = isAdministrator
+      self.id = id
+    }
   }
 
   static func refusal(

@@ -163,19 +163,27 @@ public struct RelayMachine: Sendable {
     case .subscribed(let id, let audience, let generation, let key):
       effects += subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
-      guard let place = families.place(of: address.family) else {
-        effects.append(Self.refusal(of: request, address, id, .overloaded))
-        return
-      }
       let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
-      if let at = families[place].take(request, of: sender, now, verify, &effects) {
-        timers.set(address.family, at)
-      }
-      if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
-        // Nobody needs many that it refuses: they come one by one, too.
-        let most = effects.count + Self.repliesPerRequest
-        for other in others where effects.count < most { hear(other, key, now, &effects) }
-      }
+      take(request, of: sender, now: now, &effects)
+    }
+  }
+
+  /// Takes a request, as the input of that name, which would be a copy of it.
+  public mutating func take(
+    _ request: Request, of sender: Sender, now: Instant, _ effects: inout [Effect]
+  ) {
+    let address = sender.address
+    guard let place = families.place(of: address.family) else {
+      effects.append(Self.refusal(of: request, address, sender.id, .overloaded))
+      return
+    }
+    if let at = families[place].take(request, of: sender, now, verify, &effects) {
+      timers.set(address.family, at)
+    }
+    if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
+      // Nobody needs many that it refuses: they come one by one, too.
+      let most = effects.count + Self.repliesPerRequest
+      for other in others where effects.count < most { hear(other, sender.key, now, &effects) }
     }
   }
 

@@ -112,11 +112,10 @@ struct Lane: ~Copyable, Sendable {
 
   /// Lets the machine decide; tells whether the key is nobody's.
   mutating func step(_ request: Request) -> Bool {
-    let envelope = request.envelope
-    let input = RelayMachine.Input.request(
-      envelope.device, key: request.key, administrator: request.isAdministrator,
-      id: envelope.requestID, envelope.request)
-    machine.step(input, now: .now, &effects)
+    let sender = RelayMachine.Sender(
+      address: request.envelope.device, key: request.key,
+      isAdministrator: request.isAdministrator, id: request.envelope.requestID)
+    machine.take(request.envelope.request, of: sender, now: .now, &effects)
     let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
@@ -153,7 +152,7 @@ struct Lane: ~Copyable, Sendable {
     // By itself: what could change meanwhile would be copied.
     var taken: [RelayMachine.Effect] = []
     swap(&taken, &effects)
-    for index in taken.indices { take(taken[index], route: route) }
+    for index in taken.indices { take(taken.span[index], route: route) }
     taken.removeAll(keepingCapacity: true)
     swap(&taken, &effects)
   }
