@@ -90,6 +90,12 @@ public struct Roster: Hashable, Sendable {
     self.devices = devices.ascending { $0.id < $1.id }
   }
 
+  /// A family of these people and devices, which are ascending by id.
+  package init(ascending persons: [Person], _ devices: [Device]) {
+    self.persons = persons
+    self.devices = devices
+  }
+
   /// The member with this id.
   public func person(_ id: PersonID) -> Person? {
     // By index, here and below: what is only looked at is not copied.

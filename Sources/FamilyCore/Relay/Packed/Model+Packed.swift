@@ -84,9 +84,8 @@ extension Roster: Packable {
     packer.add(devices)
   }
   init(_ packed: inout Unpacker) {
-    self.init()
-    persons = packed.value()
-    devices = packed.value()
+    let persons = packed.value() as [Person]
+    self.init(ascending: persons, packed.value())
   }
 }
 
