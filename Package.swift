@@ -74,6 +74,7 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CZeroMQ"),
+    .systemLibrary(name: "CSodium"),
     layer("ZeroMQ", ["CZeroMQ"]),
     layer("FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
     layer("FamilyCore", ["FamilyModel"]),
@@ -89,7 +90,8 @@ let package = Package(
       "RelayRuntime",
       [
         "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto, cryptoExtras,
+        "ZeroMQ", "CSodium", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto,
+        cryptoExtras,
         deque, logging, lifecycle, subprocess, system, argumentParser,
       ]),
     layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),

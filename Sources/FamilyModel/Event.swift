@@ -25,47 +25,6 @@ public struct Audience: Hashable, Comparable, Sendable {
   public static func < (a: Audience, b: Audience) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What the relay needs to know of a question: ids, choices and expiry, and nothing that it says.
-public struct QuestionHeader: Hashable, Sendable {
-  /// The question.
-  public var id: QuestionID
-  /// Who asks.
-  public var child: PersonID
-  /// The app that asks.
-  public var app: AppID
-  /// A keyed digest of the people asked about: equal for the same people in the same app (A6).
-  public var subjects: [UInt8]
-  /// The choices without their titles, in order.
-  public var choices: [ChoiceHeader]
-  /// After this moment nobody can answer.
-  public var expiration: Instant?
-  /// A header with these parts.
-  public init(
-    id: QuestionID, child: PersonID, app: AppID, subjects: [UInt8], choices: [ChoiceHeader],
-    expiration: Instant?
-  ) {
-    self.id = id
-    self.child = child
-    self.app = app
-    self.subjects = subjects
-    self.choices = choices
-    self.expiration = expiration
-  }
-}
-
-/// A choice without its title.
-public struct ChoiceHeader: Hashable, Sendable {
-  /// Unique in its question.
-  public var id: String
-  /// What choosing it means.
-  public var answer: Answer
-  /// A choice with these parts.
-  public init(id: String, answer: Answer) {
-    self.id = id
-    self.answer = answer
-  }
-}
-
 /// What people say to each other. The relay carries it as bytes and does not look inside.
 ///
 /// (Indirect but for the bytes, which is all that the relay ever has: the others are ten times as large.)

@@ -29,6 +29,22 @@ public struct Person: Hashable, Sendable {
   }
 }
 
+/// A member of a family without the name: what the relay looks at, and a copy of it counts no references.
+package struct Member: Hashable, Sendable {
+  /// As in ``Person``.
+  package var id: PersonID
+  /// What the person is.
+  package var role: Role
+
+  package init(id: PersonID, role: Role) {
+    self.id = id
+    self.role = role
+  }
+
+  /// The person, without the name.
+  package init(_ person: Person) { self.init(id: person.id, role: person.role) }
+}
+
 /// A person's device and its public keys (F3).
 public struct Device: Hashable, Sendable {
   /// Unique in the family, not zero.
@@ -70,8 +86,14 @@ public struct Roster: Hashable, Sendable {
   public var devices: [Device]
   /// A family of these people and devices.
   public init(persons: [Person] = [], devices: [Device] = []) {
-    self.persons = persons.ascending(by: \.id)
-    self.devices = devices.ascending(by: \.id)
+    self.persons = persons.ascending { $0.id < $1.id }
+    self.devices = devices.ascending { $0.id < $1.id }
+  }
+
+  /// A family of these people and devices, which are ascending by id.
+  package init(ascending persons: [Person], _ devices: [Device]) {
+    self.persons = persons
+    self.devices = devices
   }
 
   /// The member with this id.
@@ -85,17 +107,29 @@ public struct Roster: Hashable, Sendable {
     for index in devices.indices where devices[index].id == id { return devices[index] }
     return nil
   }
-  /// Whose device it is, if it is the one with this key.
-  package func owner(of id: DeviceID, key: [UInt8]) -> Person? {
+  /// Whose device it is; with a key, if it is the one with this key.
+  package func member(of id: DeviceID, key: [UInt8]? = nil) -> Member? {
     for index in devices.indices where devices[index].id == id {
-      return devices[index].publicKey == key ? person(devices[index].person) : nil
+      if let key, !key.withUnsafeBytes({ devices[index].publicKey.isSame(as: $0) }) { return nil }
+      return member(devices[index].person)
     }
     return nil
+  }
+  /// The member with this id.
+  package func member(_ id: PersonID) -> Member? {
+    role(of: id).map { Member(id: id, role: $0) }
   }
   /// What the member with this id is.
   public func role(of id: PersonID) -> Role? {
     for index in persons.indices where persons[index].id == id { return persons[index].role }
     return nil
+  }
+  /// Whether the device has a key to sign with.
+  package func signs(_ id: DeviceID) -> Bool {
+    for index in devices.indices where devices[index].id == id {
+      return !devices[index].signingKey.isEmpty
+    }
+    return false
   }
   /// The owner of the device.
   public func owner(of id: DeviceID) -> Person? {
@@ -126,9 +160,9 @@ public struct Roster: Hashable, Sendable {
 
 extension Array {
   /// Sorted, and itself where it is: many rosters are held, and a sorted copy has room for more.
-  fileprivate func ascending(by key: KeyPath<Element, some Comparable>) -> [Element] {
-    let isSorted = zip(self, dropFirst()).allSatisfy { $0[keyPath: key] <= $1[keyPath: key] }
-    return isSorted ? self : sorted { $0[keyPath: key] < $1[keyPath: key] }
+  fileprivate func ascending(by isLess: (Element, Element) -> Bool) -> [Element] {
+    let isSorted = zip(self, dropFirst()).allSatisfy { !isLess($1, $0) }
+    return isSorted ? self : sorted(by: isLess)
   }
 }
 

@@ -111,20 +111,7 @@ public struct HandleSet: Sendable {
     _ block: UnsafeRawBufferPointer, at start: Int, _ bytes: UnsafeRawBufferPointer
   ) -> Bool {
     guard block.count - start >= bytes.count else { return false }
-    var done = 0
-    while bytes.count - done >= 8 {
-      let (a, b) = (
-        block.loadUnaligned(fromByteOffset: start + done, as: UInt64.self),
-        bytes.loadUnaligned(fromByteOffset: done, as: UInt64.self)
-      )
-      guard a == b else { return false }
-      done += 8
-    }
-    while done < bytes.count {
-      guard block[start + done] == bytes[done] else { return false }
-      done += 1
-    }
-    return true
+    return UnsafeRawBufferPointer(rebasing: block[start..<start + bytes.count]).isSame(as: bytes)
   }
 
   /// Where to look first: seeded anew in every run, so that nobody can choose handles that collide.

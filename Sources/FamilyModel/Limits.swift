@@ -8,6 +8,8 @@ public enum Limits {
   public static let choices = 16
   /// Bytes of UTF-8 in an identifier of a choice, or in an app's bundle identifier.
   public static let identifierBytes = 128
+  /// Bytes of the digest of the people asked about.
+  public static let subjectBytes = 64
   /// Bytes of UTF-8 in the title of a choice, or in a part of a name.
   public static let titleBytes = 256
   /// Bytes of UTF-8 in a text message or the description of an update.

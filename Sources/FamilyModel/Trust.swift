@@ -9,14 +9,43 @@ public struct Signature: Hashable, Sendable {
   /// wait, since the signer may have come later.
   public var seen: UInt64
   /// Ed25519, 64 bytes.
-  public var bytes: [UInt8]
+  public var bytes: [UInt8] {
+    get { withBytes { [UInt8]($0) } }
+    set { newValue.withUnsafeBytes { value = Value($0) } }
+  }
   /// Bytes of an Ed25519 signature.
   public static let byteCount = 64
-  /// A signature with these parts.
+  /// In place: a copy counts no references.
+  private var value: Value
+
+  /// A signature with these parts; `bytes` are 64.
   public init(signer: DeviceID, seen: UInt64, bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Signature(signer: signer, seen: seen, bytes: $0) }
+  }
+
+  /// Likewise.
+  package init(signer: DeviceID, seen: UInt64, bytes: UnsafeRawBufferPointer) {
     self.signer = signer
     self.seen = seen
-    self.bytes = bytes
+    value = Value(bytes)
+  }
+
+  /// Calls the body with the ``bytes``.
+  package func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    withUnsafeBytes(of: value, body)
+  }
+
+  /// The bytes as they lie in memory. (Not private: what is printed of it would have another name in each run.)
+  struct Value: Hashable {
+    var a, b, c, d: ID128
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+      precondition(bytes.count == byteCount, "an Ed25519 signature has 64 bytes")
+      func quarter(_ index: Int) -> ID128 {
+        bytes.loadUnaligned(fromByteOffset: index * 16, as: ID128.self)
+      }
+      (a, b, c, d) = (quarter(0), quarter(1), quarter(2), quarter(3))
+    }
   }
 }
 

@@ -141,7 +141,7 @@ extension QuestionHeader {
   }
 
   init(_ wire: PBQuestionHeader) throws(Problem) {
-    guard wire.app.utf8.count <= Limits.identifierBytes, wire.subjects.count <= Wire.subjectBytes
+    guard wire.app.utf8.count <= Limits.identifierBytes, wire.subjects.count <= Limits.subjectBytes
     else {
       throw .tooLarge
     }

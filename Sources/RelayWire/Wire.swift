@@ -6,9 +6,6 @@ enum Wire {
   /// The version that is sent; a message of another version is refused with `unsupportedVersion`.
   static let version: UInt32 = 1
 
-  /// Bytes of the digest of the people asked about.
-  static let subjectBytes = 64
-
   /// Reads a message after a look at its size.
   static func parse<M: SwiftProtobuf.Message>(_ type: M.Type, _ bytes: UnsafeRawBufferPointer)
     throws(Problem) -> M

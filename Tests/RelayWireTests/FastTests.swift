@@ -73,6 +73,67 @@ import Testing
     }
   }
 
+  @Test("a signature of another size is read by nobody", arguments: [0, 1, 63, 64, 65, 128])
+  func signatures(count: Int) throws {
+    let value = [UInt8](repeating: 7, count: count)
+    let bytes = FrameWriter.bytes(capacity: 200) { out in
+      out.number(1, 3)
+      out.bytes(3, value, always: true)
+    }
+    var wire = Signature(signer: DeviceID(3), seen: 0, bytes: Array(repeating: 7, count: 64)).wire
+    wire.value = .init(value)
+    let fast = bytes.withUnsafeBytes { Signature(fast: $0) }
+    #expect(fast == (try? Signature(wire)))
+    #expect((fast != nil) == (count == 64))
+  }
+
+  @Test("a question's header in another form is left to swift-protobuf, and is the same then")
+  mutating func otherForms() throws {
+    let header = QuestionHeader(
+      id: id(), child: PersonID(2), app: AppID("a"), subjects: [1, 2],
+      choices: [ChoiceHeader(id: "é", answer: .denial)], expiration: nil)
+    let parts: [[UInt8]] = [
+      [0x1A, 1, 97], [0x22, 2, 1, 2], [0x2A, 6, 0x0A, 2, 0xC3, 0xA9, 0x18, 2],
+    ]
+    #expect(header.parts == parts.flatMap { $0 })
+    #expect(header.app == AppID("a") && header.subjects == [1, 2])
+    #expect(header.choices == [ChoiceHeader(id: "é", answer: .denial)])
+    #expect(header.choice("é") == header.choices[0] && header.choice("e") == nil)
+    func event(_ fields: [[UInt8]]) -> [UInt8] {
+      FrameWriter.bytes(capacity: 300) { out in
+        out.number(1, 1)
+        out.id(4, header.id)
+        out.message(13) { out in
+          out.message(1) { out in
+            out.id(1, header.id)
+            out.number(2, 2)
+            fields.flatMap { $0 }.withUnsafeBytes { out.raw($0) }
+          }
+        }
+      }
+    }
+    let plain = event(parts)
+    #expect(plain.withUnsafeBytes { Event(fast: $0) } != nil)
+    for other in [
+      // In another order; with a length, a tag and an answer in more bytes than they take.
+      [parts[1], parts[0], parts[2]], [[0x1A, 0x81, 0, 97], parts[1], parts[2]],
+      [[0x9A, 0, 1, 97], parts[1], parts[2]],
+      [parts[0], parts[1], [0x2A, 7, 0x0A, 2, 0xC3, 0xA9, 0x18, 0x82, 0]],
+      // A choice with its answer first.
+      [parts[0], parts[1], [0x2A, 6, 0x18, 2, 0x0A, 2, 0xC3, 0xA9]],
+    ] {
+      let bytes = event(other)
+      #expect(bytes.withUnsafeBytes { Event(fast: $0) } == nil)
+      #expect(try Event.decode(bytes) == Event.decode(plain))
+    }
+    // A text that is none, and a choice without an answer.
+    for bad in [[[0x1A, 1, 0xFF]], [[0x2A, 4, 0x0A, 2, 0xC3, 0xA9]]] as [[[UInt8]]] {
+      let bytes = event(bad)
+      #expect(bytes.withUnsafeBytes { Event(fast: $0) } == nil)
+      #expect(throws: Problem.self) { try Event.decode(bytes) }
+    }
+  }
+
   private mutating func number() -> UInt64 { source.next() >> (source.next() % 64) }
   private mutating func id() -> ID128 { ID128(high: source.next(), low: number()) }
   private mutating func small(_ most: UInt64) -> Int { Int(source.next() % (most + 1)) }

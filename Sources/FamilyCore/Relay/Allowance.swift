@@ -16,14 +16,17 @@ struct Allowance: Hashable, Sendable {
 
   /// Milliseconds until the cost can be taken; zero: now.
   func wait(_ cost: Int64, of size: Size, _ now: Instant) -> Int64 {
-    let lacking = owed(size, now) + cost * 1_000 - size.burst * 1_000
-    return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
+    var copy = self
+    return copy.take(cost, of: size, now)
   }
 
-  /// Takes the cost.
-  mutating func take(_ cost: Int64, of size: Size, _ now: Instant) {
+  /// Takes the cost; tells how many milliseconds too early that was: zero, where there was enough.
+  @discardableResult
+  mutating func take(_ cost: Int64, of size: Size, _ now: Instant) -> Int64 {
     debt = owed(size, now) + cost * 1_000
     at = now
+    let lacking = debt - size.burst * 1_000
+    return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
   }
 
   /// A clock that went back fills nothing.
@@ -49,11 +52,11 @@ struct Allowances: Hashable, Sendable {
   /// Takes the cost of a request; milliseconds to wait instead, where there is too little.
   mutating func take(_ request: Request, _ device: DeviceID, _ now: Instant) -> UInt32? {
     let cost = Self.cost(of: request)
-    let own = devices[device] ?? Allowance()
-    let wait = max(own.wait(cost, of: Self.device, now), family.wait(cost, of: Self.family, now))
+    var (own, all) = (devices[device] ?? Allowance(), family)
+    let wait = max(own.take(cost, of: Self.device, now), all.take(cost, of: Self.family, now))
     guard wait == 0 else { return UInt32(clamping: wait) }
-    devices[device, default: own].take(cost, of: Self.device, now)
-    family.take(cost, of: Self.family, now)
+    devices.set(device, own)
+    family = all
     return nil
   }
 
@@ -100,7 +103,10 @@ public struct Strangers: Sendable {
 
   /// A family was read, and the key was let in or refused.
   public mutating func read(for key: [UInt8], isRefused: Bool, now: Instant) {
-    if isRefused { return refused.take(1, of: Self.reads, now) }
+    guard !isRefused else {
+      refused.take(1, of: Self.reads, now)
+      return
+    }
     if proven.count >= Self.remembered { proven.removeAll(keepingCapacity: true) }
     proven.insert(key)
   }

@@ -19,24 +19,9 @@ extension QuestionHeader {
       // What differs in the upper half has to come down: a product moves differences up only.
       sum ^= sum >> 32
     }
-    func add(_ bytes: some Sequence<UInt8>) {
-      var (word, count): (UInt64, UInt64) = (0, 0)
-      for byte in bytes {
-        word = word << 8 | UInt64(byte)
-        count += 1
-        if count & 7 == 0 { add(word) }
-      }
-      add(word)
-      add(count)
-    }
     add(UInt64(child.rawValue))
-    add(app.rawValue.utf8)
-    add(subjects)
-    for choice in choices {
-      add(choice.id.utf8)
-      add(choice.answer == .approval ? 1 : 0)
-    }
     add(UInt64(bitPattern: expiration?.milliseconds ?? .min))
+    parts.withUnsafeBytes { $0.forEachWord { add($0) } }
     return sum
   }
 }

@@ -1,9 +1,6 @@
 public import FamilyModel
 
 extension FamilyState {
-  /// Bytes of the digest of the people asked about.
-  static let subjectBytes = 64
-
   /// Whether the signature is of the message, under the key.
   public typealias Verify =
     @Sendable (_ publicKey: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool
@@ -42,12 +39,12 @@ extension FamilyState {
     signed: (id: CommandID, signature: Signature)? = nil, now: Instant, verify: Verifier
   ) throws(Problem) -> (body: Event.Body, audience: Audience) {
     let isAdministrator = device.rawValue == 0
-    let person = roster.owner(of: device)
+    let person = roster.member(of: device)
     func require(_ isAllowed: Bool) throws(Problem) {
       guard isAllowed else { throw .notPermitted }
     }
     func child(_ id: PersonID) throws(Problem) {
-      guard roster.person(id)?.role == .child else { throw .unknown }
+      guard roster.role(of: id) == .child else { throw .unknown }
     }
     let isGuardian = person?.role.isGuardian ?? false
     switch command {
@@ -84,9 +81,7 @@ extension FamilyState {
       let question = try openQuestion(id, now)
       // The child may have left the family with the question open.
       try child(question.header.child)
-      guard let choice = question.header.choices.first(where: { $0.id == choiceID }) else {
-        throw .unknown
-      }
+      guard let choice = question.header.choice(choiceID) else { throw .unknown }
       return (
         .decided(Decision(question: id, choice: choice)), .conversation(question.header.child)
       )
@@ -112,7 +107,7 @@ extension FamilyState {
       guard let passcode else { throw .noPasscode }
       let message = InPerson.signedBytes(family: family, header: header, choice: choiceID)
       guard verify(passcode.publicKey, proof, message) else { throw .noProof }
-      guard let choice = header.choices.first(where: { $0.id == choiceID }) else { throw .unknown }
+      guard let choice = header.choice(choiceID) else { throw .unknown }
       let decision = Decision(question: header.id, choice: choice)
       return (
         .answeredInPerson(header, content, decision, proof: proof), .conversation(person.id)
@@ -156,7 +151,7 @@ extension FamilyState {
       }
       return (.ageSet(id, content, proof: proof), .account(id))
     case .shareKeys(let audience, let wraps):
-      let isReader = person.map { isMember($0, of: audience) } ?? false
+      let isReader = person.map { roster.isMember($0, of: audience) } ?? false
       try require(isReader || isAdministrator && audience.accountPerson != nil)
       guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
       return (.keysShared(wraps), audience)
@@ -182,17 +177,9 @@ extension FamilyState {
   }
 
   private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
-    let choices = header.choices
-    guard !choices.isEmpty, choices.count <= Limits.choices else { throw .badChoices }
-    for index in choices.indices {
-      guard 1...Limits.identifierBytes ~= choices[index].id.utf8.count else { throw .badChoices }
-      for other in 0..<index where choices[other].id == choices[index].id { throw .badChoices }
-    }
-    guard header.app.rawValue.utf8.count <= Limits.identifierBytes,
-      header.subjects.count <= Self.subjectBytes
-    else { throw .tooLarge }
+    try header.validate()
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
-    guard questions[header.id] == nil, closed[header.id] == nil else { throw .conflict }
+    guard !questions.holds(header.id), !closed.holds(header.id) else { throw .conflict }
     guard !limitsOff.contains(header.child) else { throw .limitsOff }
     var open = 0
     for entry in questions.entries {
@@ -200,7 +187,8 @@ extension FamilyState {
       guard question.header.child == header.child, question.isOpen(now) else { continue }
       open += 1
       guard open < Limits.openQuestions else { throw .tooMany }
-      if !header.subjects.isEmpty, question.header.subjects == header.subjects,
+      if case let subjects = header.subjects, !subjects.isEmpty,
+        question.header.subjects == subjects,
         question.header.app == header.app
       {
         throw .alreadyAsked
@@ -217,7 +205,7 @@ extension FamilyState {
     return question
   }
 
-  private func ownOpenQuestion(_ id: QuestionID, _ person: Person?, _ now: Instant)
+  private func ownOpenQuestion(_ id: QuestionID, _ person: Member?, _ now: Instant)
     throws(Problem) -> Question
   {
     guard let child = questions[id]?.header.child ?? closed[id]?.child else { throw .unknown }
@@ -243,7 +231,7 @@ extension FamilyState {
       else { return nil }
       seq = closed.seq
     }
-    return roster.device(device)?.person == header.child ? seq : nil
+    return roster.member(of: device)?.id == header.child ? seq : nil
   }
 
   private func check(_ content: Content) throws(Problem) {

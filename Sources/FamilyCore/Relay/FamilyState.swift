@@ -59,14 +59,14 @@ public struct FamilyState: Hashable, Sendable {
   /// Takes an event that is durable, or about to be.
   public mutating func apply(_ event: Event) {
     seq = event.seq
-    heads[event.audience] = event.seq
+    heads.set(event.audience, event.seq)
     results.add(event.command, event.seq, most: resultsKept)
     if case .keysShared = event.body {
       // Nobody reads it.
     } else if let child = event.audience.conversationChild,
-      roster.device(event.device)?.person == child
+      roster.member(of: event.device)?.id == child
     {
-      lastOfChild[child] = event.seq
+      lastOfChild.set(child, event.seq)
     }
     switch event.body {
     case .rosterChanged(let new):
@@ -75,7 +75,7 @@ public struct FamilyState: Hashable, Sendable {
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
-      questions[header.id] = Question(header: header, seq: event.seq, lastAsked: event.at)
+      questions.set(header.id, Question(header: header, seq: event.seq, lastAsked: event.at))
     case .reminded(let id):
       guard var question = questions[id] else { return }
       question.lastAsked = event.at
@@ -122,8 +122,10 @@ public struct FamilyState: Hashable, Sendable {
   }
 
   private mutating func close(_ header: QuestionHeader, seq: UInt64, isAnswered: Bool) {
-    closed[header.id] = ClosedQuestion(
-      seq: seq, digest: header.digest, child: header.child, isAnswered: isAnswered)
+    let digest = header.digest
+    closed.set(
+      header.id,
+      ClosedQuestion(seq: seq, digest: digest, child: header.child, isAnswered: isAnswered))
   }
 }
 

@@ -76,7 +76,8 @@ struct FamilyTable: Sendable {
 
   /// Reads a family that is likely to be changed soon.
   mutating func open<R>(_ place: Int, _ body: (borrowing Family) -> R) -> R {
-    body(openFamilies[opened(place)])
+    let index = opened(place)
+    return body(openFamilies.span[index])
   }
 
   /// Takes the family in, in place of one with this id.
@@ -139,11 +140,12 @@ struct FamilyTable: Sendable {
   /// Where the family is open now; packs another one when there are enough.
   private mutating func open(_ family: consuming Family, at place: Int) -> Int {
     if let index = freeOpen.popLast() {
-      (openFamilies[index], owners[index]) = (family, (place, true))
+      swap(&openFamilies[index], &family)
+      owners[index] = (place, true)
       return index
     }
     if openFamilies.count < mostOpen {
-      openFamilies.append(family)
+      openFamilies.append(consume family)
       owners.append((place, true))
       return openFamilies.count - 1
     }
@@ -153,7 +155,6 @@ struct FamilyTable: Sendable {
     }
     let index = hand
     hand = (hand + 1) % owners.count
-    var family = family
     swap(&family, &openFamilies[index])
     set(owners[index].place, Self.closed(family))
     owners[index] = (place, true)

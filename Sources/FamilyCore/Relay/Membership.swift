@@ -4,22 +4,24 @@ public import FamilyModel
 extension Roster {
   /// Whether the person, a member, may see the audience's events.
   package func isMember(_ person: Person, of audience: Audience) -> Bool {
-    isMember(person.id, person.role, of: audience)
+    isMember(Member(person), of: audience)
   }
 
-  func isMember(_ person: PersonID, _ role: Role, of audience: Audience) -> Bool {
+  func isMember(_ member: Member, of audience: Audience) -> Bool {
     if audience == .family { return true }
     if let child = audience.conversationChild {
-      return self.role(of: child) == .child && (person == child || role.isGuardian)
+      return role(of: child) == .child && (member.id == child || member.role.isGuardian)
     }
-    guard let owner = audience.accountPerson, let owners = self.role(of: owner) else {
+    guard let owner = audience.accountPerson, let owners = role(of: owner) else {
       return false
     }
-    return person == owner || owners == .child && role.isGuardian
+    return member.id == owner || owners == .child && member.role.isGuardian
   }
 
   /// The audiences of the person, ascending.
-  public func audiences(of person: Person) -> [Audience] {
+  public func audiences(of person: Person) -> [Audience] { audiences(of: Member(person)) }
+
+  func audiences(of person: Member) -> [Audience] {
     var audiences = [Audience.family]
     for child in persons where child.role == .child {
       if person.id == child.id || person.role.isGuardian {
@@ -38,6 +40,4 @@ extension FamilyState {
   func isMember(_ person: Person, of audience: Audience) -> Bool {
     roster.isMember(person, of: audience)
   }
-
-  func audiences(of person: Person) -> [Audience] { roster.audiences(of: person) }
 }

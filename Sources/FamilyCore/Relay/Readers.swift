@@ -69,7 +69,7 @@ struct Readers: Hashable, Sendable {
   /// Something is on its way: when to look whether it arrived.
   mutating func published(_ state: FamilyState, isWatched: Bool, _ now: Instant) -> Instant {
     attempts = 0
-    if !isWatched { expected = state.heads }
+    if !isWatched { expected.copy(state.heads) }
     return now + Self.republishFirst
   }
 
@@ -84,11 +84,11 @@ struct Readers: Hashable, Sendable {
     // By index: nothing of a device is copied.
     for index in devices.indices {
       let (device, person) = (devices[index].id, devices[index].person)
-      guard isAttached(device, now), let role = state.roster.role(of: person) else { continue }
+      guard isAttached(device, now), let member = state.roster.member(person) else { continue }
       for entry in state.heads.entries {
         let audience = entry.key
         let delivered = cursor(device, audience).delivered
-        guard delivered < entry.value, state.roster.isMember(person, role, of: audience) else {
+        guard delivered < entry.value, state.roster.isMember(member, of: audience) else {
           continue
         }
         isAnythingOpen = true
@@ -101,23 +101,23 @@ struct Readers: Hashable, Sendable {
       return ([], nil)
     }
     attempts += 1
-    expected = state.heads
+    expected.copy(state.heads)
     let wait = Timing.backoff(attempts, Self.republishFirst, Self.republishMost)
     return (late.entries.map { ($0.key, $0.value) }, now + wait)
   }
 
   /// Whether the device lacks something that its person may see.
-  func lags(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
+  func lags(_ device: DeviceID, of person: Member, _ state: FamilyState) -> Bool {
     state.heads.entries.contains {
-      cursor(device, $0.key).delivered < $0.value && state.isMember(person, of: $0.key)
+      cursor(device, $0.key).delivered < $0.value && state.roster.isMember(person, of: $0.key)
     }
   }
 
   /// Whether the device lacks something that was there at the last look already.
-  func isLate(_ device: DeviceID, of person: Person, _ state: FamilyState) -> Bool {
+  func isLate(_ device: DeviceID, of person: Member, _ state: FamilyState) -> Bool {
     state.heads.entries.contains {
       cursor(device, $0.key).delivered < min(expected[$0.key] ?? 0, $0.value)
-        && state.isMember(person, of: $0.key)
+        && state.roster.isMember(person, of: $0.key)
     }
   }
 

@@ -1,12 +1,20 @@
-import FamilyModel
+public import FamilyModel
 
 extension RelayMachine {
   /// Who sent a request, and what to name in the reply.
-  struct Sender {
+  public struct Sender {
     var address: DeviceAddress
     var key: [UInt8]
     var isAdministrator: Bool
     var id: UInt64
+
+    /// The device with this proven key, and the request's number.
+    public init(address: DeviceAddress, key: [UInt8], isAdministrator: Bool, id: UInt64) {
+      self.address = address
+      self.key = key
+      self.isAdministrator = isAdministrator
+      self.id = id
+    }
   }
 
   static func refusal(
@@ -30,7 +38,7 @@ extension RelayMachine.Family {
     _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
-    let owner: Person?
+    let owner: Member?
     do throws(Problem) {
       owner = try identify(sender)
     } catch {
@@ -50,12 +58,12 @@ extension RelayMachine.Family {
   }
 
   /// The person who speaks; `nil`: the administrator.
-  private func identify(_ sender: RelayMachine.Sender) throws(Problem) -> Person? {
+  private func identify(_ sender: RelayMachine.Sender) throws(Problem) -> Member? {
     let address = sender.address
     if address.device.rawValue == 0, sender.isAdministrator, address.family.rawValue != 0 {
       return nil
     }
-    guard let owner = state.roster.owner(of: address.device, key: sender.key) else {
+    guard let owner = state.roster.member(of: address.device, key: sender.key) else {
       throw .notEnrolled
     }
     return owner
@@ -64,7 +72,7 @@ extension RelayMachine.Family {
   /// Whoever speaks is there. A device that reads is looked after, also when the family was evicted
   /// since it attached.
   private mutating func hear(
-    _ device: DeviceID, _ person: Person, _ request: Request, _ now: Instant
+    _ device: DeviceID, _ person: Member, _ request: Request, _ now: Instant
   ) -> Instant? {
     let reads = if case .command = request { false } else { true }
     readers.heard(from: device, attaches: reads, now)
@@ -79,9 +87,7 @@ extension RelayMachine.Family {
     _ address: DeviceAddress, key: [UInt8], _ now: Instant,
     _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
-    guard let device = state.roster.device(address.device), device.publicKey == key,
-      let owner = state.roster.person(device.person)
-    else {
+    guard let owner = state.roster.member(of: address.device, key: key) else {
       effects.append(.reply(address, id: 0, .failed(.notEnrolled)))
       return nil
     }
@@ -92,19 +98,21 @@ extension RelayMachine.Family {
 
   /// Whether every device has acknowledged everything.
   var isSettled: Bool {
-    !state.roster.devices.contains { device in
-      state.roster.person(device.person).map { readers.lags(device.id, of: $0, state) } ?? false
+    let devices = state.roster.devices
+    return !devices.indices.contains { index in
+      let (device, person) = (devices[index].id, devices[index].person)
+      return state.roster.member(person).map { readers.lags(device, of: $0, state) } ?? false
     }
   }
 
   private func tellLate(
-    _ address: DeviceAddress, _ owner: Person?, _ effects: inout [RelayMachine.Effect]
+    _ address: DeviceAddress, _ owner: Member?, _ effects: inout [RelayMachine.Effect]
   ) {
     guard let owner, readers.isLate(address.device, of: owner, state) else { return }
     effects.append(.reply(address, id: 0, .attached(channels(owner))))
   }
 
-  private mutating func watch(_ device: DeviceID, _ person: Person, _ now: Instant) -> Instant? {
+  private mutating func watch(_ device: DeviceID, _ person: Member, _ now: Instant) -> Instant? {
     guard !isWatched, readers.lags(device, of: person, state) else { return nil }
     isWatched = true
     return readers.published(state, isWatched: false, now)
@@ -120,7 +128,7 @@ extension RelayMachine.Family {
   }
 
   private mutating func handle(
-    _ request: Request, _ sender: RelayMachine.Sender, _ owner: Person?, _ now: Instant,
+    _ request: Request, _ sender: RelayMachine.Sender, _ owner: Member?, _ now: Instant,
     _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
@@ -153,10 +161,10 @@ extension RelayMachine.Family {
     return nil
   }
 
-  private func mayRead(_ owner: Person?, _ audience: Audience) -> Bool {
+  private func mayRead(_ owner: Member?, _ audience: Audience) -> Bool {
     // The administrator reads what it writes, and no conversation.
     guard let owner else { return audience == .family || audience.accountPerson != nil }
-    return state.isMember(owner, of: audience)
+    return state.roster.isMember(owner, of: audience)
   }
 
   private mutating func handle(
@@ -194,10 +202,8 @@ extension RelayMachine.Family {
   /// Whether the signature is right is for those who believe it: the relay could not be believed anyway, and
   /// each verification would cost it more than all else that it does for a command.
   private func require(_ signature: Signature?, of device: DeviceID) throws(Problem) {
-    guard let sender = state.roster.device(device), !sender.signingKey.isEmpty else { return }
-    guard let signature, signature.signer == device,
-      signature.bytes.count == Signature.byteCount
-    else { throw .notSigned }
+    guard state.roster.signs(device) else { return }
+    guard let signature, signature.signer == device else { throw .notSigned }
   }
 
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.
@@ -231,8 +237,8 @@ extension RelayMachine.Family {
     return state.known(command, by: device)
   }
 
-  private func channels(_ person: Person) -> [Channel] {
-    state.audiences(of: person).map { audience in
+  private func channels(_ person: Member) -> [Channel] {
+    state.roster.audiences(of: person).map { audience in
       Channel(
         audience: audience, generation: state.generation(audience), head: state.head(audience),
         receipt: audience.conversationChild.map { readers.receipt(state, $0) } ?? Receipt())
@@ -241,18 +247,18 @@ extension RelayMachine.Family {
 
   /// A device that is late may listen where nothing comes: to a channel of an earlier generation, or to
   /// one that was never approved. It is told the channels and their heads instead of `pong`, and fetches.
-  private func pong(_ address: DeviceAddress, _ owner: Person?) -> Reply {
+  private func pong(_ address: DeviceAddress, _ owner: Member?) -> Reply {
     guard let owner, readers.isLate(address.device, of: owner, state) else { return .pong }
     return .attached(channels(owner))
   }
 
   private mutating func move(
-    _ cursors: [Cursor], _ address: DeviceAddress, _ person: Person,
+    _ cursors: [Cursor], _ address: DeviceAddress, _ person: Member,
     _ effects: inout [RelayMachine.Effect]
   ) {
     // An honest device names each of its audiences once.
     for cursor in cursors.prefix(RelayMachine.cursorsPerRequest)
-    where state.isMember(person, of: cursor.audience) {
+    where state.roster.isMember(person, of: cursor.audience) {
       let head = state.head(cursor.audience)
       let old = readers.cursor(address.device, cursor.audience)
       guard let moved = readers.move(address.device, cursor, from: old, head: head) else {

@@ -116,7 +116,7 @@ public struct RelayMachine: Sendable {
   /// Whether the family is held, and the key is the device's.
   public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
     guard let place = families.place(of: address.family) else { return false }
-    return families.open(place) { $0.state.roster.owner(of: address.device, key: key) != nil }
+    return families.open(place) { $0.state.roster.member(of: address.device, key: key) != nil }
   }
 
   /// Lets the family go.
@@ -138,7 +138,7 @@ public struct RelayMachine: Sendable {
   /// request is taken, which is refused as `overloaded` otherwise.
   public mutating func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
     guard let place = families.place(of: family) else { return false }
-    return families.open(place) { $0.state.results.find(command) == .unknown }
+    return families.open(place) { $0.state.results.isForgotten(command) }
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.
@@ -156,26 +156,34 @@ public struct RelayMachine: Sendable {
   }
 
   /// Takes one input and adds what is to be done.
-  public mutating func step(_ input: Input, now: Instant, _ effects: inout [Effect]) {
-    switch input {
+  public mutating func step(_ input: consuming Input, now: Instant, _ effects: inout [Effect]) {
+    switch consume input {
     case .clockSetBack: timers.hasten(now)
     case .timer: effects += republish(now)
     case .subscribed(let id, let audience, let generation, let key):
       effects += subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
-      guard let place = families.place(of: address.family) else {
-        effects.append(Self.refusal(of: request, address, id, .overloaded))
-        return
-      }
       let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
-      if let at = families[place].take(request, of: sender, now, verify, &effects) {
-        timers.set(address.family, at)
-      }
-      if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
-        // Nobody needs many that it refuses: they come one by one, too.
-        let most = effects.count + Self.repliesPerRequest
-        for other in others where effects.count < most { hear(other, key, now, &effects) }
-      }
+      take(request, of: sender, now: now, &effects)
+    }
+  }
+
+  /// Takes a request, as the input of that name, which would be a copy of it.
+  public mutating func take(
+    _ request: Request, of sender: Sender, now: Instant, _ effects: inout [Effect]
+  ) {
+    let address = sender.address
+    guard let place = families.place(of: address.family) else {
+      effects.append(Self.refusal(of: request, address, sender.id, .overloaded))
+      return
+    }
+    if let at = families[place].take(request, of: sender, now, verify, &effects) {
+      timers.set(address.family, at)
+    }
+    if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
+      // Nobody needs many that it refuses: they come one by one, too.
+      let most = effects.count + Self.repliesPerRequest
+      for other in others where effects.count < most { hear(other, sender.key, now, &effects) }
     }
   }
 
@@ -199,7 +207,8 @@ public struct RelayMachine: Sendable {
     guard state.generation(audience) == generation,
       state.roster.devices.contains(where: { device in
         device.publicKey == key
-          && state.roster.person(device.person).map { state.isMember($0, of: audience) } ?? false
+          && state.roster.member(device.person).map { state.roster.isMember($0, of: audience) }
+            ?? false
       })
     else { return [] }
     // Who begins to listen late sees by the head what it has missed.

@@ -32,6 +32,13 @@ struct Results: Hashable, Sendable {
     return floor < id ? .new : .unknown
   }
 
+  /// Whether only the store can tell what became of the command.
+  func isForgotten(_ id: CommandID) -> Bool {
+    // Nearly always it is newer than all that were let go.
+    guard let floor, id <= floor else { return false }
+    return find(id) == .unknown
+  }
+
   /// Keeps a command that was accepted; of more than twice `most`, half are let go.
   mutating func add(_ id: CommandID, _ seq: UInt64, most: Int) {
     let index = index(of: id)

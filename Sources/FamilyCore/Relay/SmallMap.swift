@@ -24,14 +24,22 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
       return index < entries.count && entries[index].key == key ? entries[index].value : nil
     }
     set {
-      let index = index(of: key)
-      let isThere = index < entries.count && entries[index].key == key
-      switch (newValue, isThere) {
-      case (let value?, true): entries[index].value = value
-      case (let value?, false): insert(Entry(key: key, value: value), at: index)
-      case (nil, true): _ = removeValue(forKey: key)
-      case (nil, false): break
-      }
+      if let newValue { set(key, newValue) } else { _ = removeValue(forKey: key) }
+    }
+  }
+
+  /// Whether the key has a value: it is not copied.
+  func holds(_ key: Key) -> Bool {
+    let index = index(of: key)
+    return index < entries.count && entries[index].key == key
+  }
+
+  mutating func set(_ key: Key, _ value: Value) {
+    let index = index(of: key)
+    if index < entries.count, entries[index].key == key {
+      entries[index].value = value
+    } else {
+      insert(Entry(key: key, value: value), at: index)
     }
   }
 
@@ -50,14 +58,17 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
   mutating func removeValue(forKey key: Key) -> Value? {
     let index = index(of: key)
     guard index < entries.count, entries[index].key == key else { return nil }
-    if entries.count > 1 { return entries.remove(at: index).value }
-    // An empty one keeps no memory.
-    let value = entries[0].value
-    entries = []
-    return value
+    return index == entries.count - 1 ? entries.removeLast().value : entries.remove(at: index).value
   }
 
-  mutating func removeAll() { entries = [] }
+  /// Empties it; the memory stays for the next ones.
+  mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+
+  /// Becomes the same as the other one, in its own memory: shared, it would be copied at the next change.
+  mutating func copy(_ other: SmallMap) {
+    removeAll()
+    entries.append(contentsOf: other.entries)
+  }
 
   /// Keeps no room for more.
   mutating func fit() { entries = entries.fitted }

@@ -1,4 +1,3 @@
-import Crypto
 import FamilyModel
 
 /// The topics and keys of the channels that were used last: what is made for one broadcast of an approval
@@ -10,7 +9,7 @@ struct ChannelCache: Sendable {
   private struct Entry: Sendable {
     var meaning: ChannelCipher.Meaning
     var topic: [UInt8]
-    var key: SymmetricKey
+    var key: [UInt8]
   }
 
   private let cipher: ChannelCipher
@@ -33,15 +32,15 @@ struct ChannelCache: Sendable {
 
   /// What a broadcast is sealed with.
   mutating func sealing(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
-    -> (topic: [UInt8], key: SymmetricKey)
+    -> (topic: [UInt8], key: [UInt8])
   {
     let meaning = ChannelCipher.Meaning(
       family: family, audience: audience, generation: generation)
     let place = Int((family.rawValue &* 31 &+ audience.rawValue).scattered) % entries.count
-    if let found = entries[place], found.meaning == meaning { return (found.topic, found.key) }
-    let (topic, bytes) = channel(family, audience, generation)
-    let key = SymmetricKey(data: bytes)
-    entries[place] = Entry(meaning: meaning, topic: topic, key: key)
-    return (topic, key)
+    if entries[place]?.meaning != meaning {
+      let (topic, key) = channel(family, audience, generation)
+      entries[place] = Entry(meaning: meaning, topic: topic, key: key)
+    }
+    return (entries[place]!.topic, entries[place]!.key)
   }
 }

@@ -57,7 +57,7 @@ extension Lane {
       bytes = broadcast.encode()
     }
     if plainKey != nil { return (channel.topic, bytes) }
-    return (channel.topic, nonces.seal(bytes, topic: channel.topic, key: channel.key))
+    return (channel.topic, sealer.seal(bytes, topic: channel.topic, key: channel.key))
   }
 }
 

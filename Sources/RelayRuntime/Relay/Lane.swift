@@ -37,7 +37,7 @@ struct Lane: ~Copyable, Sendable {
   var outgoing = Outgoing()
   var cursors: CursorBacklog
   var channels: ChannelCache
-  var nonces = Nonces()
+  var sealer = BroadcastSealer()
   /// See ``RelayService/Configuration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
@@ -124,12 +124,11 @@ struct Lane: ~Copyable, Sendable {
 
   /// Lets the machine decide; tells whether the key is nobody's.
   mutating func step(_ request: Request) -> Bool {
-    let envelope = request.envelope
-    let input = RelayMachine.Input.request(
-      envelope.device, key: request.key, administrator: request.isAdministrator,
-      id: envelope.requestID, envelope.request)
-    machine.step(input, now: .now, &effects)
-    let isRefused = effects.first?.isRefusal ?? false
+    let sender = RelayMachine.Sender(
+      address: request.envelope.device, key: request.key,
+      isAdministrator: request.isAdministrator, id: request.envelope.requestID)
+    machine.take(request.envelope.request, of: sender, now: .now, &effects)
+    let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
     return isRefused
@@ -162,8 +161,12 @@ struct Lane: ~Copyable, Sendable {
   }
 
   private mutating func takeEffects(route: [UInt8]) {
-    for index in effects.indices { take(effects[index], route: route) }
-    effects.removeAll(keepingCapacity: true)
+    // By itself: what could change meanwhile would be copied.
+    var taken: [RelayMachine.Effect] = []
+    swap(&taken, &effects)
+    for index in taken.indices { take(taken.span[index], route: route) }
+    taken.removeAll(keepingCapacity: true)
+    swap(&taken, &effects)
   }
 }
 

@@ -34,7 +34,7 @@ enum RelayLimits {
   /// Families that are ready for use; the others in memory are packed.
   static let openFamilies = 16_384
   /// Channels whose topics and keys are remembered for the next broadcast; others are made anew.
-  static let channels = 4_096
+  static let channels = 16_384
   /// The longest sleep, in milliseconds.
   static let sleep: Int64 = 3_600_000
   /// Bytes of one frame on the broadcast socket, with the handshake's. A subscription has 20 and a few; who sends more

@@ -1,3 +1,4 @@
+import FamilyModel
 import ZeroMQ
 
 /// Who sent a message: the bytes that name its connection, and its proven key. What was read of the last
@@ -19,9 +20,7 @@ struct Senders: Sendable {
     message.withBytes(0) { route in
       message.withUserID { user in
         let place = Self.place(route)
-        if let found = known[place], found.route.elementsEqual(route),
-          found.user.elementsEqual(user)
-        {
+        if let found = known[place], found.route.isSame(as: route), found.user.isSame(as: user) {
           return (found.route, found.key)
         }
         let text = String(decoding: user, as: UTF8.self)

@@ -110,11 +110,13 @@ public struct ChannelCipher: Sendable {
   }
 
   /// Seals as ``seal(_:topic:key:)`` does, with a nonce that the caller knows to be new under the key.
-  static func seal(_ bytes: [UInt8], topic: [UInt8], key: SymmetricKey, nonce: AES.GCM.Nonce)
-    -> [UInt8]
-  {
-    // It fails for a key of a wrong length only, which is not made anywhere.
-    let box = try! AES.GCM.seal(bytes, using: key, nonce: nonce, authenticating: topic)
+  static func seal(
+    _ bytes: [UInt8], topic: [UInt8], key: [UInt8], nonce: UnsafeRawBufferPointer
+  ) -> [UInt8] {
+    // It fails for a key or a nonce of a wrong length only, which is not made anywhere.
+    let box = try! AES.GCM.seal(
+      bytes, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: Data(nonce)),
+      authenticating: topic)
     return [UInt8](box.combined!)
   }
 

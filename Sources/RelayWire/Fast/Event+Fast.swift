@@ -101,9 +101,7 @@ extension Decision {
 
 extension QuestionHeader {
   /// More bytes than its encoding has.
-  var sizeBound: Int {
-    choices.reduce(64 + app.rawValue.utf8.count + subjects.count) { $0 + 16 + $1.id.utf8.count }
-  }
+  var sizeBound: Int { 64 + parts.count }
 
   /// A header and the content that goes with it.
   static func asked(fast bytes: UnsafeRawBufferPointer) -> (QuestionHeader, Content)? {
@@ -112,56 +110,75 @@ extension QuestionHeader {
       let header = QuestionHeader(fast: slice)
     else { return nil }
     if reader.isAtEnd { return (header, .sealed([])) }
-    guard reader.field(lengths: 1 << 2) == 2, let content = reader.array(), reader.isAtEnd,
+    guard reader.field(lengths: 1 << 2) == 2, let content = reader.slice(), reader.isAtEnd,
       content.count <= Limits.contentBytes
     else { return nil }
-    return (header, .sealed(content))
+    return (header, .sealed([UInt8](content)))
   }
 
   private init?(fast bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var id: QuestionID?
     var child: UInt32 = 0
-    var app = ""
-    var subjects: [UInt8] = []
-    var choices: [ChoiceHeader] = []
     var expiration: Instant?
+    /// Where the fields 3 to 5 are, and how many bytes they are when they are written.
+    var (parts, written) = (0..<0, 0)
+    var choices = 0
+    var last: UInt64 = 0
     while !reader.isAtEnd {
-      switch reader.field(lengths: 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5, repeated: 1 << 5) {
+      let start = reader.position
+      guard let field = reader.field(lengths: 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5, repeated: 1 << 5),
+        field >= last
+      else { return nil }
+      last = field
+      switch field {
       case 1:
         guard let value = reader.id() else { return nil }
         id = value
+        continue
       case 2:
         guard let value = reader.uint32() else { return nil }
         child = value
+        continue
       case 3:
-        guard let value = reader.string(), value.utf8.count <= Limits.identifierBytes else {
+        guard let app = reader.text(), 1...Limits.identifierBytes ~= app.count else { return nil }
+        written += FrameWriter.size(app.count)
+      case 4:
+        guard let subjects = reader.slice(), 1...Limits.subjectBytes ~= subjects.count else {
           return nil
         }
-        app = value
-      case 4:
-        guard let value = reader.array(), value.count <= Wire.subjectBytes else { return nil }
-        subjects = value
+        written += FrameWriter.size(subjects.count)
       case 5:
-        guard let slice = reader.slice(), let choice = ChoiceHeader(fast: slice),
-          choices.count < Limits.choices
+        guard let slice = reader.slice(), let size = ChoiceHeader.size(fast: slice),
+          choices < Limits.choices
         else { return nil }
-        if choices.isEmpty { choices.reserveCapacity(2) }
-        choices.append(choice)
+        choices += 1
+        written += size
       case 6:
         guard let value = reader.varint() else { return nil }
         expiration = Instant(milliseconds: Int64(bitPattern: value))
+        continue
       default: return nil
       }
+      parts = (parts.isEmpty ? start : parts.lowerBound)..<reader.position
     }
-    guard let id else { return nil }
+    guard let id, parts.count == written else { return nil }
     self.init(
-      id: id, child: PersonID(child), app: AppID(app), subjects: subjects, choices: choices,
-      expiration: expiration)
+      id: id, child: PersonID(child), parts: [UInt8](reader.bytes(parts)), expiration: expiration)
   }
 }
 
 extension ChoiceHeader {
+  /// How many bytes the choice is when it is written as a field, with an id that is not empty; `nil`: it is none.
+  static func size(fast bytes: UnsafeRawBufferPointer) -> Int? {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 1 << 1) == 1, let id = reader.text(),
+      1...Limits.identifierBytes ~= id.count, reader.field(lengths: 0) == 3,
+      let number = reader.varint(), 1...2 ~= number, reader.isAtEnd
+    else { return nil }
+    return FrameWriter.size(FrameWriter.size(id.count) + 2)
+  }
+
   init?(fast bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 1 << 1) == 1, let id = reader.string(),
@@ -178,9 +195,7 @@ extension FrameWriter {
     message(field) { out in
       out.id(1, header.id)
       out.number(2, UInt64(header.child.rawValue))
-      out.string(3, header.app.rawValue)
-      out.bytes(4, header.subjects)
-      for choice in header.choices { out.choice(5, choice) }
+      header.parts.withUnsafeBytes { out.raw($0) }
       if let expiration = header.expiration {
         out.numberAlways(6, UInt64(bitPattern: expiration.milliseconds))
       }

@@ -6,8 +6,8 @@ import FamilyModel
 /// them: each field once, none that is not known here. Every call gives `nil` where that is not so, and the
 /// message is then read by swift-protobuf, which decides. So both agree on whatever is read here.
 struct FrameReader {
-  private var bytes: UnsafeRawBufferPointer
-  private var position = 0
+  private let bytes: UnsafeRawBufferPointer
+  private(set) var position = 0
   /// A bit for each field that was seen.
   private var seen: UInt64 = 0
 
@@ -58,12 +58,22 @@ struct FrameReader {
   mutating func uint32() -> UInt32? { varint().flatMap { UInt32(exactly: $0) } }
 
   /// The bytes of a field with a length.
+  @inline(__always)
   mutating func slice() -> UnsafeRawBufferPointer? {
     guard let count = varint(), count <= UInt64(bytes.count &- position) else { return nil }
-    defer { position &+= Int(count) }
-    return UnsafeRawBufferPointer(start: bytes.baseAddress! + position, count: Int(count))
+    let start = position
+    position &+= Int(count)
+    return bytes(start..<position)
   }
 
+  /// The bytes at these places, which were read.
+  @inline(__always)
+  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      start: bytes.baseAddress.map { $0 + range.lowerBound }, count: range.count)
+  }
+
+  @inline(__always)
   mutating func id() -> ID128? {
     guard let slice = slice(), slice.count == 16 else { return nil }
     return ID128(
@@ -73,11 +83,12 @@ struct FrameReader {
 
   mutating func array() -> [UInt8]? { slice().map { [UInt8]($0) } }
 
-  mutating func string() -> String? {
-    slice().flatMap { slice in
-      // Nearly always it is ASCII, which is read ten times as fast.
-      slice.allSatisfy { $0 < 0x80 }
-        ? String(decoding: slice, as: UTF8.self) : String(validating: slice, as: UTF8.self)
-    }
+  /// The bytes of a text.
+  @inline(__always)
+  mutating func text() -> UnsafeRawBufferPointer? {
+    // Nearly always it is ASCII.
+    slice().flatMap { $0.isASCII || String(validating: $0, as: UTF8.self) != nil ? $0 : nil }
   }
+
+  mutating func string() -> String? { text().map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -53,6 +53,9 @@ struct FrameWriter {
     varint(value)
   }
 
+  /// Bytes of a field with a number below sixteen, and with so many bytes, at most 2¹⁴ - 1.
+  static func size(_ count: Int) -> Int { count + (count < 0x80 ? 2 : 3) }
+
   mutating func id(_ field: UInt64, _ id: ID128) {
     withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes(field, $0, always: true) }
   }
@@ -67,10 +70,15 @@ struct FrameWriter {
     value.withUTF8 { bytes(field, UnsafeRawBufferPointer($0), always: false) }
   }
 
-  private mutating func bytes(_ field: UInt64, _ value: UnsafeRawBufferPointer, always: Bool) {
+  mutating func bytes(_ field: UInt64, _ value: UnsafeRawBufferPointer, always: Bool = false) {
     guard always || value.count > 0 else { return }
     varint(field << 3 | 2)
     varint(UInt64(value.count))
+    raw(value)
+  }
+
+  /// Fields that are encoded already.
+  mutating func raw(_ value: UnsafeRawBufferPointer) {
     precondition(count + value.count <= capacity)
     if let source = value.baseAddress {
       UnsafeMutableRawPointer(start + count).copyMemory(from: source, byteCount: value.count)

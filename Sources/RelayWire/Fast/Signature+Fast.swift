@@ -7,7 +7,8 @@ extension Signature {
   /// A signature, read in place; `nil`: swift-protobuf has to read it.
   init?(fast bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
-    self.init(signer: DeviceID(0), seen: 0, bytes: [])
+    var (signer, seen) = (DeviceID(0), 0 as UInt64)
+    var value: UnsafeRawBufferPointer?
     while !reader.isAtEnd {
       switch reader.field(lengths: 1 << 3) {
       case 1:
@@ -17,18 +18,18 @@ extension Signature {
         guard let value = reader.varint() else { return nil }
         seen = value
       case 3:
-        guard let value = reader.array() else { return nil }
-        self.bytes = value
+        value = reader.slice()
       default: return nil
       }
     }
-    guard self.bytes.count == 64 else { return nil }
+    guard let value, value.count == Signature.byteCount else { return nil }
+    self.init(signer: signer, seen: seen, bytes: value)
   }
 }
 
 extension Signature? {
   /// More bytes than its encoding has.
-  var sizeBound: Int { self.map { 32 + $0.bytes.count } ?? 0 }
+  var sizeBound: Int { self == nil ? 0 : 32 + Signature.byteCount }
 }
 
 extension FrameWriter {
@@ -37,7 +38,7 @@ extension FrameWriter {
     message(Signature.field) { out in
       out.number(1, UInt64(signature.signer.rawValue))
       out.number(2, signature.seen)
-      out.bytes(3, signature.bytes)
+      signature.withBytes { out.bytes(3, $0) }
     }
   }
 }

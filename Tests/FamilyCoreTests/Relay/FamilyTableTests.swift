@@ -39,12 +39,20 @@ import Testing
     #expect(table.oldest(but: model.count + 1).isEmpty)
   }
 
-  @Test("a map that is empty again keeps no memory, and a fitted array has no room for more")
+  @Test("a map that is a copy shares no memory, and a fitted array has no room for more")
   func memory() {
     var map = SmallMap<PersonID, UInt64>()
     for person in 1...5 { map[PersonID(UInt32(person))] = 1 }
+    var copy = SmallMap<PersonID, UInt64>()
+    copy[PersonID(9)] = 9
+    copy.copy(map)
+    #expect(copy == map)
+    func address(_ map: SmallMap<PersonID, UInt64>) -> UnsafeRawPointer? {
+      map.entries.withUnsafeBytes { $0.baseAddress }
+    }
+    #expect(address(copy) != address(map))
     for person in 1...5 { map[PersonID(UInt32(person))] = nil }
-    #expect(map.entries.capacity == 0)
+    #expect(map.entries.isEmpty && copy.entries.count == 5)
     var numbers: [UInt64] = []
     for number in 0..<1_000 { numbers.append(UInt64(number)) }
     #expect(numbers.fitted == numbers)

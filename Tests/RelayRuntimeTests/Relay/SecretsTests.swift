@@ -2,7 +2,7 @@ import Crypto
 import FamilyModel
 import FamilyTrust
 import Foundation
-import RelayRuntime
+@testable import RelayRuntime
 import Testing
 import ZeroMQ
 
@@ -62,6 +62,27 @@ import ZeroMQ
     }
     #expect(keys.count == 12 && keys.allSatisfy { $0.count == ChannelCipher.keyBytes })
     #expect(keys.allSatisfy { $0.prefix(16) != $0.suffix(16) })
+  }
+
+  @Test("X3: a broadcast is sealed in the same way with libsodium and without, under a new nonce")
+  func sealFast() {
+    var sealer = BroadcastSealer()
+    let topic = cipher.topic(FamilyID(1), .family, generation: 0)
+    let key = cipher.key(FamilyID(1), .family, generation: 0)
+    var nonces: Set<[UInt8]> = []
+    for count in [0, 1, 15, 16, 17, 400, 5_000] {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+      let sealed = sealer.seal(bytes, topic: topic, key: key)
+      #expect(ChannelCipher.open(sealed, topic: topic, key: key) == bytes)
+      #expect(ChannelCipher.open(sealed, topic: topic + [0], key: key) == nil)
+      let nonce = Array(sealed.prefix(12))
+      nonces.insert(nonce)
+      let slow = nonce.withUnsafeBytes {
+        ChannelCipher.seal(bytes, topic: topic, key: key, nonce: $0)
+      }
+      #expect(slow == sealed)
+    }
+    #expect(nonces.count == 7)
   }
 
   @Test("X3: sealed bytes open under their key and topic only") func seal() {

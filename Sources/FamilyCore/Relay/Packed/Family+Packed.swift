@@ -12,13 +12,10 @@ extension RelayMachine.Family: Packable {
   }
 
   init(_ packed: inout Unpacker) {
-    state = packed.value()
-    readers = packed.value()
-    allowances = packed.value()
-    refusals = packed.value()
-    used = packed.value()
-    isWatched = packed.isSo()
-    recalled = packed.value()
+    self.init(
+      state: packed.value(), readers: packed.value(), allowances: packed.value(),
+      refusals: packed.value(), used: packed.value(), isWatched: packed.isSo(),
+      recalled: packed.value())
   }
 }
 

@@ -84,20 +84,8 @@ extension Roster: Packable {
     packer.add(devices)
   }
   init(_ packed: inout Unpacker) {
-    self.init()
-    persons = packed.value()
-    devices = packed.value()
-  }
-}
-
-extension ChoiceHeader: Packable {
-  func pack(_ packer: inout Packer) {
-    packer.add(id)
-    packer.add(UInt64(answer.rawValue))
-  }
-  init(_ packed: inout Unpacker) {
-    let id = packed.text()
-    self.init(id: id, answer: Answer(rawValue: UInt8(packed.number()))!)
+    let persons = packed.value() as [Person]
+    self.init(ascending: persons, packed.value())
   }
 }
 
@@ -105,20 +93,14 @@ extension QuestionHeader: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(id)
     packer.add(child)
-    packer.add(app.rawValue)
-    packer.add(subjects)
-    packer.add(choices)
+    packer.add(parts)
     packer.add(expiration)
   }
   init(_ packed: inout Unpacker) {
     let id = packed.value() as QuestionID
     let child = packed.value() as PersonID
-    let app = AppID(packed.text())
-    let subjects = packed.array()
-    let choices = packed.value() as [ChoiceHeader]
-    self.init(
-      id: id, child: child, app: app, subjects: subjects, choices: choices,
-      expiration: packed.value())
+    let parts = packed.array()
+    self.init(id: id, child: child, parts: parts, expiration: packed.value())
   }
 }
 

@@ -48,9 +48,16 @@ struct Packer: ~Copyable {
   @inline(__always)
   mutating func add(_ value: some Packable) { value.pack(&self) }
 
-  /// Seven bits a byte, the lowest first: small numbers take little.
+  /// Seven bits a byte, the lowest first: small numbers take little, and most are small.
+  @inline(__always)
   mutating func add(_ number: UInt64) {
     reserve(10)
+    guard number <= 0x7F else { return addLong(number) }
+    bytes[count] = UInt8(truncatingIfNeeded: number)
+    count += 1
+  }
+
+  private mutating func addLong(_ number: UInt64) {
     var rest = number
     while rest > 0x7F {
       bytes[count] = UInt8(truncatingIfNeeded: rest) | 0x80
@@ -103,7 +110,15 @@ struct Unpacker {
     }
   }
 
+  @inline(__always)
   mutating func number() -> UInt64 {
+    let byte = bytes[index]
+    guard byte < 0x80 else { return longNumber() }
+    index += 1
+    return UInt64(byte)
+  }
+
+  private mutating func longNumber() -> UInt64 {
     var (number, shift): (UInt64, UInt64) = (0, 0)
     while true {
       let byte = bytes[index]
@@ -139,7 +154,8 @@ struct Unpacker {
 extension Array: Packable where Element: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(UInt64(count))
-    for element in self { element.pack(&packer) }
+    // By index, here and below: what is only looked at is not copied.
+    for index in indices { self[index].pack(&packer) }
   }
 
   init(_ packed: inout Unpacker) {
@@ -163,9 +179,9 @@ extension Optional: Packable where Wrapped: Packable {
 extension SmallMap: Packable where Key: Packable, Value: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(UInt64(entries.count))
-    for entry in entries {
-      entry.key.pack(&packer)
-      entry.value.pack(&packer)
+    for index in entries.indices {
+      entries[index].key.pack(&packer)
+      entries[index].value.pack(&packer)
     }
   }
 
