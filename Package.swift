@@ -82,7 +82,7 @@ let package = Package(
     layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
-    .target(name: "CChecksum"),
+    .systemLibrary(name: "CChecksum"),
     layer("RelayStore", ["FamilyModel", "CChecksum"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
     layer("DeviceConnection", ["FamilyModel"]),
