@@ -6,11 +6,11 @@ import Synchronization
 /// Sizes of the write-ahead log, in frames: each is a page of 4 KB.
 package struct LogLimits: Sendable {
   /// As many as are not copied yet make it worth a copy beside the commits.
-  package var step = 512
+  package var step = 2_048
   /// Of a log that is to begin anew, a commit copies these at most.
   package var rest = 64
   /// From here on the log begins anew as soon as it can.
-  package var renewal = 4_096
+  package var renewal = 8_192
   /// A log of this length takes no commit until all of it is copied.
   package var bound = 16_384
   /// The sizes for production.
