@@ -31,7 +31,8 @@ import Testing
     try Data(contentsOf: URL(fileURLWithPath: path)).firstRange(of: Data(event.payload)) != nil
   }
 
-  @Test("X2: a commit syncs once, and the log is copied into the database beside the commits")
+  @Test(
+    "X2: a commit syncs what it wrote, and the log is copied into the database beside the commits")
   func beside() throws {
     let store = try SQLiteEventStore(
       path: path, limits: limits(step: 16, renewal: .max, bound: .max))
@@ -41,7 +42,8 @@ import Testing
         seq += 1
         let before = counted_fdatasync()
         try store.commit(batch([event(1, seq)]))
-        #expect(counted_fdatasync() - before == 1)
+        // A log that begins anew has its head synced as well; a copy would take two more.
+        #expect((1...2).contains(counted_fdatasync() - before))
       }
     }
     #expect(try databaseHolds(event(1, 20)))
@@ -69,10 +71,12 @@ import Testing
     }
   }
 
-  @Test("X2: a log at its bound takes no commit before it is copied: the commit does it")
-  func bound() throws {
+  @Test(
+    "X2: a log at its bound takes no commit before it is copied: the commit waits for it, or does it",
+    arguments: [0, Int.max])
+  func bound(_ rest: Int) throws {
     let store = try SQLiteEventStore(
-      path: path, limits: limits(step: .max, renewal: 64, bound: 64))
+      path: path, limits: limits(step: .max, rest: rest, renewal: 64, bound: 64))
     for seq: UInt64 in 1...1_000 { try store.commit(batch([event(1, seq)])) }
     #expect(try frames() <= 64 + 16)
     #expect(try store.load(FamilyID(1)).events.count == 1_000)
