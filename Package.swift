@@ -83,7 +83,8 @@ let package = Package(
     layer("QRCode"),
     layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
     layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
-    layer("RelayStore", ["FamilyModel"]),
+    .systemLibrary(name: "CChecksum"),
+    layer("RelayStore", ["FamilyModel", "CChecksum"]),
     layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
     layer("DeviceConnection", ["FamilyModel"]),
     layer(

@@ -1,4 +1,7 @@
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), eight bytes at a time.
+import CChecksum
+
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), eight bytes at a time, by the processor's instruction or by
+/// tables.
 ///
 /// It shows damage, not malice: who can write the file can write the sum.
 public struct Checksum: Sendable {
@@ -16,10 +19,16 @@ public struct Checksum: Sendable {
     return tables
   }()
 
+  private static let isInstruction = crc32c_is_instruction()
+
   private var state: UInt32 = .max
+  private let isByTables: Bool
 
   /// The sum of no bytes.
-  public init() {}
+  public init() { isByTables = !Self.isInstruction }
+
+  /// The same on every processor.
+  package init(byTables: Bool) { isByTables = byTables || !Self.isInstruction }
 
   /// The sum of what was added.
   public var value: UInt32 { ~state }
@@ -33,6 +42,7 @@ public struct Checksum: Sendable {
   public mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
   private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    guard isByTables else { return state = crc32c_add(state, bytes.baseAddress, bytes.count) }
     Self.tables.withUnsafeBufferPointer { tables in
       var rest = bytes
       while rest.count >= 8 {

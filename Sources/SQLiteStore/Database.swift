@@ -1,6 +1,7 @@
 import FamilyModel
 import Foundation
 import GRDB
+import GRDBSQLite
 import RelayStore
 
 /// What both stores have in common: how the file is opened, and what its errors mean.
@@ -8,15 +9,17 @@ enum Database {
   /// Milliseconds to wait for another process to let the file go.
   static let busy: TimeInterval = 0.2
 
-  /// Opens the file, or makes it, for this process alone.
+  /// Opens the file, or makes it, for this process alone, and unless it is shared, for this connection.
   ///
   /// - Parameters:
   ///   - application: Tells the two kinds of stores apart, in the header of the file.
   ///   - version: Of the schema.
   ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
+  ///   - isShared: Other connections of this process use the file, too, and one of them copies the
+  ///     write-ahead log. This makes SQLite's VFS `unix-excl` the one of the whole process.
   static func open(
     _ path: String, application: Int32, version: Int32, synchronous: String, cacheKilobytes: Int,
-    schema: String
+    isShared: Bool = false, schema: String
   ) throws(StoreError) -> DatabaseQueue {
     let isNew = !FileManager.default.fileExists(atPath: path)
     if isNew {
@@ -25,8 +28,7 @@ enum Database {
     }
     return try guarded { () throws -> DatabaseQueue in
       if synchronous == "FULL" { try sync(path + "-wal") }
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(busy)
+      if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in
         // Read before anything is written: a file that is not ours stays as it is.
@@ -36,11 +38,11 @@ enum Database {
         guard tables == 0 || found == application && foundVersion == version else {
           throw StoreError.wrongVersion("application \(found), version \(foundVersion)")
         }
-        try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        if !isShared { try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
         try db.execute(sql: "PRAGMA journal_mode = WAL")
         // After WAL is on: turning it on sets synchronous back to NORMAL.
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
-        try db.execute(sql: "PRAGMA wal_autocheckpoint = 16384")
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
         if tables == 0 {
           try db.execute(
@@ -53,6 +55,21 @@ enum Database {
       }
       return queue
     }
+  }
+
+  /// Opens a second connection to a file that is open and shared.
+  static func join(_ path: String) throws(StoreError) -> DatabaseQueue {
+    try guarded {
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.inDatabase { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+      return queue
+    }
+  }
+
+  private static var configuration: Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busy)
+    return configuration
   }
 
   /// A killed process may have left commits that it did not come to sync. Who opens the file reads them, and

@@ -1,3 +1,5 @@
+import GRDB
+
 /// Where each family's newest event is. The log itself is written in the order of arrival and has no index
 /// of families: from its newest event a family's others are reached one by one.
 ///
@@ -31,10 +33,17 @@ struct Heads {
 
   subscript(family: UInt64) -> Head? { heads[family] }
 
-  /// Keeps a head that was read.
-  mutating func know(_ family: UInt64, _ head: Head) {
+  /// The family's newest event; row and seq are zero where there is none.
+  mutating func find(_ family: UInt64, _ db: GRDB.Database) throws -> Head {
+    if let known = heads[family] { return known }
+    let query = try Prepared(db, "SELECT row, seq FROM head WHERE family = ?")
+    query.bind(1, family.signed)
+    guard try query.next() else { return Head(row: 0, seq: 0) }
+    defer { query.reset() }
+    let head = Head(row: query.integer(0), seq: query.number(1))
     if heads.count >= Self.kept { heads = heads.filter { $0.value.isDirty } }
     heads[family] = head
+    return head
   }
 
   /// The family has a newer event.

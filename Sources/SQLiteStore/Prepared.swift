@@ -68,6 +68,9 @@ struct Prepared {
     }
   }
 
+  /// The row that it has inserted.
+  var insertedRow: Int64 { sqlite3_last_insert_rowid(connection) }
+
   func reset() { sqlite3_reset(statement) }
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }

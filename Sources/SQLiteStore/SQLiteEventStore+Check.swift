@@ -59,7 +59,7 @@ extension SQLiteEventStore {
       ends[family] = (query.integer(8), event.seq)
     }
     for (family, end) in ends {
-      let head = try head(family, db)
+      let head = try heads.find(family, db)
       guard head.row == end.row, head.seq == end.seq else {
         throw StoreError.damaged("the head of family \(family)")
       }

@@ -7,7 +7,7 @@ extension SQLiteEventStore {
     try Database.guarded {
       try queue.inDatabase { db in
         let snapshot = try loadSnapshot(family, db)
-        let newest = try head(family.rawValue, db)
+        let newest = try heads.find(family.rawValue, db)
         let events = try events(of: family, after: snapshot?.seq ?? 0, through: newest, db)
         return StoredFamily(
           snapshot: snapshot, events: events, cursors: try loadCursors(family, db))
@@ -20,7 +20,7 @@ extension SQLiteEventStore {
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     try Database.guarded {
       try queue.inDatabase { db in
-        let newest = try head(family.rawValue, db)
+        let newest = try heads.find(family.rawValue, db)
         var found: [StoredEvent] = []
         var after = seq
         while after < newest.seq, found.count <= limit {
@@ -39,7 +39,7 @@ extension SQLiteEventStore {
     try Database.guarded {
       try queue.inDatabase { db in
         let query = try Prepared(db, "SELECT prior, seq, command FROM event WHERE id = ?")
-        var row = try head(family.rawValue, db).row
+        var row = try heads.find(family.rawValue, db).row
         while row != 0 {
           query.bind(1, row)
           guard try query.next() else { throw StoreError.damaged("row \(row) is missing") }

@@ -5,42 +5,39 @@ import RelayStore
 extension SQLiteEventStore {
   /// - Throws: `conflict` unless each event is the next of its family.
   func write(_ events: [StoredEvent], _ db: GRDB.Database) throws {
-    let insert = try Prepared(db, "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?)")
+    lastRow = try Self.write(events, after: lastRow, &heads, db)
+  }
+
+  /// The newest row. Whoever has the heads for himself needs no look at who else uses them for each event.
+  private static func write(
+    _ events: [StoredEvent], after last: Int64, _ heads: inout Heads, _ db: GRDB.Database
+  ) throws -> Int64 {
+    // The row's number is SQLite's to choose, next to the newest: so it need not look for its place.
+    let insert = try Prepared(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?)")
+    var row = last
     for event in events {
       let family = event.family.rawValue
-      let head = try head(family, db)
+      let head = try heads.find(family, db)
       guard event.seq == head.seq + 1 else { throw StoreError.conflict }
-      let row = lastRow + 1
-      insert.bind(1, row)
-      insert.bind(2, family.signed)
-      insert.bind(3, event.seq.signed)
-      insert.bind(4, head.row)
-      insert.bind(5, event.audience.rawValue.signed)
-      insert.bind(7, event.at.milliseconds)
-      insert.bind(9, Int64(event.checksum))
-      try insert.run(binding: 6, event.command, and: 8, event.payload)
-      if event.seq % Self.markEvery == 0 {
+      row += 1
+      insert.bind(1, family.signed)
+      insert.bind(2, event.seq.signed)
+      insert.bind(3, head.row)
+      insert.bind(4, event.audience.rawValue.signed)
+      insert.bind(6, event.at.milliseconds)
+      insert.bind(8, Int64(event.checksum))
+      try insert.run(binding: 5, event.command, and: 7, event.payload)
+      guard insert.insertedRow == row else { throw StoreError.damaged("the newest event") }
+      if event.seq % markEvery == 0 {
         let mark = try Prepared(db, "INSERT INTO mark VALUES (?,?,?)")
         mark.bind(1, family.signed)
         mark.bind(2, event.seq.signed)
         mark.bind(3, row)
         try mark.run()
       }
-      lastRow = row
       heads.advance(family, row: row, seq: event.seq)
     }
-  }
-
-  /// The family's newest event; row and seq are zero where there is none.
-  func head(_ family: UInt64, _ db: GRDB.Database) throws -> Heads.Head {
-    if let known = heads[family] { return known }
-    let query = try Prepared(db, "SELECT row, seq FROM head WHERE family = ?")
-    query.bind(1, family.signed)
-    guard try query.next() else { return Heads.Head(row: 0, seq: 0) }
-    let head = Heads.Head(row: query.integer(0), seq: query.number(1))
-    query.reset()
-    heads.know(family, head)
-    return head
+    return row
   }
 
   func write(_ slice: (families: ArraySlice<UInt64>, done: Int64?), _ db: GRDB.Database) throws {

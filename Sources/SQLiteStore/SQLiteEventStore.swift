@@ -6,7 +6,8 @@ public import RelayStore
 ///
 /// Each event names the row of the event before it of the same family; ``Heads`` knows the newest, and
 /// every 64th event of a family has a mark, so that a page of a long history is near. A commit is one
-/// transaction and one fsync of the write-ahead log. The file has one user.
+/// transaction and one fsync of the write-ahead log, which a ``Checkpointer`` copies into the database. The
+/// file has one user, whose calls may come from any thread, one at a time.
 public final class SQLiteEventStore: EventStore {
   private static let schema = """
     CREATE TABLE event (
@@ -31,7 +32,9 @@ public final class SQLiteEventStore: EventStore {
   /// Events of a family from one mark to the next.
   static let markEvery: UInt64 = 64
 
+  private let claim: Claim
   let queue: DatabaseQueue
+  private let checkpointer: Checkpointer
   var heads = Heads()
   var lastRow: Int64 = 0
 
@@ -39,12 +42,19 @@ public final class SQLiteEventStore: EventStore {
   ///
   /// - Throws: `locked` where another process has it, `damaged` and `wrongVersion` where it is not
   ///   usable; the file then stays as it is.
-  public init(path: String) throws(StoreError) {
+  public convenience init(path: String) throws(StoreError) {
+    try self.init(path: path, limits: LogLimits())
+  }
+
+  package init(path: String, limits: LogLimits) throws(StoreError) {
     queue = try Database.open(
       path, application: 0x5052_4C31, version: 2, synchronous: "FULL",
-      cacheKilobytes: Self.cacheKilobytes, schema: Self.schema)
+      cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
+    claim = try Claim(path)
+    checkpointer = Checkpointer(try Database.join(path), limits)
     try Database.guarded {
       try queue.inDatabase { db in
+        checkpointer.watch(db)
         let written = try Int64.fetchOne(db, sql: "SELECT row FROM heads_written") ?? 0
         lastRow = try Int64.fetchOne(db, sql: "SELECT max(id) FROM event") ?? 0
         let tail = try Prepared(
@@ -74,6 +84,7 @@ public final class SQLiteEventStore: EventStore {
     guard !batch.isEmpty else { return }
     try Database.guarded {
       try queue.inDatabase { db in
+        try checkpointer.prepare(db)
         let before = lastRow
         do {
           try Prepared(db, "BEGIN IMMEDIATE").run()
@@ -94,5 +105,9 @@ public final class SQLiteEventStore: EventStore {
     }
   }
 
-  public func close() { try? queue.close() }
+  public func close() {
+    checkpointer.close()
+    try? queue.close()
+    claim.end()
+  }
 }

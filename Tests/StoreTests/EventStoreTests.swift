@@ -17,14 +17,14 @@ final class Folder {
   func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
 
-private func event(_ family: UInt64, _ seq: UInt64, _ audience: Audience = .family) -> StoredEvent {
+func event(_ family: UInt64, _ seq: UInt64, _ audience: Audience = .family) -> StoredEvent {
   StoredEvent(
     family: FamilyID(family), seq: seq, audience: audience,
     command: ID128(high: family, low: seq), at: Instant(milliseconds: Int64(seq)),
     payload: Array("event \(seq) of \(family)".utf8))
 }
 
-private func batch(_ events: [StoredEvent]) -> Batch {
+func batch(_ events: [StoredEvent]) -> Batch {
   var batch = Batch()
   batch.events = events
   return batch
@@ -224,6 +224,22 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect(throws: StoreError.locked) { try SQLiteEventStore(path: folder.path("a")) }
     let mode = try FileManager.default.attributesOfItem(atPath: folder.path("a"))[.posixPermissions]
     #expect(mode as? Int == 0o600)
+    store.close()
+  }
+
+  @Test("a file has one user: other processes are kept out, too")
+  func excluded() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1)]))
+    // As another process would see it: locks of open files know those of processes, even of this one.
+    let descriptor = Glibc.open(folder.path("a"), O_RDWR)
+    defer { Glibc.close(descriptor) }
+    var lock = flock(
+      l_type: Int16(F_RDLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0000, l_len: 512, l_pid: 0)
+    let ofdGetLock: Int32 = 36  // F_OFD_GETLK, which the C library tells to C only.
+    #expect(fcntl(descriptor, ofdGetLock, &lock) == 0)
+    #expect(lock.l_type == Int16(F_WRLCK))
     store.close()
   }
 

@@ -7,7 +7,7 @@ struct Micro: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench-micro",
     abstract: "The smallest parts: times beside a bare reference, and counts of instructions.",
-    subcommands: [Times.self, Check.self, Count.self], defaultSubcommand: Times.self)
+    subcommands: [Times.self, Commits.self, Check.self, Count.self], defaultSubcommand: Times.self)
 }
 
 /// Nanoseconds, in turns with the references.

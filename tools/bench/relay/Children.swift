@@ -4,36 +4,35 @@ import ZeroMQ
 
 /// The children's side: asks, backs off when it is told to, and acknowledges decisions.
 struct Children {
-  private struct Pending {
-    var family: UInt64
-    var command: CommandID
-    var header: QuestionHeader
+  private struct Question {
+    let number: UInt64
+    let family: UInt64
+    /// When it was asked, in nanoseconds.
+    let begun: UInt64
     var attempts = 0
+    /// It is sent, and may have to be sent again.
+    var isOnTheWay = false
   }
 
-  /// Some 300 bytes, as a question with a name and two choices has.
-  private static let content = Content.sealed(Array(repeating: 7, count: 230))
-  private static let choices = [
-    ChoiceHeader(id: "approve", answer: .approval), ChoiceHeader(id: "decline", answer: .denial),
-  ]
   /// Nanoseconds of one bucket of retries.
   private static let bucket: UInt64 = 10_000_000
 
   private let families: UInt64
+  private let commands = Numbered()
+  private let questions = Numbered()
+  private var asked: UInt64 = 0
   /// As agents hold back; `nil`: everything is sent, and what is refused sent again later.
-  private var pace: Pace<Pending>?
-  private var nextFamily: UInt64 = 0
-  /// Asked, and not decided yet: when, in nanoseconds.
-  private var begun: [QuestionID: UInt64] = [:]
-  /// By command, until it is accepted: what may have to be sent again.
-  private var unaccepted: [CommandID: Pending] = [:]
-  private var retries: [UInt64: [Pending]] = [:]
+  private var pace: Pace<UInt64>?
+  /// Asked, and not decided yet, by number.
+  private var open: [UInt64: Question] = [:]
+  private var retries: [UInt64: [UInt64]] = [:]
   private var retried: UInt64 = 0
-  private var known: Set<QuestionID> = []
+  /// What an app would know: a bit for each of the newest questions.
+  private var known = [UInt64](repeating: 0, count: 1 << 14)
   private var due: Double = 0
   private var lastTurn: UInt64 = 0
   private var random = SystemRandomNumberGenerator()
-  /// Whether a question of this turn found no room: the others are not even encoded.
+  /// Whether a question of this turn found no room: the others are not even tried.
   private var isFull = false
   /// The latency of older questions is not told.
   private var since: UInt64 = 0
@@ -64,61 +63,63 @@ struct Children {
       }
     } else {
       lastTurn = now
-      while begun.count < window { try ask(&devices, now) }
+      while open.count < window { try ask(&devices, now) }
     }
     try retry(&devices, now)
   }
 
   /// What is left of an overload is not asked again: it would come between the questions of the window.
   private mutating func forget() {
-    (begun, unaccepted, retries) = ([:], [:], [:])
+    (open, retries) = ([:], [:])
     if pace != nil { pace = Pace() }
   }
 
   private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
-    nextFamily = nextFamily % families + 1
-    let id = devices.newID()
-    let header = QuestionHeader(
-      id: id, child: RelayAddress.child, app: AppID("example.landmarks"),
-      subjects: withUnsafeBytes(of: id.low) { Array($0) }, choices: Self.choices, expiration: nil)
-    begun[id] = now
+    asked += 1
+    open[asked] = Question(number: asked, family: asked % families + 1, begun: now)
     result.asked += 1
-    try send(Pending(family: nextFamily, command: devices.newID(), header: header), &devices)
+    try send(asked, &devices)
   }
 
-  private mutating func send(_ pending: Pending, _ devices: inout Devices) throws {
-    switch pace?.offer(pending.command, isQuestion: true, Monotonic.now(), pending) ?? .now {
-    case .now: try transmit(pending, &devices)
+  private mutating func send(_ number: UInt64, _ devices: inout Devices) throws {
+    let verdict = pace?.offer(commands[number], isQuestion: true, Monotonic.now(), number)
+    switch verdict ?? .now {
+    case .now: try transmit(number, &devices)
     case .later: break
     case .never:
       result.unsent += 1
-      wait(pending, milliseconds: 1_000)
+      wait(number, milliseconds: 1_000)
     }
   }
 
-  private mutating func transmit(_ pending: Pending, _ devices: inout Devices) throws {
+  private mutating func transmit(_ number: UInt64, _ devices: inout Devices) throws {
+    guard let family = open[number]?.family else { return }
     if !isFull {
-      let request = devices.signed(.ask(pending.header, Self.content), id: pending.command)
-      isFull = try !devices.offerQuestion(request, in: pending.family)
+      isFull = try !devices.send(
+        .ask, .init(family: family, command: commands[number], question: questions[number]))
     }
-    guard isFull else { return unaccepted[pending.command] = pending }
+    guard isFull else {
+      open[number]!.isOnTheWay = true
+      return
+    }
     result.unsent += 1
-    wait(pending, milliseconds: 1_000)
+    wait(number, milliseconds: 1_000)
   }
 
   /// As agents wait: what they are told or longer each time, and up to twice that, at random.
-  private mutating func wait(_ pending: Pending, milliseconds: UInt32) {
-    var pending = pending
-    pending.attempts += 1
-    let first = UInt64(max(1_000, milliseconds)) << UInt64(min(pending.attempts - 1, 5))
+  private mutating func wait(_ number: UInt64, milliseconds: UInt32) {
+    guard let attempts = open[number]?.attempts else { return }
+    open[number]!.attempts = attempts + 1
+    open[number]!.isOnTheWay = false
+    let first = UInt64(max(1_000, milliseconds)) << UInt64(min(attempts, 5))
     let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
-    retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(pending)
+    retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(number)
   }
 
   private mutating func retry(_ devices: inout Devices, _ now: UInt64) throws {
     if retried == 0 { retried = now / Self.bucket }
     while retried < now / Self.bucket {
-      for pending in retries.removeValue(forKey: retried) ?? [] { try send(pending, &devices) }
+      for number in retries.removeValue(forKey: retried) ?? [] { try send(number, &devices) }
       retried += 1
     }
   }
@@ -127,32 +128,45 @@ struct Children {
     while let reply = try devices.nextReply() {
       switch reply.reply {
       case .accepted(let command, _):
-        unaccepted[command] = nil
         pace?.answered(command, isTooMuch: false, Monotonic.now())
       case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
-        guard let pending = unaccepted.removeValue(forKey: command) else { continue }
+        guard let number = commands.number(command), open[number]?.isOnTheWay == true else {
+          continue
+        }
         result.refused += 1
         pace?.answered(command, isTooMuch: true, Monotonic.now())
-        wait(pending, milliseconds: problem.retryAfter)
+        wait(number, milliseconds: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw Refused(reply: reply.reply)
       }
     }
-    while let (family, broadcast) = try devices.nextBroadcast() {
-      guard case .event(let event) = broadcast else { continue }
+    while let (family, event) = try devices.nextEvent() {
+      switch event.kind {
       // Its own event is the answer to its command.
-      unaccepted[event.command] = nil
-      pace?.answered(event.command, isTooMuch: false, Monotonic.now())
-      guard case .decided(let decision) = event.body else { continue }
-      let audience = Audience.conversation(RelayAddress.child)
-      try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
-      guard let start = begun.removeValue(forKey: decision.question) else { continue }
-      known.insert(decision.question)
-      if known.count > 1_000_000 { known.removeAll(keepingCapacity: true) }
-      result.done += 1
-      if start >= since { result.times.append(Double(Monotonic.now() - start) / 1e9) }
+      case .asked: pace?.answered(event.command, isTooMuch: false, Monotonic.now())
+      case .approved:
+        _ = try devices.send(.acknowledge, .init(family: family, seq: event.seq))
+        try finish(event, in: family)
+      case .other: break
+      }
     }
     let now = Monotonic.now()
     while let next = pace?.next(now) { try transmit(next, &devices) }
   }
+
+  /// It may have been decided before, or forgotten.
+  private mutating func finish(_ event: Heard, in family: UInt64) throws {
+    guard let number = questions.number(event.question),
+      let question = open.removeValue(forKey: number)
+    else { return }
+    guard question.family == family else { throw WrongFamily() }
+    known[Int(number >> 6) & (known.count - 1)] |= 1 << (number & 63)
+    result.done += 1
+    if question.begun >= since {
+      result.times.append(Double(Monotonic.now() - question.begun) / 1e9)
+    }
+  }
 }
+
+/// A decision came for a question of another family.
+struct WrongFamily: Error {}

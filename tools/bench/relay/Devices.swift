@@ -33,8 +33,12 @@ struct RelayAddress: Sendable {
 }
 
 /// The devices of one person of every family, on one connection and one thread: they speak the protocol,
-/// encode and decode, seal and open, and have no machines. What is measured is the relay.
+/// open what is sealed, and have no machines. What is measured is the relay, on the same processors: so what
+/// makes up an approval is patched into bytes that are there already, and read where it lies.
 struct Devices: ~Copyable {
+  /// The requests of an approval.
+  enum Kind { case ask, answer, acknowledge }
+
   static let timeout = 60_000
 
   private let context: Context
@@ -47,7 +51,10 @@ struct Devices: ~Copyable {
   let device: DeviceID
   private let isPlain: Bool
   private var message = Multipart(maximumParts: 4)
-  private var listeners: [[UInt8]: (family: UInt64, key: [UInt8])] = [:]
+  /// By the first bytes of the topic, which are the family's alone.
+  private var listeners: [UInt64: (family: UInt64, key: [UInt8])] = [:]
+  private var poller = Poller()
+  private var templates: [Kind: RequestTemplates] = [:]
   private var nextRequest: UInt64 = 0
   private var ids = IDSource(seed: .random(in: .min ... .max))
 
@@ -70,6 +77,10 @@ struct Devices: ~Copyable {
     self.context = context
     self.device = device
     isPlain = relay.relayKey == nil
+    for kind in [Kind.ask, .answer, .acknowledge] { templates[kind] = template(kind) }
+    poller.watch(self.requests)
+    poller.watch(self.questions)
+    poller.watch(self.broadcasts)
   }
 
   mutating func newID() -> ID128 { ids.id(now: .now) }
@@ -92,14 +103,50 @@ struct Devices: ~Copyable {
     guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
   }
 
-  /// Sends a question on a connection of its own; `false`: so many wait there that it takes no more.
+  /// Sends a request of the kind; `false`, of a question: so many wait that it takes no more.
   ///
-  /// In a family the child who waits is not the device that has something to acknowledge. Here one
-  /// connection has the devices of all families, and what ends an approval must not stand behind
-  /// thousands of new ones.
-  mutating func offerQuestion(_ request: Request, in family: UInt64) throws -> Bool {
-    let bytes = encoded(request, in: family, from: nil, isHeard: true)
-    return try Self.offer(bytes, on: questions)
+  /// Questions have a connection of their own. In a family the child who waits is not the device that has
+  /// something to acknowledge. Here one connection has the devices of all families, and what ends an approval
+  /// must not stand behind thousands of new ones.
+  mutating func send(_ kind: Kind, _ numbers: RequestTemplates.Numbers) throws -> Bool {
+    let isQuestion = kind == .ask
+    return try templates[kind]!.withBytes(numbers) { bytes in
+      if isQuestion { return try Self.offer(bytes, on: questions) }
+      guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+      return true
+    }
+  }
+
+  private func template(_ kind: Kind) -> RequestTemplates {
+    let device = device
+    let signature = Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64))
+    return RequestTemplates { numbers in
+      let request: Request
+      switch kind {
+      case .ask:
+        let header = QuestionHeader(
+          id: numbers.question, child: RelayAddress.child, app: AppID("example.landmarks"),
+          subjects: numbers.question.bytes,
+          choices: [
+            ChoiceHeader(id: "approve", answer: .approval),
+            ChoiceHeader(id: "decline", answer: .denial),
+          ], expiration: nil)
+        // Some 300 bytes, as a question with a name and two choices has.
+        let content = Content.sealed(Array(repeating: 7, count: 230))
+        request = .command(numbers.command, .ask(header, content), signature)
+      case .answer:
+        request = .command(
+          numbers.command, .answer(numbers.question, choice: "approve"), signature)
+      case .acknowledge:
+        request = .acknowledge([
+          Cursor(.conversation(RelayAddress.child), delivered: numbers.seq)
+        ])
+      }
+      return Envelope(
+        device: DeviceAddress(family: FamilyID(numbers.family), device: device), requestID: 0,
+        request: request
+      ).encode()
+    }
   }
 
   private mutating func encoded(
@@ -134,7 +181,9 @@ struct Devices: ~Copyable {
         guard case .attached(let channels) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
         else { throw Refused(reply: reply.reply) }
-        listeners[channel.topic] = (reply.device.family.rawValue, channel.key)
+        listeners[channel.topic.withUnsafeBytes(Self.name)] = (
+          reply.device.family.rawValue, channel.key
+        )
         try broadcasts.subscribe(channel.topic)
         attached += 1
       }
@@ -143,7 +192,7 @@ struct Devices: ~Copyable {
     var heads: UInt64 = 0
     while heads < families {
       guard try broadcasts.waitUntilReadable(milliseconds: Self.timeout) else { throw RelayGone() }
-      while let (_, broadcast) = try nextBroadcast() {
+      while let (_, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
         if case .head = broadcast { heads += 1 }
       }
     }
@@ -156,23 +205,32 @@ struct Devices: ~Copyable {
     return try message.withBytes(1) { bytes throws(Problem) in try ReplyEnvelope.decode(bytes) }
   }
 
-  mutating func nextBroadcast() throws -> (family: UInt64, Broadcast)? {
-    guard try broadcasts.receive(into: &message) == .message else { return nil }
-    let topic = message.bytes(0)
-    guard let (family, key) = listeners[topic] else { throw RelayGone() }
-    let sealed = message.bytes(1)
-    guard let bytes = isPlain ? sealed : ChannelCipher.open(sealed, topic: topic, key: key) else {
-      throw RelayGone()
+  /// The next event on any of the channels, and the family; other broadcasts are passed over.
+  mutating func nextEvent() throws -> (family: UInt64, Heard)? {
+    while let (family, heard) = try nextBroadcast({ Heard(broadcast: $0) }) {
+      if let heard { return (family, heard) }
     }
-    return (family, try Broadcast.decode(bytes))
+    return nil
+  }
+
+  private mutating func nextBroadcast<R>(_ read: (UnsafeRawBufferPointer) throws -> R) throws
+    -> (family: UInt64, R)?
+  {
+    guard try broadcasts.receive(into: &message) == .message else { return nil }
+    let name = message.withBytes(0, Self.name)
+    guard let (family, key) = listeners[name] else { throw RelayGone() }
+    if isPlain { return (family, try message.withBytes(1, read)) }
+    let opened = ChannelCipher.open(message.bytes(1), topic: message.bytes(0), key: key)
+    guard let opened else { throw RelayGone() }
+    return (family, try opened.withUnsafeBytes(read))
+  }
+
+  private static func name(_ topic: UnsafeRawBufferPointer) -> UInt64 {
+    topic.count < 8 ? 0 : topic.loadUnaligned(as: UInt64.self)
   }
 
   /// Waits for something on any socket.
-  func wait(milliseconds: Int) throws {
-    var poller = Poller()
-    poller.watch(requests)
-    poller.watch(questions)
-    poller.watch(broadcasts)
+  mutating func wait(milliseconds: Int) throws {
     _ = try poller.wait(milliseconds: milliseconds)
   }
 }

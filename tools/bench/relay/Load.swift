@@ -90,21 +90,20 @@ final class Load: Sendable {
     try devices.attach(families: families)
     state.withLock { $0.ready += 1 }
     var answered = [UInt64](repeating: 0, count: Int(families) + 1)
+    var ids = Numbered()
     while !isOver {
       try devices.wait(milliseconds: 100)
-      while let (family, broadcast) = try devices.nextBroadcast() {
-        guard case .event(let event) = broadcast else { continue }
-        let audience = Audience.conversation(RelayAddress.child)
-        switch event.body {
-        case .asked(let header, _):
+      while let (family, event) = try devices.nextEvent() {
+        switch event.kind {
+        case .asked:
           // It may come again.
           guard answered[Int(family)] < event.seq else { continue }
           answered[Int(family)] = event.seq
-          try devices.send(
-            devices.signed(.answer(header.id, choice: "approve")), in: family, isHeard: true)
-        case .decided:
-          try devices.send(.acknowledge([Cursor(audience, delivered: event.seq)]), in: family)
-        default: break
+          _ = try devices.send(
+            .answer, .init(family: family, command: ids.next(), question: event.question))
+        case .approved:
+          _ = try devices.send(.acknowledge, .init(family: family, seq: event.seq))
+        case .other: break
         }
       }
       while try devices.nextReply() != nil {}
@@ -132,6 +131,22 @@ final class Load: Sendable {
       }
     }
   }
+}
+
+/// Identifiers that are new, and tell their number.
+struct Numbered {
+  private let high = UInt64.random(in: 1 ... .max)
+  private var last: UInt64 = 0
+
+  mutating func next() -> ID128 {
+    last += 1
+    return self[last]
+  }
+
+  subscript(number: UInt64) -> ID128 { ID128(high: high, low: number) }
+
+  /// The number of an identifier that is of these.
+  func number(_ id: ID128) -> UInt64? { id.high == high ? id.low : nil }
 }
 
 /// Makes families.

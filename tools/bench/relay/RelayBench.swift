@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Processes
 
 /// The relay alone, beside a bare reference in the same run.
 struct RelayBench: AsyncParsableCommand {
@@ -24,6 +25,8 @@ struct RelayBench: AsyncParsableCommand {
   struct Figures: Codable {
     var approvalsPerSecond: Double
     var relayCPUMicroseconds: Double
+    /// Of both sides, which share the machine with the relay.
+    var clientCPUMicroseconds = 0.0
     var p50Milliseconds = 0.0
     var p99Milliseconds = 0.0
   }
@@ -76,40 +79,46 @@ struct RelayBench: AsyncParsableCommand {
   private func measure(_ load: Load, _ relay: RelayProcess, _ window: Int) throws -> Figures {
     try load.set(window: window)
     usleep(500_000)
-    let (cpu, start) = (relay.cpu, DispatchTime.now().uptimeNanoseconds)
+    let (cpu, own, start) = (relay.cpu, Self.ownCPU, DispatchTime.now().uptimeNanoseconds)
     _ = load.take()
     usleep(UInt32(seconds * 1e6))
     let sample = load.take()
     let took = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
-    let used = relay.cpu - cpu
+    let (used, usedHere) = (relay.cpu - cpu, Self.ownCPU - own)
     try load.set(window: 0)
     usleep(300_000)
     guard sample.done > 0 else { throw RelayGone() }
     return Figures(
       approvalsPerSecond: Double(sample.done) / took,
       relayCPUMicroseconds: used / Double(sample.done) * 1e6,
+      clientCPUMicroseconds: usedHere / Double(sample.done) * 1e6,
       p50Milliseconds: quantile(sample.times, 0.5) * 1e3,
       p99Milliseconds: quantile(sample.times, 0.99) * 1e3)
   }
 
+  private static var ownCPU: Double { ProcessReading(getpid())?.cpuSeconds ?? 0 }
+
   private func show(_ results: [Result]) {
     print(
-      "            approvals/s                  to the reference     encrypted, ms    relay's CPU, µs each"
+      "            approvals/s                  to the reference     encrypted, ms    relay's CPU, µs each          clients'"
     )
     print(
-      "on the way  reference  plain  encrypted  plain  encrypted     p50      p99     reference  plain  encrypted"
+      "on the way  reference  plain  encrypted  plain  encrypted     p50      p99     reference  plain  encrypted  plain  encrypted"
     )
     for r in results {
       print(
         String(
-          format: "%10d %10.0f %6.0f %10.0f %6.2f %10.2f %7.2f %8.2f %13.1f %6.1f %10.1f", r.window,
+          format:
+            "%10d %10.0f %6.0f %10.0f %6.2f %10.2f %7.2f %8.2f %13.1f %6.1f %10.1f %6.1f %10.1f",
+          r.window,
           r.reference.approvalsPerSecond, r.plain.approvalsPerSecond,
           r.encrypted.approvalsPerSecond,
           r.plain.approvalsPerSecond / r.reference.approvalsPerSecond,
           r.encrypted.approvalsPerSecond / r.reference.approvalsPerSecond,
           r.encrypted.p50Milliseconds, r.encrypted.p99Milliseconds,
           r.reference.relayCPUMicroseconds, r.plain.relayCPUMicroseconds,
-          r.encrypted.relayCPUMicroseconds))
+          r.encrypted.relayCPUMicroseconds, r.plain.clientCPUMicroseconds,
+          r.encrypted.clientCPUMicroseconds))
     }
   }
 }
