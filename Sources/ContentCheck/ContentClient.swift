@@ -93,7 +93,8 @@ public actor ContentClient: ContentChecker {
     for (id, question) in questions where question.deadline <= now { finish(id, .unknown) }
     guard let next = questions.values.map(\.deadline).min() else { return nil }
     reopen()
-    guard !sendWaiting() else { return next }
+    // libzmq may give up a connection, and is silent then: who waits for an answer has to look.
+    if sendWaiting(), connection?.isUp ?? false { return next }
     return min(next, now + ContentLimits.retryAfter)
   }
 

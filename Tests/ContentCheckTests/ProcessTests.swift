@@ -59,6 +59,27 @@ import Testing
     await client.stop()
   }
 
+  @Test("S2: a picture in work is asked again after a stranger has answered in the worker's place")
+  func stranger() async throws {
+    let folder = try Folder()
+    try folder.write(line(picture(1)))
+    var worker = try WorkerProcess(folder)
+    let client = try ContentClient(directory: folder.url, timeout: .seconds(60))
+    #expect(await client.verdict(on: picture(2)) == .clean)
+    let address = try WorkerAddress.read(from: folder.url)
+    worker.signal(SIGSTOP)
+    async let verdict = client.verdict(on: picture(1))
+    try await Task.sleep(for: .milliseconds(200))
+    worker.end()
+    // libzmq does not connect again to what is no ZeroMQ, and says nothing more.
+    let stranger = try Stranger(at: String(address.endpoint.dropFirst("ipc://".count)))
+    stranger.answerOnce()
+    worker = try WorkerProcess(folder)
+    #expect(await verdict == .sensitive)
+    worker.end()
+    await client.stop()
+  }
+
   @Test("S2: a worker with new keys is found through its file")
   func newKeys() async throws {
     let folder = try Folder()
