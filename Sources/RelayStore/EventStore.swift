@@ -1,6 +1,6 @@
 public import FamilyModel
 
-/// The relay's log. It belongs to one thread, and each call returns when the work is done.
+/// The relay's log. One thread at a time calls it, and each call returns when the work is done.
 public protocol EventStore: AnyObject {
   /// Makes the batch durable, all or nothing: it is on disk when this returns.
   ///

@@ -33,6 +33,8 @@ final class Checkpointer: Sendable {
     var copied = 0
     var isCopying = false
     var failure: StoreError?
+    /// What a copy has found of a commit that was not told yet.
+    var ahead = 0
 
     var left: Int { frames - copied }
 
@@ -42,6 +44,8 @@ final class Checkpointer: Sendable {
         copied = count
       } else if count == frames {
         (frames, copied) = (0, 0)
+      } else {
+        ahead = count
       }
     }
   }
@@ -71,6 +75,8 @@ final class Checkpointer: Sendable {
     let begins = state.withLock { state in
       if frames < state.frames { state.copied = 0 }
       state.frames = frames
+      if frames == state.ahead { state.note(copied: frames) }
+      state.ahead = 0
       let worth = frames < limits.renewal ? limits.step : limits.rest
       guard !state.isCopying, state.failure == nil, state.left > worth else { return false }
       state.isCopying = true

@@ -6,7 +6,7 @@ import RelayStore
 
 /// What both stores have in common: how the file is opened, and what its errors mean.
 enum Database {
-  /// Milliseconds to wait for another process to let the file go.
+  /// Seconds to wait for another process to let the file go.
   static let busy: TimeInterval = 0.2
 
   /// Opens the file, or makes it, for this process alone, and unless it is shared, for this connection.

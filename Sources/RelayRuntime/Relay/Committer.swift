@@ -4,8 +4,9 @@ import Synchronization
 
 /// The store, and a thread that commits to it while the relay's thread goes on.
 ///
-/// The store belongs to its thread from `begin(_:)` to `wait()`, and to the relay's thread at all other times; a
-/// lock says so to the compiler, and nobody waits for it. There is one batch on the way at most.
+/// The store is in use by its thread from `begin(_:)` to `wait()`, and belongs to the relay's thread at all other
+/// times. There is one batch on the way at most; who reads meanwhile may have to wait for it, and may find the
+/// store as it was before.
 final class Committer: Sendable {
   private struct Work {
     var store: any EventStore

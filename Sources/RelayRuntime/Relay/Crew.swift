@@ -5,7 +5,7 @@ import ZeroMQ
 
 /// The relay's lanes, and a thread for each, where there are several.
 ///
-/// A lane belongs to its thread from the moment at which `work(meanwhile:)` wakes it until that returns, and to
+/// A lane belongs to its thread from the moment at which `work(isForked:meanwhile:)` wakes it until that returns, and to
 /// the relay's thread at all other times. So nobody ever waits for a lane's lock: it says to the compiler what
 /// the order of calls does already. Meanwhile the relay's thread sends what the lanes did before, and receives
 /// what they will do next.

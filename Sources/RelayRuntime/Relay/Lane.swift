@@ -41,6 +41,7 @@ struct Lane: ~Copyable, Sendable {
   /// See ``RelayService/Configuration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
+  private let slice: Int
   private var effects: [RelayMachine.Effect] = []
   private var senders = Senders()
   private var aside: [Request] = []
@@ -54,6 +55,7 @@ struct Lane: ~Copyable, Sendable {
       open: RelayLimits.openFamilies / lanes)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
+    slice = configuration.slice
     cursors = CursorBacklog(share: lanes)
     channels = ChannelCache(
       ChannelCipher(secret: keys.channelSecret), most: RelayLimits.channels / lanes)
@@ -61,7 +63,7 @@ struct Lane: ~Copyable, Sendable {
 
   /// Handles the next ones in the mailbag, and what the clock asks for.
   mutating func work() {
-    let end = min(mailbag.count, handled + RelayLimits.slice)
+    let end = min(mailbag.count, handled + slice)
     while handled < end {
       handle(handled)
       handled += 1

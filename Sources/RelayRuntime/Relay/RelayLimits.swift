@@ -3,7 +3,7 @@ import ZeroMQ
 /// Every bound of the relay's shell, and what happens there.
 enum RelayLimits {
   /// Most requests that wait for the lanes, and about as many of one commit; the others wait in libzmq.
-  static let batchRequests = 4_096
+  static let batchRequests = 2_048
   /// Most requests that a lane handles in one go: those before them are stored meanwhile. Larger ones would
   /// leave nothing for the others to do at the same time when a thousand are on the way.
   static let slice = 128

@@ -22,6 +22,7 @@ extension RelayService {
           if mayReceive { try receive() }
         }
         for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
+        guard failure == nil else { break }
         let left = crew.waiting
         decided += waiting - left
         waiting = left
@@ -49,7 +50,10 @@ extension RelayService {
     var isQueueEmpty = false
     if waiting == 0 { waitingBytes = 0 }
     admission.batchBegins(Instant.now.milliseconds)
-    while waiting < configuration.batchRequests, waitingBytes < RelayLimits.batchBytes {
+    // What is answered unread does not wait for the lanes, and must not keep them waiting.
+    while count < configuration.batchRequests, waiting < configuration.batchRequests,
+      waitingBytes < RelayLimits.batchBytes
+    {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
         isQueueEmpty = true
@@ -190,6 +194,8 @@ extension RelayService {
     else { return false }
     let now = Instant.now
     guarded {
+      // Its cursors may be on their way to the store.
+      try finish()
       let stored = try committer.read { store throws(StoreError) in try store.load(family) }
       let events = try stored.events.map { try Event.decode($0.payload) }
       place.with { lane in

@@ -22,6 +22,10 @@ extension RelayService {
     try release()
     try settle()
     try collect()
+    guard !batch.isEmpty else {
+      try release()
+      return swap(&committing, &durable)
+    }
     isCommitting = true
     committer.begin(&batch)
   }
@@ -64,11 +68,11 @@ extension RelayService {
     for lane in durable { for (route, bytes) in lane.replies { try reply(route, bytes) } }
     for lane in durable { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
     for lane in durable { for page in lane.pages { try send(page) } }
-    settle(&refusals)
-    for index in durable.indices { settle(&durable[index]) }
+    clear(&refusals)
+    for index in durable.indices { clear(&durable[index]) }
   }
 
-  private func settle(_ lane: inout Outgoing) {
+  private func clear(_ lane: inout Outgoing) {
     counters.malformed += lane.malformed
     for descriptor in lane.proved { requestGuard?.prove(descriptor) }
     lane.removeAll()

@@ -26,8 +26,10 @@ public actor RelayService: Service {
     /// Parts of the families that are worked on at the same time. Two lanes have done their work in less
     /// time than the thread of the sockets has for sending and storing what they did before.
     public var lanes = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
-    /// Most requests that wait for the lanes, and of one commit; the others wait in libzmq.
+    /// Most requests that wait for the lanes, and about as many of one commit; the others wait in libzmq.
     package var batchRequests = RelayLimits.batchRequests
+    /// Most requests that a lane handles in one go.
+    package var slice = RelayLimits.slice
     /// Requests of a batch from which on the lanes work at the same time.
     package var forkedRequests = RelayLimits.forkedRequests
     /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.

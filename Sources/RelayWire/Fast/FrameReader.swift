@@ -81,8 +81,6 @@ struct FrameReader {
       low: UInt64(bigEndian: slice.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 
-  mutating func array() -> [UInt8]? { slice().map { [UInt8]($0) } }
-
   /// The bytes of a text.
   @inline(__always)
   mutating func text() -> UnsafeRawBufferPointer? {

@@ -45,6 +45,7 @@ final class Rig: Sendable {
     configuration.lanes = lanes
     // Batches of tests are small, and shall wake the threads nevertheless.
     configuration.forkedRequests = 2
+    configuration.slice = 2
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

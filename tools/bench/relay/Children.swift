@@ -82,7 +82,9 @@ struct Children {
   }
 
   private mutating func send(_ number: UInt64, _ devices: inout Devices) throws {
-    let verdict = pace?.offer(commands[number], isQuestion: true, Monotonic.now(), number)
+    guard let begun = open[number]?.begun else { return }
+    let command = commands.id(number, at: begun)
+    let verdict = pace?.offer(command, isQuestion: true, Monotonic.now(), number)
     switch verdict ?? .now {
     case .now: try transmit(number, &devices)
     case .later: break
@@ -93,10 +95,12 @@ struct Children {
   }
 
   private mutating func transmit(_ number: UInt64, _ devices: inout Devices) throws {
-    guard let family = open[number]?.family else { return }
+    guard let question = open[number] else { return }
+    let command = commands.id(number, at: question.begun)
     if !isFull {
       isFull = try !devices.send(
-        .ask, .init(family: family, command: commands[number], question: questions[number]))
+        .ask,
+        .init(family: question.family, command: command, question: questions.id(number, at: 0)))
     }
     guard isFull else {
       open[number]!.isOnTheWay = true

@@ -170,13 +170,15 @@ struct Devices: ~Copyable {
   /// Listens to the conversations of so many families; returns when the relay has approved all.
   mutating func attach(families: UInt64) throws {
     var sent: UInt64 = 0
-    var attached: UInt64 = 0
-    while attached < families {
-      while sent < families, sent - attached < 1_000 {
+    // Each approval is followed by a broadcast of the head, which may come again later. Libzmq drops those that
+    // too many wait before.
+    var heard: Set<UInt64> = []
+    while heard.count < families {
+      while sent < families, sent < heard.count + 1_000 {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
       }
-      guard try requests.waitUntilReadable(milliseconds: Self.timeout) else { throw RelayGone() }
+      guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayGone() }
       while let reply = try nextReply() {
         guard case .attached(let channels) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
@@ -185,15 +187,9 @@ struct Devices: ~Copyable {
           reply.device.family.rawValue, channel.key
         )
         try broadcasts.subscribe(channel.topic)
-        attached += 1
       }
-    }
-    // Each approval is followed by a broadcast of the head.
-    var heads: UInt64 = 0
-    while heads < families {
-      guard try broadcasts.waitUntilReadable(milliseconds: Self.timeout) else { throw RelayGone() }
-      while let (_, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
-        if case .head = broadcast { heads += 1 }
+      while let (family, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
+        if case .head = broadcast { heard.insert(family) }
       }
     }
   }

@@ -133,20 +133,26 @@ final class Load: Sendable {
   }
 }
 
-/// Identifiers that are new, and tell their number.
+/// Identifiers that are new, ascend with time as those of devices do, and tell their number. The relay has to
+/// look up what is older than what it remembers.
 struct Numbered {
-  private let high = UInt64.random(in: 1 ... .max)
+  private let mark = UInt64.random(in: 1..<1 << 24) << 40
   private var last: UInt64 = 0
 
   mutating func next() -> ID128 {
     last += 1
-    return self[last]
+    return id(last, at: Monotonic.now())
   }
 
-  subscript(number: UInt64) -> ID128 { ID128(high: high, low: number) }
+  /// The identifier of a number below 2⁴⁰ that began then, in nanoseconds.
+  func id(_ number: UInt64, at begun: UInt64) -> ID128 {
+    ID128(high: begun / 1_000_000, low: mark | number)
+  }
 
   /// The number of an identifier that is of these.
-  func number(_ id: ID128) -> UInt64? { id.high == high ? id.low : nil }
+  func number(_ id: ID128) -> UInt64? {
+    id.low >> 40 == mark >> 40 ? id.low & (1 << 40 - 1) : nil
+  }
 }
 
 /// Makes families.
