@@ -81,3 +81,17 @@ struct Prepared {
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
   }
 }
+
+extension GRDB.Database {
+  /// Commits what the body changes; of a body that throws, nothing.
+  func commit(_ body: () throws -> Void) throws {
+    do {
+      try Prepared(self, "BEGIN IMMEDIATE").run()
+      try body()
+      try Prepared(self, "COMMIT").run()
+    } catch {
+      if isInsideTransaction { try Prepared(self, "ROLLBACK").run() }
+      throw error
+    }
+  }
+}

@@ -45,8 +45,7 @@ public final class SQLiteAgentStore: AgentStore {
   public func apply(_ changes: [Change]) throws(StoreError) {
     try Database.guarded {
       try queue.inDatabase { db in
-        do {
-          try Prepared(db, "BEGIN IMMEDIATE").run()
+        try db.commit {
           let put = try Prepared(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
           let delete = try Prepared(db, "DELETE FROM record WHERE key = ?")
           for change in changes {
@@ -57,10 +56,6 @@ public final class SQLiteAgentStore: AgentStore {
               try delete.run(binding: 1, change.key)
             }
           }
-          try Prepared(db, "COMMIT").run()
-        } catch {
-          if db.isInsideTransaction { try Prepared(db, "ROLLBACK").run() }
-          throw error
         }
       }
     }

@@ -87,18 +87,19 @@ public final class SQLiteEventStore: EventStore {
         try checkpointer.prepare(db)
         let before = lastRow
         do {
-          try Prepared(db, "BEGIN IMMEDIATE").run()
-          try write(batch.events, db)
-          try write(batch.cursors, db)
-          try write(batch.snapshots, db)
-          let slice = heads.slice(events: batch.events.count, lastRow: before)
-          try write(slice, db)
-          try Prepared(db, "COMMIT").run()
-          heads.commit(written: slice.families)
+          var written: ArraySlice<UInt64> = []
+          try db.commit {
+            try write(batch.events, db)
+            try write(batch.cursors, db)
+            try write(batch.snapshots, db)
+            let slice = heads.slice(events: batch.events.count, lastRow: before)
+            try write(slice, db)
+            written = slice.families
+          }
+          heads.commit(written: written)
         } catch {
           heads.rollBack()
           lastRow = before
-          if db.isInsideTransaction { try Prepared(db, "ROLLBACK").run() }
           throw error
         }
       }

@@ -198,7 +198,8 @@ public actor AgentHost: Service {
     }
   }
 
-  /// Ends a turn: timers, the transaction, then everything that waited for it.
+  /// Ends a turn: timers, and where something waits for it, or has waited long enough, the transaction and then
+  /// everything that waited for it.
   private func turn() -> UInt64? {
     let now = Instant.now
     if clock.isSetBack(now, monotonic: Monotonic.now()) {

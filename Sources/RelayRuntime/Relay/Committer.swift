@@ -1,4 +1,3 @@
-import Foundation
 import RelayStore
 import Synchronization
 
@@ -20,54 +19,35 @@ final class Committer: Sendable {
   }
 
   private let work: Mutex<Work>
-  private let begins = Semaphore()
-  private let isDone = Semaphore()
-  private let isOver = Atomic(false)
-  private let isAtRest = Atomic(true)
+  private let worker = Worker()
 
   init(_ store: sending any EventStore) { work = Mutex(Work(store: store)) }
 
   /// Starts the thread; it inherits the caller's mask of signals.
   func start() {
-    let thread = Thread { [self] in serve() }
-    thread.name = "commits"
-    thread.start()
+    worker.start("commits") { [self] in work.withLock { $0.commit() } }
   }
 
   /// Ends the thread, which was started, when it has done its last, and lets the store's file go.
   func stop() {
-    isOver.store(true, ordering: .releasing)
-    begins.signal()
-    isDone.wait()
+    worker.stop()
     work.withLock { $0.store.close() }
   }
 
-  private func serve() {
-    while true {
-      begins.wait()
-      if isOver.load(ordering: .acquiring) { break }
-      work.withLock { $0.commit() }
-      isAtRest.store(true, ordering: .releasing)
-      isDone.signal()
-    }
-    isDone.signal()
-  }
-
   /// Whether what was begun is durable, or nothing was.
-  var isIdle: Bool { isAtRest.load(ordering: .acquiring) }
+  var isIdle: Bool { worker.isIdle }
 
   /// Takes the batch, and makes it durable while the caller goes on; ``wait()`` has to follow.
   func begin(_ batch: inout Batch) {
     work.withLock { swap(&$0.batch, &batch) }
-    isAtRest.store(false, ordering: .releasing)
-    begins.signal()
+    worker.begin()
   }
 
   /// Returns when what was begun is durable.
   ///
   /// - Throws: what the store failed with: nothing was kept.
   func wait() throws(StoreError) {
-    isDone.wait()
+    worker.wait()
     if let failure = work.withLock({ $0.failure }) { throw failure }
   }
 

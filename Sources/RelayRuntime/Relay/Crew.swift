@@ -1,5 +1,4 @@
 package import FamilyModel
-import Foundation
 import Synchronization
 import ZeroMQ
 
@@ -37,14 +36,12 @@ final class Crew: Sendable {
 
   /// The lanes.
   let places: [Place]
-  private let begins: [Semaphore]
-  private let isDone = Semaphore()
-  private let isOver = Atomic(false)
+  private let workers: [Worker]
 
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys) {
     let count = max(1, min(configuration.lanes, RelayLimits.lanes))
     places = (0..<count).map { _ in Place(Lane(configuration, keys, lanes: count)) }
-    begins = count == 1 ? [] : places.map { _ in Semaphore() }
+    workers = count == 1 ? [] : places.map { _ in Worker() }
   }
 
   /// Whether there are threads.
@@ -55,29 +52,13 @@ final class Crew: Sendable {
 
   /// Starts the threads; each inherits the caller's mask of signals.
   func start() {
-    for (place, begin) in zip(places, begins) {
-      let thread = Thread { [self] in serve(place, begin) }
-      thread.name = "lane"
-      thread.start()
+    for (place, worker) in zip(places, workers) {
+      worker.start("lane") { place.with { $0.work() } }
     }
   }
 
   /// Ends the threads, which were started; returns when they have done their last.
-  func stop() {
-    isOver.store(true, ordering: .releasing)
-    for begin in begins { begin.signal() }
-    for _ in begins { isDone.wait() }
-  }
-
-  private func serve(_ place: Place, _ begin: Semaphore) {
-    while true {
-      begin.wait()
-      if isOver.load(ordering: .acquiring) { break }
-      place.with { $0.work() }
-      isDone.signal()
-    }
-    isDone.signal()
-  }
+  func stop() { workers.forEach { $0.stop() } }
 
   /// Messages that wait for the lanes, which are not at work.
   var waiting: Int { places.reduce(0) { $0 + $1.waiting } }
@@ -87,8 +68,8 @@ final class Crew: Sendable {
   func work(isForked: Bool, meanwhile body: () throws -> Void) rethrows {
     for place in places { place.load() }
     if isForked {
-      for begin in begins { begin.signal() }
-      defer { for _ in begins { isDone.wait() } }
+      workers.forEach { $0.begin() }
+      defer { workers.forEach { $0.wait() } }
       try body()
     } else {
       try body()

@@ -19,7 +19,6 @@ extension RelayService {
 
   /// Begins to make durable what the lanes have done; what was begun before may go.
   func begin() throws {
-    try release()
     try settle()
     try collect()
     guard !batch.isEmpty else {
@@ -32,13 +31,13 @@ extension RelayService {
 
   /// Waits until what was begun is durable, and lets it go.
   func finish() throws {
-    try release()
     try settle()
     try release()
   }
 
-  /// Waits until what was begun is durable; what was so before must be out.
+  /// Waits until what was begun is durable; what was so before goes out first.
   private func settle() throws {
+    try release()
     guard isCommitting else { return }
     isCommitting = false
     try committer.wait()
