@@ -75,7 +75,7 @@ struct Commits: ParsableCommand {
   }
 }
 
-/// Events of random families, and as many positions of devices, in the order of families.
+/// Events of random families; in batches with as many positions of devices, in the order of families.
 struct EventSource {
   static let families: UInt64 = 10_000
   private var seqs = [UInt64](repeating: 0, count: Int(families) + 1)
@@ -83,16 +83,19 @@ struct EventSource {
   private var moved: UInt64 = 0
   private let payload = [UInt8](repeating: 7, count: 300)
 
+  mutating func next() -> StoredEvent {
+    let family = source.next() % Self.families + 1
+    seqs[Int(family)] += 1
+    return StoredEvent(
+      family: FamilyID(family), seq: seqs[Int(family)], audience: .conversation(PersonID(2)),
+      command: ID128(high: 1, low: source.next()), at: Instant(milliseconds: 1_763_000_000_000),
+      payload: payload)
+  }
+
   mutating func batch(_ count: Int) -> Batch {
     var batch = Batch()
     for _ in 0..<count {
-      let family = source.next() % Self.families + 1
-      seqs[Int(family)] += 1
-      batch.events.append(
-        StoredEvent(
-          family: FamilyID(family), seq: seqs[Int(family)],
-          audience: .conversation(PersonID(2)), command: ID128(high: 1, low: source.next()),
-          at: Instant(milliseconds: 1_763_000_000_000), payload: payload))
+      batch.events.append(next())
       moved = moved % Self.families + 1
       batch.cursors.append(
         StoredCursor(

@@ -6,16 +6,13 @@ import SQLiteStore
 
 /// Commits of events of random families, each synchronised to the disk.
 enum StorePart {
-  static let families: UInt64 = 10_000
-
   /// The store, and SQLite with nothing around it but a table of the same columns.
   private final class Stores {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "bench-micro-\(UUID().uuidString)")
     let store: SQLiteEventStore
-    private var seqs = [UInt64](repeating: 0, count: Int(families) + 1)
+    private var events = EventSource()
     private var source = IDSource(seed: 1)
-    private var row: Int64 = 0
     private var db: OpaquePointer?
     private var insert: OpaquePointer?
     private let payload = [UInt8](repeating: 7, count: 300)
@@ -49,15 +46,7 @@ enum StorePart {
 
     func commit(_ count: Int) {
       var batch = Batch()
-      for _ in 0..<count {
-        let family = source.next() % families + 1
-        seqs[Int(family)] += 1
-        batch.events.append(
-          StoredEvent(
-            family: FamilyID(family), seq: seqs[Int(family)],
-            audience: .conversation(PersonID(2)), command: ID128(high: 1, low: source.next()),
-            at: Instant(milliseconds: 1_763_000_000_000), payload: payload))
-      }
+      for _ in 0..<count { batch.events.append(events.next()) }
       do { try store.commit(batch) } catch { fatalError("\(error)") }
     }
 
@@ -67,7 +56,7 @@ enum StorePart {
       for _ in 0..<count {
         for (index, value) in [1, 2, 3, 4].enumerated() {
           sqlite3_bind_int64(
-            insert, Int32(index + 1), Int64(source.next() % families) + Int64(value))
+            insert, Int32(index + 1), Int64(source.next() % EventSource.families) + Int64(value))
         }
         sqlite3_bind_blob(insert, 5, id, 16, nil)
         sqlite3_bind_int64(insert, 6, 1_763_000_000_000)

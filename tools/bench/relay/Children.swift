@@ -5,7 +5,6 @@ import ZeroMQ
 /// The children's side: asks, backs off when it is told to, and acknowledges decisions.
 struct Children {
   private struct Question {
-    let number: UInt64
     let family: UInt64
     /// When it was asked, in nanoseconds.
     let begun: UInt64
@@ -76,7 +75,7 @@ struct Children {
 
   private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
     asked += 1
-    open[asked] = Question(number: asked, family: asked % families + 1, begun: now)
+    open[asked] = Question(family: asked % families + 1, begun: now)
     result.asked += 1
     try send(asked, &devices)
   }
