@@ -102,18 +102,20 @@ public struct Roster: Hashable, Sendable {
     for index in persons.indices where persons[index].id == id { return persons[index] }
     return nil
   }
+  @inline(__always)
+  private func index(of id: DeviceID) -> Int? {
+    for index in devices.indices where devices[index].id == id { return index }
+    return nil
+  }
   /// The device with this id.
   public func device(_ id: DeviceID) -> Device? {
-    for index in devices.indices where devices[index].id == id { return devices[index] }
-    return nil
+    index(of: id).map { devices[$0] }
   }
   /// Whose device it is; with a key, if it is the one with this key.
   package func member(of id: DeviceID, key: [UInt8]? = nil) -> Member? {
-    for index in devices.indices where devices[index].id == id {
-      if let key, !key.withUnsafeBytes({ devices[index].publicKey.isSame(as: $0) }) { return nil }
-      return member(devices[index].person)
-    }
-    return nil
+    guard let index = index(of: id) else { return nil }
+    if let key, !key.withUnsafeBytes({ devices[index].publicKey.isSame(as: $0) }) { return nil }
+    return member(devices[index].person)
   }
   /// The member with this id.
   package func member(_ id: PersonID) -> Member? {
@@ -126,17 +128,11 @@ public struct Roster: Hashable, Sendable {
   }
   /// Whether the device has a key to sign with.
   package func signs(_ id: DeviceID) -> Bool {
-    for index in devices.indices where devices[index].id == id {
-      return !devices[index].signingKey.isEmpty
-    }
-    return false
+    index(of: id).map { !devices[$0].signingKey.isEmpty } ?? false
   }
   /// The owner of the device.
   public func owner(of id: DeviceID) -> Person? {
-    for index in devices.indices where devices[index].id == id {
-      return person(devices[index].person)
-    }
-    return nil
+    index(of: id).flatMap { person(devices[$0].person) }
   }
   /// The children, ascending by id.
   public var children: [Person] { persons.filter { $0.role == .child } }

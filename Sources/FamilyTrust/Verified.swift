@@ -1,4 +1,5 @@
 import Crypto
+import FamilyModel
 import Synchronization
 
 /// Signatures that were found right, shared by the devices of one process: what one device of a family has
@@ -46,7 +47,7 @@ public final class Verified: Sendable {
   private static func claim(
     _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
   ) -> Claim? {
-    guard publicKey.count == 32, signature.count == 64 else { return nil }
+    guard publicKey.count == 32, signature.count == Signature.byteCount else { return nil }
     var digest = SHA256()
     digest.update(data: publicKey)
     digest.update(data: signature)

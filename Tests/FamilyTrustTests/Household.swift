@@ -343,7 +343,7 @@ struct Household {
     guard let state = relay.state(of: Self.family) else { return }
     for device in state.roster.devices {
       guard let person = state.roster.owner(of: device.id),
-        state.isMember(person, of: audience)
+        state.roster.isMember(person, of: audience)
       else { continue }
       if case .event(let event) = broadcast {
         for event in tamper(event, device.id.rawValue) { hand(event, to: device.id.rawValue) }

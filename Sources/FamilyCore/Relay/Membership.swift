@@ -35,9 +35,3 @@ extension Roster {
     return audiences
   }
 }
-
-extension FamilyState {
-  func isMember(_ person: Person, of audience: Audience) -> Bool {
-    roster.isMember(person, of: audience)
-  }
-}

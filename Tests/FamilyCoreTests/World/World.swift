@@ -200,7 +200,8 @@ struct World {
     broadcasts.append((audience, broadcast))
     guard let state = relay.state(of: Self.family) else { return }
     for device in Self.roster.devices where !away.contains(device.id.rawValue) {
-      guard let person = Self.roster.owner(of: device.id), state.isMember(person, of: audience)
+      guard let person = Self.roster.owner(of: device.id),
+        state.roster.isMember(person, of: audience)
       else { continue }
       let id = device.id.rawValue
       if guardians[id] != nil { guardian(id, .broadcast(broadcast)) }
