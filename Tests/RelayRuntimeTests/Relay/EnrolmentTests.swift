@@ -161,7 +161,7 @@ import ZeroMQ
     for request in requests { #expect(try stranger.ask(request) == .failed(.notEnrolled)) }
     let invitation = JoinTicket().invitation(for: PersonID(3), until: .now + 1_000)
     for command in [Command.post(child: PersonID(3), .text("x")), .invite(invitation)] {
-      let id = CommandID.random
+      let id = CommandID.next
       #expect(try stranger.ask(.command(id, command)) == .refused(id, .notEnrolled))
     }
     try await home.rig.stop()

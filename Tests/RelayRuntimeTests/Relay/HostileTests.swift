@@ -21,7 +21,7 @@ import ZeroMQ
       isOver.set()
     }
     while !isOver.isSet || posts < 20 {
-      let id = CommandID.random
+      let id = CommandID.next
       let post = Request.command(id, .post(child: PersonID(3), .text("\(posts)")))
       guard case .accepted(id, _) = try child.ask(post, within: 30_000) else {
         Issue.record("the relay did not accept post \(posts)")

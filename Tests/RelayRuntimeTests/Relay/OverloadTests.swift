@@ -98,7 +98,7 @@ import Testing
     #expect(accepted + refused == Int(count) && accepted > 20 && refused > 20 && isServed)
     #expect(await rig.service.counters.overloads == refused)
     shared.milliseconds.withLock { $0 = 0 }
-    let id = CommandID.random
+    let id = CommandID.next
     guard case .accepted(id, _) = try child.ask(question(count, id)) else {
       Issue.record("the relay has not recovered")
       return
@@ -107,7 +107,7 @@ import Testing
     try await rig.stop()
   }
 
-  private func question(_ number: UInt64, _ id: CommandID = .random) -> Request {
+  private func question(_ number: UInt64, _ id: CommandID = .next) -> Request {
     let header = QuestionHeader(
       id: QuestionID(high: 5, low: number), child: PersonID(3), app: AppID("example.landmarks"),
       subjects: withUnsafeBytes(of: number) { Array($0) },

@@ -10,7 +10,7 @@ import ZeroMQ
   func durable() async throws {
     var rig = try await Rig()
     let pairs = try rig.found(1)
-    let id = CommandID.random
+    let id = CommandID.next
     var child = try rig.peer(1, 30, pairs[30])
     #expect(try child.post("hello", id: id) == .accepted(id, seq: 2))
     #expect(try child.post("hello", id: id) == .accepted(id, seq: 2))
@@ -32,7 +32,7 @@ import ZeroMQ
     #expect(try rig.peer(1, 31, pairs[30]).ask(.ping) == .failed(.notEnrolled))
     #expect(try rig.peer(2, 30, pairs[30]).ask(.ping) == .failed(.notEnrolled))
     #expect(try rig.peer(1, 0, pairs[10]).ask(.ping) == .failed(.notEnrolled))
-    let id = CommandID.random
+    let id = CommandID.next
     #expect(try foreign.post("no", id: id) == .refused(id, .notEnrolled))
     #expect(try rig.peer(1, 30, pairs[30]).ask(.ping) != .failed(.notEnrolled))
     try await rig.stop()
@@ -77,7 +77,7 @@ import ZeroMQ
     let rig = try await Rig()
     let pairs = try rig.found(1)
     let child = try rig.peer(1, 30, pairs[30], .req)
-    let id = CommandID.random
+    let id = CommandID.next
     #expect(try child.post("req", id: id) == .accepted(id, seq: 2))
     #expect(try child.texts() == ["req"])
     try await rig.stop()
@@ -120,7 +120,7 @@ import ZeroMQ
     for round in 0..<3 {
       for family in 1...UInt64(8) {
         let child = try rig.peer(family, 30, pairs[family]?[30])
-        let id = CommandID.random
+        let id = CommandID.next
         #expect(try child.post("\(round)", id: id) == .accepted(id, seq: UInt64(round) + 2))
       }
     }

@@ -204,7 +204,7 @@ final class Peer {
     return nil
   }
 
-  func post(_ text: String, child: UInt32 = 3, id: CommandID = .random) throws -> Reply? {
+  func post(_ text: String, child: UInt32 = 3, id: CommandID = .next) throws -> Reply? {
     try ask(.command(id, .post(child: PersonID(child), .text(text))))
   }
 
@@ -265,9 +265,8 @@ final class Peer {
 }
 
 extension CommandID {
-  static var random: CommandID {
-    CommandID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
-  }
+  /// Later than those before it, as a device makes them.
+  static var next: CommandID { CommandID(high: Monotonic.now(), low: .random(in: 0 ... .max)) }
 }
 
 /// A store that tells of its commits, takes its time, or fails.

@@ -50,11 +50,11 @@ final class Street {
   }
 
   @discardableResult
-  func post(_ text: String, in family: UInt64, id: CommandID = .random) throws -> UInt64 {
+  func post(_ text: String, in family: UInt64, id: CommandID = .next) throws -> UInt64 {
     try send(Self.post(text, id), in: family)
   }
 
-  static func post(_ text: String, _ id: CommandID = .random) -> Request {
+  static func post(_ text: String, _ id: CommandID = .next) -> Request {
     .command(id, .post(child: PersonID(3), .text(text)), .shape(of: DeviceID(30)))
   }
 
