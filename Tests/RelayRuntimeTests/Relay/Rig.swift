@@ -7,6 +7,7 @@ import RelayRuntime
 import RelayStore
 import RelayWire
 import SQLiteStore
+import ServiceLifecycle
 import ZeroMQ
 
 /// A relay in this process, in a folder of its own, with real sockets and a real store.
@@ -17,6 +18,7 @@ final class Rig: Sendable {
   let keys: RelayKeys
   let administrator: AdministratorCredential
   let service: RelayService
+  private let group: ServiceGroup
   private let task: Task<Void, any Error>
 
   /// Families of the rig: organizer 1 with device 10, children 3 and 4 with 30 and 40, adult 5 with 50.
@@ -55,7 +57,9 @@ final class Rig: Sendable {
       continuation.finish()
     }
     self.service = service
-    task = Task { try await service.run() }
+    let group = ServiceGroup(services: [service], logger: logger)
+    self.group = group
+    task = Task { try await group.run() }
     for await _ in ready {}
   }
 
@@ -66,9 +70,12 @@ final class Rig: Sendable {
     return try socket.lastEndpoint()
   }
 
+  /// Asks the relay to end, as a signal does.
+  func askToStop() async { await group.triggerGracefulShutdown() }
+
   /// Ends the relay; throws what it failed with.
   func stop() async throws {
-    task.cancel()
+    await askToStop()
     try await task.value
   }
 
@@ -274,15 +281,15 @@ extension CommandID {
 final class WatchedStore: EventStore {
   enum Mode: Sendable { case slow(milliseconds: UInt32), failing }
   private let store: SQLiteEventStore
-  private let mode: @Sendable () -> Mode?
+  private let mode: @Sendable (Batch) -> Mode?
 
-  init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable () -> Mode?) {
+  init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable (Batch) -> Mode?) {
     self.store = store
     self.mode = mode
   }
 
   func commit(_ batch: Batch) throws(StoreError) {
-    switch mode() {
+    switch mode(batch) {
     case .slow(let milliseconds): usleep(milliseconds * 1_000)
     case .failing: throw .full
     case nil: break

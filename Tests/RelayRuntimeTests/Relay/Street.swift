@@ -1,5 +1,6 @@
 import FamilyModel
 import RelayRuntime
+import RelayStore
 import RelayWire
 import Synchronization
 import Testing
@@ -14,18 +15,17 @@ final class Street {
   let peer: Peer
   /// The device's.
   let keys: CurveKeyPair
-  private let mode: Shared
+  private let store = Shared()
   private var lastID: UInt64 = 0
 
-  final class Shared: Sendable {
-    let mode = Mutex<WatchedStore.Mode?>(nil)
+  private final class Shared: Sendable {
+    let onCommit = Mutex<@Sendable (Batch) -> WatchedStore.Mode?>({ _ in nil })
   }
 
-  init(lanes: Int, maxFamilies: Int = 1_000) async throws {
-    let mode = Shared()
-    self.mode = mode
-    rig = try await Rig(maxFamilies: maxFamilies, lanes: lanes) { store in
-      WatchedStore(store) { mode.mode.withLock { $0 } }
+  init(lanes: Int, maxFamilies: Int = 1_000, batchRequests: Int? = nil) async throws {
+    rig = try await Rig(maxFamilies: maxFamilies, batchRequests: batchRequests, lanes: lanes) {
+      [store] in
+      WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }
     }
     var pairs: [UInt32: CurveKeyPair] = [:]
     for device in Rig.devices { pairs[device] = try .generate() }
@@ -35,7 +35,12 @@ final class Street {
     _ = try peer.ask(.ping)
   }
 
-  func set(_ new: WatchedStore.Mode?) { mode.mode.withLock { $0 = new } }
+  func set(_ new: WatchedStore.Mode?) { onCommit { _ in new } }
+
+  /// From the next commit on.
+  func onCommit(_ body: @escaping @Sendable (Batch) -> WatchedStore.Mode?) {
+    store.onCommit.withLock { $0 = body }
+  }
 
   /// The id that the reply will have.
   @discardableResult
