@@ -1,9 +1,6 @@
-import Dispatch
 import FamilyModel
-import RelayStore
 import RelayWire
 import SQLiteStore
-import Synchronization
 import Testing
 
 /// Batches that are decided, stored and sent at the same time, slice by slice.
@@ -47,7 +44,8 @@ import Testing
       asked = try posts(street)
     }
     // The first commit is answered and broadcast while the second is on its way.
-    let first = try #require(commits.waitUntilHeld())
+    #expect(commits.waitUntilHeld())
+    let first = try #require(commits.batches.first)
     let answered = accepted(try street.replies(first.count))
     #expect(Set(answered) == Set(first.map(\.command)) && answered.count < asked.count)
     var heard = Set(first.filter { $0.family == FamilyID(1) }.map(\.seq))
@@ -74,9 +72,10 @@ import Testing
       }
       asked = try posts(street)
     }
-    let first = try #require(commits.waitUntilHeld())
+    #expect(commits.waitUntilHeld())
+    let first = try #require(commits.batches.first)
     var answered = accepted(try street.replies(first.count))
-    await street.rig.askToStop()
+    street.rig.askToStop()
     commits.letGo()
     try await street.rig.stop()
     while let reply = try street.peer.receive(within: 200) { answered += accepted([reply]) }
@@ -148,34 +147,4 @@ import Testing
     #expect(answered.count == replies.count)
     #expect(try stored(street).isSuperset(of: answered))
   }
-}
-
-/// What a store was given, commit by commit; one of them waits for the test.
-private final class Commits: Sendable {
-  private let all = Mutex<[[StoredEvent]]>([])
-  private let held: Int?
-  private let (arrives, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-
-  /// - Parameter held: How many come before the one that waits.
-  init(holding held: Int? = nil) { self.held = held }
-
-  var batches: [[StoredEvent]] { all.withLock { $0 } }
-
-  /// Notes the commit; it returns late, and true, for the one that is held.
-  func isHeld(_ batch: Batch) -> Bool {
-    let number = all.withLock { all in
-      all.append(batch.events)
-      return all.count - 1
-    }
-    guard number == held else { return false }
-    arrives.signal()
-    return goes.wait(timeout: .now() + 10) == .success
-  }
-
-  /// The commit before the one that is held, which is on its way from now on.
-  func waitUntilHeld() -> [StoredEvent]? {
-    arrives.wait(timeout: .now() + 10) == .success ? batches[held! - 1] : nil
-  }
-
-  func letGo() { goes.signal() }
 }

@@ -7,7 +7,6 @@ import RelayRuntime
 import RelayStore
 import RelayWire
 import SQLiteStore
-import ServiceLifecycle
 import ZeroMQ
 
 /// A relay in this process, in a folder of its own, with real sockets and a real store.
@@ -18,7 +17,6 @@ final class Rig: Sendable {
   let keys: RelayKeys
   let administrator: AdministratorCredential
   let service: RelayService
-  private let group: ServiceGroup
   private let task: Task<Void, any Error>
 
   /// Families of the rig: organizer 1 with device 10, children 3 and 4 with 30 and 40, adult 5 with 50.
@@ -57,9 +55,7 @@ final class Rig: Sendable {
       continuation.finish()
     }
     self.service = service
-    let group = ServiceGroup(services: [service], logger: logger)
-    self.group = group
-    task = Task { try await group.run() }
+    task = Task { try await service.run() }
     for await _ in ready {}
   }
 
@@ -70,12 +66,12 @@ final class Rig: Sendable {
     return try socket.lastEndpoint()
   }
 
-  /// Asks the relay to end, as a signal does.
-  func askToStop() async { await group.triggerGracefulShutdown() }
+  /// Asks the relay to end.
+  func askToStop() { task.cancel() }
 
   /// Ends the relay; throws what it failed with.
   func stop() async throws {
-    await askToStop()
+    askToStop()
     try await task.value
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import FamilyModel
 import RelayRuntime
 import RelayStore
@@ -69,12 +70,18 @@ final class Street {
 
   /// Has one commit take long enough for all that `body` sends to come as one batch.
   func atOnce(_ body: () throws -> Void) throws {
-    set(.slow(milliseconds: 300))
+    let commits = Commits(holding: 0)
+    onCommit {
+      _ = commits.isHeld($0)
+      return nil
+    }
     let first = try post("first", in: Self.families.lowerBound)
-    // When this waits for its commit, the others wait in the socket.
-    #expect(try peer.receive(within: 100) == nil)
+    // While this waits for its commit, the others wait in the socket.
+    #expect(commits.waitUntilHeld())
     set(nil)
     try body()
+    #expect(try peer.receive(within: 100) == nil)
+    commits.letGo()
     #expect(try peer.receive()?.requestID == first)
   }
 
@@ -97,4 +104,34 @@ final class Street {
     }
     return []
   }
+}
+
+/// The events that a store was given, commit by commit; one of the commits waits for the test.
+final class Commits: Sendable {
+  private let all = Mutex<[[StoredEvent]]>([])
+  private let held: Int?
+  private let (arrives, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+  /// - Parameter held: How many come before the one that waits.
+  init(holding held: Int? = nil) { self.held = held }
+
+  var batches: [[StoredEvent]] { all.withLock { $0 } }
+
+  /// Notes the commit; it returns late, and true, for the one that is held.
+  func isHeld(_ batch: Batch) -> Bool {
+    // Cursors come when they are due.
+    guard !batch.events.isEmpty else { return false }
+    let number = all.withLock { all in
+      all.append(batch.events)
+      return all.count - 1
+    }
+    guard number == held else { return false }
+    arrives.signal()
+    return goes.wait(timeout: .now() + 30) == .success
+  }
+
+  /// Returns when the one that is held is on its way.
+  func waitUntilHeld() -> Bool { arrives.wait(timeout: .now() + 30) == .success }
+
+  func letGo() { goes.signal() }
 }
