@@ -43,6 +43,7 @@ let lifecycle = Target.Dependency.product(
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
@@ -188,7 +189,9 @@ let package = Package(
     tests(
       "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
     tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
-    tests("ExampleAppTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
+    tests(
+      "ExampleAppTests",
+      ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
     tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
     tests(
       "TerminalTests",

@@ -57,6 +57,35 @@ import Testing
     try await family.app { #expect(await chat.visiblePreview != nil) }
   }
 
+  @Test("S1: what the app learns in the background its own server gets by HTTP, whatever fails")
+  func webhook() async throws {
+    let server = OwnServer()
+    let webhook = try await server.start()
+    try await family.app {
+      let listening = Task { await LandmarksModel().handleUpdates() }
+      while !family.isListening { await Task.yield() }
+      try await model.askToMessage(avatar: nil)
+      listening.cancel()
+    }
+    family.whenLaunched {
+      for await update in CommunicationLimits.current.updates {
+        try await webhook.send(Report(question: update.question, choice: update.choice))
+      }
+    }
+    // The server refuses what comes first: the app ends, and is launched again.
+    await family.guardian("Rosa").answer(.approve)
+    await family.advance(by: .seconds(60))
+    let reports = try server.reports
+    #expect(reports.count == 2 && Set(reports.map(\.question.id)).count == 1)
+    for report in reports {
+      #expect(report.choice == .approve && report.question.topic.actions == [.message])
+      let people = report.question.topic.personInformation
+      #expect(people.map(\.handle.value) == ["dragonslayer42", "+1 555 0100"])
+      #expect(people[0].nameComponents?.givenName == "Ada")
+    }
+    #expect(family.launches == 2)
+  }
+
   @Test("R9: what a guardian takes back is hidden again") func withdrawn() async throws {
     family.organizer.will(.approve)
     try await family.app {

@@ -67,6 +67,18 @@ import Testing
     #expect(machine.step(.consumed(3)).contains(.send(.acknowledge(4))))
   }
 
+  @Test("K2: an app that has just started knows whom it knew before its device says anything")
+  func knows() {
+    var machine = AppMachine(World.app)
+    _ = machine.step(.connected)
+    _ = machine.step(.reply(.attached(acknowledged: 0)))
+    var disk: [AppRecord] = []
+    for case .persist(let changes) in machine.step(Self.entry(1, isResponse: false)) {
+      for case .put(let record) in changes { disk.append(record) }
+    }
+    #expect(AppMachine(World.app, restoring: disk).known.contains(Self.handle))
+  }
+
   @Test(
     "K3, X2: an app that kept its store when the device lost its own starts from the device's anew")
   func deviceLostItsStore() {

@@ -69,7 +69,7 @@ import Testing
     let milliseconds = Mutex<UInt32>(0)
     let shared = Shared(milliseconds)
     let rig = try await Rig(batchRequests: 8) { store in
-      WatchedStore(store) {
+      WatchedStore(store) { _ in
         let slow = shared.milliseconds.withLock { $0 }
         return slow > 0 ? .slow(milliseconds: slow) : nil
       }

@@ -44,7 +44,7 @@ import ZeroMQ
     let rig = try await Rig { store in
       let settings = try? store.settings()
       #expect(settings?.synchronous == 2 && settings?.journal == "wal")
-      return WatchedStore(store) { shared.mode.withLock { $0 } }
+      return WatchedStore(store) { _ in shared.mode.withLock { $0 } }
     }
     let pairs = try rig.found(1)
     let child = try rig.peer(1, 30, pairs[30])

@@ -66,9 +66,12 @@ final class Rig: Sendable {
     return try socket.lastEndpoint()
   }
 
+  /// Asks the relay to end.
+  func askToStop() { task.cancel() }
+
   /// Ends the relay; throws what it failed with.
   func stop() async throws {
-    task.cancel()
+    askToStop()
     try await task.value
   }
 
@@ -273,15 +276,15 @@ extension CommandID {
 final class WatchedStore: EventStore {
   enum Mode: Sendable { case slow(milliseconds: UInt32), failing }
   private let store: SQLiteEventStore
-  private let mode: @Sendable () -> Mode?
+  private let mode: @Sendable (Batch) -> Mode?
 
-  init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable () -> Mode?) {
+  init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable (Batch) -> Mode?) {
     self.store = store
     self.mode = mode
   }
 
   func commit(_ batch: Batch) throws(StoreError) {
-    switch mode() {
+    switch mode(batch) {
     case .slow(let milliseconds): usleep(milliseconds * 1_000)
     case .failing: throw .full
     case nil: break

@@ -1,5 +1,7 @@
+import Dispatch
 import FamilyModel
 import RelayRuntime
+import RelayStore
 import RelayWire
 import Synchronization
 import Testing
@@ -14,18 +16,17 @@ final class Street {
   let peer: Peer
   /// The device's.
   let keys: CurveKeyPair
-  private let mode: Shared
+  private let store = Shared()
   private var lastID: UInt64 = 0
 
-  final class Shared: Sendable {
-    let mode = Mutex<WatchedStore.Mode?>(nil)
+  private final class Shared: Sendable {
+    let onCommit = Mutex<@Sendable (Batch) -> WatchedStore.Mode?>({ _ in nil })
   }
 
-  init(lanes: Int, maxFamilies: Int = 1_000) async throws {
-    let mode = Shared()
-    self.mode = mode
-    rig = try await Rig(maxFamilies: maxFamilies, lanes: lanes) { store in
-      WatchedStore(store) { mode.mode.withLock { $0 } }
+  init(lanes: Int, maxFamilies: Int = 1_000, batchRequests: Int? = nil) async throws {
+    rig = try await Rig(maxFamilies: maxFamilies, batchRequests: batchRequests, lanes: lanes) {
+      [store] in
+      WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }
     }
     var pairs: [UInt32: CurveKeyPair] = [:]
     for device in Rig.devices { pairs[device] = try .generate() }
@@ -35,7 +36,12 @@ final class Street {
     _ = try peer.ask(.ping)
   }
 
-  func set(_ new: WatchedStore.Mode?) { mode.mode.withLock { $0 = new } }
+  func set(_ new: WatchedStore.Mode?) { onCommit { _ in new } }
+
+  /// From the next commit on.
+  func onCommit(_ body: @escaping @Sendable (Batch) -> WatchedStore.Mode?) {
+    store.onCommit.withLock { $0 = body }
+  }
 
   /// The id that the reply will have.
   @discardableResult
@@ -64,12 +70,18 @@ final class Street {
 
   /// Has one commit take long enough for all that `body` sends to come as one batch.
   func atOnce(_ body: () throws -> Void) throws {
-    set(.slow(milliseconds: 300))
+    let commits = Commits(holding: 0)
+    onCommit {
+      _ = commits.isHeld($0)
+      return nil
+    }
     let first = try post("first", in: Self.families.lowerBound)
-    // When this waits for its commit, the others wait in the socket.
-    #expect(try peer.receive(within: 100) == nil)
+    // While this waits for its commit, the others wait in the socket.
+    #expect(commits.waitUntilHeld())
     set(nil)
     try body()
+    #expect(try peer.receive(within: 100) == nil)
+    commits.letGo()
     #expect(try peer.receive()?.requestID == first)
   }
 
@@ -92,4 +104,34 @@ final class Street {
     }
     return []
   }
+}
+
+/// The events that a store was given, commit by commit; one of the commits waits for the test.
+final class Commits: Sendable {
+  private let all = Mutex<[[StoredEvent]]>([])
+  private let held: Int?
+  private let (arrives, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+  /// - Parameter held: How many come before the one that waits.
+  init(holding held: Int? = nil) { self.held = held }
+
+  var batches: [[StoredEvent]] { all.withLock { $0 } }
+
+  /// Notes the commit; it returns late, and true, for the one that is held.
+  func isHeld(_ batch: Batch) -> Bool {
+    // Cursors come when they are due.
+    guard !batch.events.isEmpty else { return false }
+    let number = all.withLock { all in
+      all.append(batch.events)
+      return all.count - 1
+    }
+    guard number == held else { return false }
+    arrives.signal()
+    return goes.wait(timeout: .now() + 30) == .success
+  }
+
+  /// Returns when the one that is held is on its way.
+  func waitUntilHeld() -> Bool { arrives.wait(timeout: .now() + 30) == .success }
+
+  func letGo() { goes.signal() }
 }

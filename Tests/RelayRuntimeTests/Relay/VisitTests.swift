@@ -21,4 +21,28 @@ import Testing
     #expect(lines?.map(\.body) == [.text("hello"), .text("hi")])
     try await rig.stop()
   }
+
+  @Test("S3: whoever has a guardian's credential can offer controls; one place has what they set")
+  func controls() async throws {
+    let rig = try await Rig()
+    let keys = try rig.found(1)
+    let emily = PersonID(3)
+    let passcode = Passcode(
+      salt: Array(repeating: 1, count: 16), logCost: 14,
+      publicKey: Rig.deviceKeys(99).signingKey)
+    var age = AgeSettings()
+    age.ceiling = .thirteen
+    var controls = try rig.visit(1, 10, .organizer, keys)
+    for command in [
+      .setLimits(child: emily, on: false), .setPasscode(passcode),
+      .setAge(emily, .ageSettings(age), proof: []),
+    ] as [Command] { try controls.send(command) }
+    var child = try rig.visit(1, 30, .child, keys)
+    #expect(throws: Problem.notPermitted) { try child.send(.setLimits(child: emily, on: true)) }
+    for link in [try controls.machine().link, try child.machine().link] {
+      #expect(link.conversations[emily]?.limitsOn == false)
+      #expect(link.passcode == passcode && link.age(of: emily).settings == age)
+    }
+    try await rig.stop()
+  }
 }

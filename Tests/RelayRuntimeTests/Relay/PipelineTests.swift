@@ -1,0 +1,150 @@
+import FamilyModel
+import RelayWire
+import SQLiteStore
+import Testing
+
+/// Batches that are decided, stored and sent at the same time, slice by slice.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct PipelineTests {
+  private static let rounds: UInt64 = 5
+
+  /// Posts in all families, more than one commit takes.
+  private func posts(_ street: Street) throws -> Set<CommandID> {
+    var asked: Set<CommandID> = []
+    for round in 0..<Self.rounds {
+      for family in Street.families {
+        let id = CommandID(high: family, low: round)
+        try street.post("\(round)", in: family, id: id)
+        asked.insert(id)
+      }
+    }
+    return asked
+  }
+
+  /// The commands that are on the disk.
+  private func stored(_ street: Street) throws -> Set<CommandID> {
+    let path = street.rig.folder.appendingPathComponent("relay.sqlite").path
+    let store = try SQLiteEventStore(path: path)
+    defer { store.close() }
+    return Set(
+      try Street.families.flatMap { try store.load(FamilyID($0)).events.map(\.command) })
+  }
+
+  private func accepted(_ replies: [ReplyEnvelope]) -> [CommandID] {
+    replies.compactMap { if case .accepted(let id, _) = $0.reply { id } else { nil } }
+  }
+
+  @Test("X2: of a commit that fails behind another nothing is said, and all of the one before it")
+  func second() async throws {
+    let street = try await Street(lanes: 4, batchRequests: 16)
+    try street.attach()
+    let commits = Commits(holding: 1)
+    var asked: Set<CommandID> = []
+    try street.atOnce {
+      street.onCommit { commits.isHeld($0) ? .failing : nil }
+      asked = try posts(street)
+    }
+    // The first commit is answered and broadcast while the second is on its way.
+    #expect(commits.waitUntilHeld())
+    let first = try #require(commits.batches.first)
+    let answered = accepted(try street.replies(first.count))
+    #expect(Set(answered) == Set(first.map(\.command)) && answered.count < asked.count)
+    var heard = Set(first.filter { $0.family == FamilyID(1) }.map(\.seq))
+    while !heard.isEmpty, let event = try street.peer.event() { heard.remove(event.seq) }
+    #expect(heard.isEmpty)
+    commits.letGo()
+    #expect(await street.rig.failure() != nil)
+    #expect(try street.peer.receive(within: 200) == nil)
+    let last = first.last { $0.family == FamilyID(1) }!.seq
+    while let event = try street.peer.event(within: 100) { #expect(event.seq <= last) }
+    #expect(try stored(street).intersection(asked) == Set(answered))
+  }
+
+  @Test("X2: a relay that is told to stop while a commit is on its way stores all that it took")
+  func shutdown() async throws {
+    let street = try await Street(lanes: 4, batchRequests: 16)
+    let before = await street.rig.service.counters.requests
+    let commits = Commits(holding: 1)
+    var asked: Set<CommandID> = []
+    try street.atOnce {
+      street.onCommit {
+        _ = commits.isHeld($0)
+        return nil
+      }
+      asked = try posts(street)
+    }
+    #expect(commits.waitUntilHeld())
+    let first = try #require(commits.batches.first)
+    var answered = accepted(try street.replies(first.count))
+    street.rig.askToStop()
+    commits.letGo()
+    try await street.rig.stop()
+    while let reply = try street.peer.receive(within: 200) { answered += accepted([reply]) }
+    let stored = try stored(street).intersection(asked)
+    #expect(stored.isSuperset(of: answered) && Set(answered).count == answered.count)
+    // One more was what held the others back.
+    #expect(await street.rig.service.counters.requests - before == stored.count + 1)
+  }
+
+  @Test(
+    "X2: what cannot be read is answered, and keeps nobody waiting who is honest",
+    arguments: [[[7]], [[], [0xFF]]] as [[[UInt8]]])
+  func flood(_ malformed: [[UInt8]]) async throws {
+    let batch = 8
+    let street = try await Street(lanes: 4, batchRequests: batch)
+    let count = 1_000
+    var asked: [(id: UInt64, behind: Int)] = []
+    try street.atOnce {
+      for number in 0..<count {
+        try street.peer.sendRaw(malformed)
+        if number % 100 == 0 { asked.append((try street.post("\(number)", in: 2), number + 1)) }
+      }
+    }
+    var (answered, refused) = ([] as [(id: UInt64, behind: Int)], 0)
+    for reply in try street.replies(count + asked.count) {
+      if reply.reply == .failed(.malformed) {
+        refused += 1
+      } else {
+        answered.append((reply.requestID, refused))
+      }
+    }
+    #expect(answered.map(\.id) == asked.map(\.id) && refused == count)
+    // What is refused unread waits for nothing, but no more of it than a few batches is kept.
+    for (one, before) in zip(answered, asked) { #expect(one.behind - before.behind <= 16 * batch) }
+    #expect(await street.rig.service.counters.malformed == count)
+    try await street.rig.stop()
+  }
+
+  @Test("X2: a relay whose store has failed takes, stores and says nothing more")
+  func stops() async throws {
+    let street = try await Street(lanes: 4, batchRequests: 64)
+    let before = await street.rig.service.counters.requests
+    let (old, last) = (CommandID(high: 1, low: 0), CommandID(high: 1, low: 1))
+    let commits = Commits()
+    let count = 200
+    try street.atOnce {
+      street.onCommit { batch in
+        _ = commits.isHeld(batch)
+        return batch.events.contains { $0.command == last } ? .failing : nil
+      }
+      try street.post("old", in: 2, id: old)
+      for number in 0..<count { try street.post("\(number)", in: 2) }
+      try street.post("last", in: 2, id: last)
+      // What became of it only the store can tell, when it has what came before: that commit fails.
+      try street.post("old", in: 2, id: old)
+      _ = try posts(street)
+      // Nor are these answered, which lead to nothing that is stored.
+      for _ in 0..<count {
+        try street.peer.sendRaw([[7]])
+        try street.send(.fetch(.family, after: 0), in: 3)
+      }
+    }
+    #expect(await street.rig.failure() != nil)
+    #expect(await street.rig.service.counters.requests - before < 3 * count)
+    #expect(commits.batches.last?.contains { $0.command == last } == true)
+    var replies: [ReplyEnvelope] = []
+    while let reply = try street.peer.receive(within: 200) { replies.append(reply) }
+    let answered = accepted(replies)
+    #expect(answered.count == replies.count)
+    #expect(try stored(street).isSuperset(of: answered))
+  }
+}
