@@ -18,8 +18,7 @@ struct Simulate: AsyncParsableCommand {
   @Option(help: "Runs at the same time.") var jobs = 1
   @Option(help: "With --seed: the steps to run, as 3,17,42; the others are left out.")
   var keep: StepList?
-  @Option(
-    help: "A safeguard to do without: \(Mutant.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(help: "A safeguard to do without.")
   var without: Mutant?
   @Flag(help: "Do not shrink what is violated.") var noShrink = false
   @Flag(help: "With --seed: print what happened.") var history = false
