@@ -77,6 +77,9 @@ struct Overload: AsyncParsableCommand {
     let peak = Double(load.take().done) / seconds * 2
     try load.set(window: 0)
     sleep(1)
+    guard peak > 0 else {
+      throw ValidationError("Nothing was done in half of --seconds: give it more of them.")
+    }
     return peak
   }
 
