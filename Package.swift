@@ -118,7 +118,7 @@ let package = Package(
       "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
     program(
       "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
-    program("relay", ["RelayRuntime", "SQLiteStore", logging, lifecycle]),
+    program("relay", ["RelayRuntime", "SQLiteStore", "ZeroMQ", logging, lifecycle]),
     program("content-worker", ["ContentCheck", logging, lifecycle]),
     program(
       "relayctl",

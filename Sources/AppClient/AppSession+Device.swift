@@ -28,12 +28,22 @@ extension AppSession {
   /// The process runs on no device: `PERMISSION_RELAY_DEVICE` is not set.
   package struct NoDevice: Error {}
 
+  /// The file that `PERMISSION_RELAY_DEVICE` names cannot be used.
+  struct BadCredential: Error, CustomStringConvertible {
+    let path: String
+    var description: String {
+      "\(path), which PERMISSION_RELAY_DEVICE names, is no app's credential. child-agent writes one for each"
+        + " --app into its folder."
+    }
+  }
+
   private static func deviceSession() throws -> AppSession {
     guard let path = ProcessInfo.processInfo.environment[AppCredential.variable] else {
       throw NoDevice()
     }
-    let data = try Data(contentsOf: URL(fileURLWithPath: path))
-    let credential = try JSONDecoder().decode(AppCredential.self, from: data)
+    guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
+      let credential = try? JSONDecoder().decode(AppCredential.self, from: data)
+    else { throw BadCredential(path: path) }
     let file = URL(fileURLWithPath: credential.storage).appendingPathComponent(
       "permissionkit.sqlite")
     let store = try open(file.path)

@@ -18,10 +18,15 @@ public enum Language: String, CaseIterable, Sendable {
   /// A tag is one of BCP 47 (`fr-CA`) or a POSIX locale (`fr_FR.UTF-8`). Only its language counts:
   /// each Portuguese is answered in that of Brazil, each Chinese in simplified characters.
   public static func best(for preferred: [String]) -> Language {
-    for tag in preferred {
-      let spoken = tag.prefix { $0.isLetter }.lowercased()
-      if let found = allCases.first(where: { $0.rawValue.prefix(2) == spoken }) { return found }
+    preferred.lazy.compactMap(Language.init(spokenIn:)).first ?? .english
+  }
+
+  /// The language of a tag; `nil` where none fits.
+  public init?(spokenIn tag: String) {
+    let spoken = tag.prefix { $0.isLetter }.lowercased()
+    guard let found = Self.allCases.first(where: { $0.rawValue.prefix(2) == spoken }) else {
+      return nil
     }
-    return .english
+    self = found
   }
 }

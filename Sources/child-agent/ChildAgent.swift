@@ -9,6 +9,11 @@ struct ChildAgent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "child-agent",
     abstract: "A child's device: prompts, the conversation, and the apps that it launches.",
+    usage: """
+      child-agent --credential <file> --directory <folder> [--app <identifier>=<program>] …
+      child-agent join --credential <file>
+      """,
+    discussion: "All options: child-agent run --help",
     subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
   struct Run: AsyncParsableCommand {
@@ -29,6 +34,10 @@ struct ChildAgent: AsyncParsableCommand {
 
     func run() async throws {
       let programs = try Self.pairs(apps, "--app takes IDENTIFIER=PROGRAM.").mapValues { [$0] }
+      for file in programs.values.joined()
+      where !FileManager.default.isExecutableFile(atPath: file) {
+        throw ValidationError("--app: there is no program \(file) that can be run.")
+      }
       let manifests = try Self.pairs(manifests, "--manifest takes IDENTIFIER=FILE.")
         .mapValues { try AppManifest(file: URL(fileURLWithPath: $0)) }
       let credentials = try options.load("a child") { !$0.isGuardian }

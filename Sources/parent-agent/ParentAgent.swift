@@ -8,6 +8,11 @@ struct ParentAgent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "parent-agent",
     abstract: "A guardian's device: shows what the children ask, and answers.",
+    usage: """
+      parent-agent --credential <file> --directory <folder> …
+      parent-agent join --credential <file>
+      """,
+    discussion: "All options: parent-agent run --help",
     subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
   struct Run: AsyncParsableCommand {

@@ -4,6 +4,10 @@ import Logging
 import RelayRuntime
 import SQLiteStore
 import ServiceLifecycle
+import ZeroMQ
+
+/// Where it cannot listen, and what to do.
+struct CannotListen: Error, CustomStringConvertible { let description: String }
 
 /// The relay: orders what happens in families and makes it durable.
 @main
@@ -30,6 +34,9 @@ struct Relay: AsyncParsableCommand {
 
   func validate() throws {
     guard maxFamilies > 0 else { throw ValidationError("--max-families-in-memory is 1 or more.") }
+    let folder = URL(fileURLWithPath: directory)
+    try Endpoint.check(
+      requests ?? RelayKeys.requests(in: folder), broadcasts ?? RelayKeys.broadcasts(in: folder))
     guard lanes ?? 1 > 0 else { throw ValidationError("--lanes is 1 or more.") }
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level is one of those that --help names.")
@@ -57,7 +64,11 @@ struct Relay: AsyncParsableCommand {
       configuration: .init(
         services: [.init(service: relay)], gracefulShutdownSignals: [.sigterm, .sigint],
         logger: logger))
-    try await group.run()
+    do { try await group.run() } catch let error as ZeroMQError {
+      throw CannotListen(
+        description:
+          "Cannot listen at \(configuration.requests) and \(configuration.broadcasts): \(error)")
+    }
     // Everything is stored and nothing waits to be sent. Closing the sockets in order would take libzmq
     // minutes with hundreds of thousands of subscriptions: it looks through all of them for each connection.
     withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }

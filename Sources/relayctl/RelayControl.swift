@@ -7,19 +7,21 @@ import RelayRuntime
 struct RelayControl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relayctl", abstract: "Sets up a relay and its families, and looks into them.",
+    discussion:
+      "The operator's commands take --directory RELAY, a guardian's take --as CREDENTIAL.",
     groupedSubcommands: [
       CommandGroup(
         name: "Set-up", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
       CommandGroup(
-        name: "Operator (--directory)",
+        name: "Operator's",
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
-        name: "Guardian (--as), to look",
+        name: "Guardian's looking",
         subcommands: [
           Pending.self, History.self, Known.self, Ages.self, Settings.self, Household.self,
         ]),
       CommandGroup(
-        name: "Guardian (--as), to act",
+        name: "Guardian's acting",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
           SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
@@ -37,11 +39,28 @@ struct RelayControl: AsyncParsableCommand {
     @Option(help: "Where devices hear broadcasts; by default a unix socket in the folder.")
     var broadcasts: String?
 
+    func validate() throws { try Endpoint.check(requests, broadcasts) }
+
     func run() throws {
       let folder = URL(fileURLWithPath: directory)
       _ = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
-      let endpoints = [("--requests", requests), ("--broadcasts", broadcasts)]
-        .map { name, value in value.map { " \(name) \($0)" } ?? "" }.joined()
+      let file = AdministratorCredential.file(in: folder)
+      var endpoints = ""
+      // An administrator may have taken the credential to another machine.
+      if FileManager.default.fileExists(atPath: file.path) {
+        let credential = try AdministratorCredential.read(from: file)
+        for (name, wanted, kept, usual) in [
+          ("--requests", requests, credential.requests, RelayKeys.requests(in: folder)),
+          ("--broadcasts", broadcasts, credential.broadcasts, RelayKeys.broadcasts(in: folder)),
+        ] {
+          guard wanted ?? kept == kept else {
+            throw ControlError(
+              "The keys in \(folder.path) are for \(name) \(kept), and so are all credentials made with"
+                + " them. For \(wanted!) choose another --directory.")
+          }
+          if kept != usual { endpoints += " \(name) \(kept)" }
+        }
+      }
       print(
         "The keys are in \(folder.path) (0600). Next: relay --directory \(directory)\(endpoints)")
     }
@@ -50,6 +69,10 @@ struct RelayControl: AsyncParsableCommand {
   struct Generate: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Write an example file of families.")
     @Option(help: "How many families.") var families = 3
+
+    func validate() throws {
+      guard 1...1_000_000 ~= families else { throw ValidationError("--families is 1 to 1000000.") }
+    }
 
     func run() throws { print(try FamilyFile.example(families: families).yaml(), terminator: "") }
   }

@@ -67,7 +67,9 @@ struct Settings: Guided {
           .shown($0.declaration.by, .text("\($0.declaration)"))
         } ?? .none,
         .shown(hasPasscode ? "set" : "not set", .flag(hasPasscode)),
-        .text("\(age.sharing)"), .object(apps),
+        // As it is typed.
+        .shown(age.sharing == .askFirst ? "ask" : "\(age.sharing)", .text("\(age.sharing)")),
+        .object(apps),
         age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
       ]
     }

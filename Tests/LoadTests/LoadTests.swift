@@ -84,7 +84,8 @@ private struct Results: Decodable {
     "what makes no sense is refused with what to do",
     arguments: [
       ["--mix", "sometimes=1"], ["--ramp"], ["--objective", "fast"], ["--guardians", "3"],
-      ["--soak", "1", "--seconds", "5"],
+      ["--soak", "1", "--seconds", "5"], ["--check-every", "0"], ["--html", "/nowhere/load.html"],
+      ["--html", "/tmp"],
     ])
   func refusals(_ arguments: [String]) async throws {
     let result = try await Subprocess.run(

@@ -11,7 +11,7 @@ import Testing
       let rosa = try await home.must("settings", "--as", home.file("Rosa"))
       #expect(
         rosa.words[1] == [
-          "Emily", "on", "2014-05-17", "US", "guardian", "not", "set", "askFirst",
+          "Emily", "on", "2014-05-17", "US", "guardian", "not", "set", "ask",
         ])
       let wei = try await home.must(
         "settings", "--json", "--as", home.file("Wei", family: 4)

@@ -43,6 +43,28 @@ import Testing
       let said = try await home.run(
         ["init", "--directory", folder] + endpoints.split(separator: " ").map(String.init))
       #expect(said.output.hasSuffix("relay --directory \(folder) \(endpoints)\n"))
+      // Again, without them: what the keys are for is kept, and said.
+      let again = try await home.must("init", "--directory", folder)
+      #expect(again.output == said.output)
+      let other = try await home.run([
+        "init", "--directory", folder, "--requests", "tcp://127.0.0.1:3",
+      ])
+      #expect(!other.isSuccess && other.error.contains("tcp://127.0.0.1:1"))
+    }
+  }
+
+  @Test(
+    "init refuses what is no endpoint",
+    arguments: [
+      "127.0.0.1:7711", "tcp://127.0.0.1", "tcp://127.0.0.1:80x", "tcp://127.0.0.1:70000",
+      "ipc://", "ipc:///\(String(repeating: "a", count: 107))",
+    ])
+  func endpoint(_ text: String) async throws {
+    try await Home.with { home in
+      let folder = home.folder.appendingPathComponent("other").path
+      let said = try await home.run(["init", "--directory", folder, "--requests", text])
+      #expect(!said.isSuccess && said.error.contains("tcp://ADDRESS:PORT"))
+      #expect(!FileManager.default.fileExists(atPath: folder))
     }
   }
 

@@ -59,6 +59,17 @@ import Testing
     #expect(outputs[0] == outputs[1])
   }
 
+  @Test(
+    "a range of seeds has its last one; what is no range is refused",
+    arguments: [("1-1", 0), ("2-1", 64), ("1..<3", 64), ("1", 64)])
+  func seeds(_ text: String, _ code: Int32) async throws {
+    let result = try await Subprocess.run(
+      .path(FilePath(Self.program)), arguments: ["--seeds", text],
+      output: .string(limit: 1 << 20), error: .discarded)
+    #expect(result.terminationStatus == .exited(code))
+    #expect(code != 0 || result.standardOutput.split(separator: "\n")[0].hasSuffix(" 1"))
+  }
+
   @Test("another seed is another run, and fewer steps are another run")
   func differs() {
     let run = Simulation.run(seed: 21)

@@ -24,14 +24,53 @@ package struct Layout: Sendable {
       .path
   }
 
+  /// Removes what an earlier cluster left in the folder.
+  ///
+  /// - Throws: `ClusterError` when a cluster runs in it, or when it holds what no cluster made.
+  package func clear() throws {
+    guard let found = try? FileManager.default.contentsOfDirectory(atPath: root.path) else {
+      return
+    }
+    guard found.isEmpty || found.contains(families.lastPathComponent) else {
+      throw ClusterError(
+        "\(root.path) holds what no cluster made: choose a new folder with --directory.")
+    }
+    _ = try FolderLock(self)
+    try checkOrphans()
+    try FileManager.default.removeItem(at: root)
+  }
+
+  /// A cluster that is killed leaves its processes, which would hold the stores of the next one.
+  ///
+  /// - Throws: `ClusterError` when there are some.
+  func checkOrphans() throws {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let found = all.compactMap { pid_t($0) }.sorted().filter { pid in
+      let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
+      let words = bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+      let programs = ["relay", "child-agent", "parent-agent"].map(Self.program)
+      return programs.contains(words.first ?? "")
+        && words.contains { $0.hasPrefix(root.path + "/") }
+    }
+    guard found.isEmpty else {
+      throw ClusterError(
+        "Processes of an earlier cluster run in \(root.path). To end them: kill "
+          + found.map(String.init).joined(separator: " "))
+    }
+  }
+
   package func prepare() throws {
     umask(0o077)
     for folder in [
       root, root.appendingPathComponent("logs"), scripts,
       root.appendingPathComponent("agents"),
     ] {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      do {
+        try FileManager.default.createDirectory(
+          at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      } catch {
+        throw ClusterError("Cannot make \(folder.path): choose another folder with --directory.")
+      }
     }
     // A unix socket's path has at most 107 bytes, and the longest of ours comes below an agent.
     guard agent("parent-agent-1000000").path.utf8.count < 90 else {

@@ -32,12 +32,17 @@ package final class RunningCluster: Sendable {
     package init() {}
   }
   private let manner: Manner
+  private let lock: FolderLock
 
   /// A cluster of these families, not started.
+  ///
+  /// - Throws: `ClusterError` when another runs in the folder, or processes of one that was killed.
   package init(_ layout: Layout, _ file: FamilyFile, _ manner: Manner = Manner()) throws {
     self.layout = layout
     self.manner = manner
     try layout.prepare()
+    lock = try FolderLock(layout)
+    try layout.checkOrphans()
     try file.write(to: layout.families)
     relay = Managed(
       "relay", Layout.program("relay"),
@@ -127,6 +132,25 @@ package final class RunningCluster: Sendable {
     }
     for task in tasks.withLock({ $0 }) { _ = try? await task.value }
     ending.cancel()
+  }
+
+  /// Does the work and ends everything after it: when it is done, when it fails, and at Ctrl-C or SIGTERM.
+  package func stopping(after work: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await work() }
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { task.cancel() }
+      source.resume()
+      return source
+    }
+    let result = await task.result
+    await stop()
+    for source in signals { source.cancel() }
+    guard !task.isCancelled else {
+      throw ClusterError("Interrupted; everything is stopped.")
+    }
+    try result.get()
   }
 
   /// Runs relayctl with these arguments, and returns what it prints.

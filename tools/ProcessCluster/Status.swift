@@ -37,20 +37,27 @@ package struct Status: Codable {
       .sorted { ($0.family, $0.device) < ($1.family, $1.device) }
   }
 
-  /// A table of the devices, one a line.
+  /// A table of the devices, one a line, for terminals of 80 columns.
   package static func table(_ devices: [Device]) -> String {
     let head = [
-      "family", "device", "person", "role", "relay", "events", "outbox", "questions", "known",
+      "device", "person", "role", "relay", "events", "outbox", "questions", "known",
     ]
     let rows = devices.map { device in
       [
-        "\(device.family)", "\(device.device)", device.name, device.role,
+        "\(device.family)-\(device.device)", device.name, device.role,
         device.relay, "\(device.position)", "\(device.outbox)",
-        device.questions.map(\.line).joined(separator: ", "),
-        device.known.values.flatMap { $0 }.sorted().joined(separator: ", "),
+        outcomes(of: device.questions),
+        device.role == "child" ? "\(Set(device.known.values.joined()).count)" : "",
       ]
     }
     return Table.render([head] + rows)
+  }
+
+  /// How many questions stand where, as `3 approve, 1 open`: there may be hundreds.
+  private static func outcomes(of questions: [Question]) -> String {
+    Dictionary(grouping: questions, by: \.state).mapValues(\.count)
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
   }
 }
 

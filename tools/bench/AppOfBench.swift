@@ -49,6 +49,9 @@ final class AppOfBench {
       seq: 1, command: first,
       signature: sign(.rosterChanged(roster), first, .family, 0, nil),
       roster: roster.withoutNames, rest: KeyVault.digest(roster.rest))
+    // It takes nothing before the device has answered its attachment.
+    _ = machine.step(.connected)
+    _ = machine.step(.reply(.attached(acknowledged: 0)))
     precondition(machine.step(.reply(.roster(proof))).isEmpty)
   }
 

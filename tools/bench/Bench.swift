@@ -1,12 +1,14 @@
 import ArgumentParser
 import Foundation
 import PermissionKit
+import Processes
 
 /// Measures the whole and its parts in one run: what counts is their ratio.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures approvals against the cost of their parts.",
+    discussion: "Build everything first: swift build -c release",
     subcommands: [
       RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, TrustBench.self,
       PlainRelay.self,
@@ -25,9 +27,16 @@ struct Latency: AsyncParsableCommand {
   @Option(help: "How many approvals are measured in each.") var approvals = 200
   @Option(help: "How many come before, and are not.") var warmUp = 50
 
+  func validate() throws {
+    guard rounds >= 1, approvals >= 1, warmUp >= 0 else {
+      throw ValidationError("--rounds and --approvals are 1 or more, --warm-up is 0 or more.")
+    }
+  }
+
   func run() async throws {
-    let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try RunFolder("/tmp/pr-bench-\(getpid())")
+    defer { run.remove() }
+    let folder = run.url
     print("starting a relay and a family as processes …")
     let cluster = try ClusterProcess(folder)
     defer { cluster.stop() }
@@ -88,6 +97,21 @@ struct Latency: AsyncParsableCommand {
     let name = name.padding(toLength: 32, withPad: " ", startingAt: 0)
     print("\(name) \(text(quantile(times, 0.5)))\(text(quantile(times, 0.99)))")
   }
+}
+
+/// Numbers above zero with commas between them, as they are typed.
+struct NumberList: ExpressibleByArgument, CustomStringConvertible {
+  let values: [Int]
+
+  init(_ values: [Int]) { self.values = values }
+
+  init?(argument: String) {
+    values = argument.split(separator: ",", omittingEmptySubsequences: false)
+      .map { Int($0) ?? 0 }
+    guard values.allSatisfy({ $0 > 0 }) else { return nil }
+  }
+
+  var description: String { values.map(String.init).joined(separator: ",") }
 }
 
 /// The value below which this part of the values lies; not a number, where there are none.

@@ -17,6 +17,7 @@ final class ClusterProcess {
     process.arguments = ["up", "--families", "1", "--json", "--directory", folder.path]
     process.standardOutput = FileHandle.nullDevice
     try process.run()
+    Started.add(process.processIdentifier, endedBy: SIGTERM)
   }
 
   /// The credential of the app on the child's device.
@@ -29,6 +30,7 @@ final class ClusterProcess {
     for _ in 0..<600 {
       let text = (try? String(contentsOf: status, encoding: .utf8)) ?? ""
       if text.contains("\"relay\" : \"connected\""), !text.contains("\"position\" : 0") { break }
+      guard process.isRunning else { throw RelayGone() }
       try await Task.sleep(for: .milliseconds(50))
     }
     try await Task.sleep(for: .seconds(1))

@@ -14,6 +14,12 @@ struct TrustBench: ParsableCommand {
   @Option(help: "How often each step is done for one time.") var times = 2_000
   @Option(help: "How many times are taken; the median is shown.") var rounds = 9
 
+  func validate() throws {
+    guard times >= 1, rounds >= 1 else {
+      throw ValidationError("--times and --rounds are 1 or more.")
+    }
+  }
+
   private static func median(_ rounds: Int, _ times: Int, _ body: () -> Bool) -> Double {
     let taken = (0..<rounds).map { _ in
       let start = Monotonic.now()

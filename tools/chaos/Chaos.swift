@@ -8,7 +8,8 @@ struct Chaos: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chaos",
     abstract: "Real processes, real faults, and checkers that read what happened.",
-    discussion: "Build everything first: swift build -c release",
+    usage: "chaos [--minutes <n>] [--seed <n>] [--faults <kinds>] …",
+    discussion: "Build everything first: swift build -c release. All options: chaos run --help",
     subcommands: [Run.self, Guard.self],
     defaultSubcommand: Run.self)
 }

@@ -19,7 +19,7 @@ struct ChaosRun: Sendable {
   let patience: Double
 
   func play() async throws -> RunResult {
-    try? FileManager.default.removeItem(at: layout.root)
+    try layout.clear()
     let stage = try await Stage(layout, families: families, mutant: mutant)
     let cleaner = Task { try await self.startGuard() }
     defer { cleaner.cancel() }

@@ -26,10 +26,12 @@ extension Cluster {
     @Option(help: "How many families; each has two guardians and a child.") var families = 3
     @Flag(help: "Print one JSON line a second instead of the table.") var json = false
 
+    func validate() throws {
+      guard 1...10_000 ~= families else { throw ValidationError("--families is 1 to 10000.") }
+    }
+
     func run() async throws {
       let cluster = try RunningCluster(Layout(options.directory), .example(families))
-      try "\(getpid())".write(to: cluster.layout.pidFile, atomically: true, encoding: .utf8)
-      defer { try? FileManager.default.removeItem(at: cluster.layout.pidFile) }
       let group = ServiceGroup(
         configuration: .init(
           services: [.init(service: Watch(cluster: cluster, json: json))],
@@ -48,7 +50,9 @@ extension Cluster {
     func run() async throws {
       let devices = Status.all(Layout(options.directory))
       guard !devices.isEmpty else {
-        throw ClusterError("No cluster in \(options.directory). Start one with `cluster up`.")
+        throw ClusterError(
+          "No cluster in \(options.directory). `swift run cluster up` starts one; --directory names its"
+            + " folder, if it is another.")
       }
       print(json ? try Watch.json(devices) : Status.table(devices))
     }
@@ -60,13 +64,18 @@ extension Cluster {
     @OptionGroup var options: ClusterOptions
 
     func run() async throws {
-      let file = Layout(options.directory).pidFile
-      guard let text = try? String(contentsOf: file, encoding: .utf8), let pid = pid_t(text) else {
+      let layout = Layout(options.directory)
+      guard let pid = FolderLock.owner(of: layout) else {
         throw ClusterError("No cluster runs in \(options.directory).")
       }
       kill(pid, SIGTERM)
-      for _ in 0..<500 where kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
-      print(kill(pid, 0) == 0 ? "still stopping" : "stopped")
+      for _ in 0..<500 where FolderLock.owner(of: layout) == pid {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      guard FolderLock.owner(of: layout) == nil else {
+        throw ClusterError("Process \(pid) is still stopping: look again in a moment.")
+      }
+      print("stopped")
     }
   }
 }

@@ -11,17 +11,11 @@ extension Cluster {
 
     func run() async throws {
       let layout = Layout(options.directory)
-      try? FileManager.default.removeItem(at: layout.root)
+      try layout.clear()
       var families = FamilyFile.example(2)
       families.families.append(FamilyFile.ages(3))
       let cluster = try RunningCluster(layout, families)
-      do {
-        try await Transcript(cluster: cluster).play()
-      } catch {
-        await cluster.stop()
-        throw error
-      }
-      await cluster.stop()
+      try await cluster.stopping { try await Transcript(cluster: cluster).play() }
       print("\nEverything was as it says above.")
     }
   }

@@ -15,10 +15,10 @@ extension Cluster {
 
     func run() async throws {
       let layout = Layout(options.directory)
-      try? FileManager.default.removeItem(at: layout.root)
+      try layout.clear()
       let cluster = try RunningCluster(layout, .example(1))
-      do {
-        try await cluster.start()
+      try await cluster.stopping {
+        try await cluster.start { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
         let table = KillTable(cluster: cluster)
         var rows = [["step", "killed", "milliseconds until all is well"]]
         for step in KillTable.Step.allCases {
@@ -26,12 +26,10 @@ extension Cluster {
             let time = try await table.run(step, victim)
             rows.append([step.rawValue, victim.rawValue, "\(time)"])
           }
+          let done = "\(rows.count - 1) kills done, the last ones at “\(step.rawValue)”\n"
+          FileHandle.standardError.write(Data(done.utf8))
         }
-        await cluster.stop()
         print(Table.render(rows))
-      } catch {
-        await cluster.stop()
-        throw error
       }
       print(
         "\(KillTable.Step.allCases.count * KillTable.Victim.allCases.count) kills: nothing lost, nothing twice"
@@ -75,14 +73,14 @@ struct KillTable {
       [["handle": name, "choose": "approve", "review": true, "after": gate.lastPathComponent]],
       Self.guardian)
     try rules([["handle": name, "delay": 100]], Self.child)
-    let asking = Task { try await ask(name, id) }
+    async let asking = ask(name, id)
     if step.isBeforeAnswer {
       try await reached(step, id)
       kill(victim)
     }
     let start = Date()
     // A person whose app died taps again: the same question, which is asked once.
-    if try await !asking.value { _ = try await ask(name, id) }
+    if try await !asking { _ = try await ask(name, id) }
     try await reached(.bubble, id)
     try Data().write(to: gate)
     if !step.isBeforeAnswer {

@@ -136,7 +136,9 @@ struct Chart {
       let (first, last) = (
         Int(log10(range.lowerBound).rounded()), Int(log10(range.upperBound).rounded())
       )
-      return (first...last).map { pow(10, Double($0)) }
+      let steps = last - first > 3 ? [1.0] : [1, 2, 5]
+      return (first...last).flatMap { power in steps.map { $0 * pow(10, Double(power)) } }
+        .filter { $0 <= range.upperBound }
     }
   }
 

@@ -31,7 +31,7 @@ final class Display: Sendable {
 
   func second(_ moment: Results.Moment, _ rate: Double) {
     update(
-      "\(Int(moment.second)) s: \(rate.short)/s wanted, \(moment.finished) over,"
+      "\(Int(moment.second)) s: \(rate.short)/s wanted, \(moment.finished) finished,"
         + " \(moment.underway) under way, p50 \(moment.p50.short) ms, p99 \(moment.p99.short) ms")
   }
 

@@ -3,8 +3,13 @@ import Foundation
 /// What a load found, as one HTML file that needs no other.
 struct HTMLReport {
   private let results: Results
+  private let date: Date
 
-  init(_ results: Results) { self.results = results }
+  /// - Parameter date: When the load ended.
+  init(_ results: Results, at date: Date) {
+    self.results = results
+    self.date = date
+  }
 
   var text: String {
     """
@@ -24,8 +29,10 @@ struct HTMLReport {
     <h1>\(headline.html)</h1>
     \(summary)
     \(pictures)
-    <h2>Rates</h2>\(rates)
-    <h2>Latencies, ms</h2>
+    <h2>Rates</h2>
+    <p>Latencies of approvals in ms, from the planned moment until the app has handled the answer; cores that were busy.</p>
+    \(rates)
+    <h2>Latencies\(ofAllRates), ms</h2>
     <p>Each begins at the moment that the plan fixed beforehand, so a stall counts against every question that it delays.</p>
     \(latencies)
     <h2>Was it right?</h2>\(checks)
@@ -50,12 +57,21 @@ struct HTMLReport {
       : results.failures.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
     return """
       \(verdict)
-      <p>\(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes; mix \(set.mix.text.html); seed \(set.seed).
+      <p>\(date.formatted(.iso8601)). \(duration) \(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes; mix \(set.mix.text.html); seed \(set.seed).
       \(machine.cores) cores (\(machine.processor.html)), \(Int(machine.memoryBytes >> 30)) GiB, Linux \(machine.kernel.html).
       Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device had its family, \(setUp.settlingSeconds.short) s until the relay rested.
       Memory a family: \(setUp.workerBytesPerFamily.short) bytes in the workers, \(setUp.relayBytesPerFamily.short) in the relay.</p>
       """
   }
+
+  private var duration: String {
+    let seconds = "\(results.settings.seconds.short) s"
+    return results.steps.count > 1
+      ? "\(results.steps.count) rates of \(seconds) each." : "Questions for \(seconds)."
+  }
+
+  /// What is said of a whole ramp is not said of one rate.
+  private var ofAllRates: String { results.steps.count > 1 ? " of all rates together" : "" }
 
   // MARK: pictures
 
@@ -71,14 +87,16 @@ struct HTMLReport {
 
   /// Of a ramp the rates; of a single rate its seconds.
   private var throughput: Chart {
-    let steps = results.steps.sorted { $0.achieved < $1.achieved }
+    let steps = results.steps.sorted { $0.offered < $1.offered }
     guard steps.count > 1 else {
       let moments = results.moments.filter { $0.measured > 0 }
         .sorted { $0.finished < $1.finished }
       return Chart(
-        title: "Throughput against latency, second by second", x: "approvals in the second",
-        y: "ms",
+        title: "Throughput against latency, second by second",
+        x: "approvals finished in the second", y: "latency, ms",
         lines: [
+          .init(
+            name: "max", points: moments.map { (Double($0.finished), $0.max) }, isJoined: false),
           .init(
             name: "p99", points: moments.map { (Double($0.finished), $0.p99) }, isJoined: false),
           .init(
@@ -86,18 +104,18 @@ struct HTMLReport {
         ], yScale: .logarithmic, limit: limit, isMarked: true)
     }
     return Chart(
-      title: "Throughput against latency", x: "approvals a second", y: "ms",
+      title: "Throughput against latency", x: "questions a second, as wanted", y: "latency, ms",
       lines: [
-        .init(name: "p99.9", points: steps.map { ($0.achieved, $0.approvals.p999) }),
-        .init(name: "p99", points: steps.map { ($0.achieved, $0.approvals.p99) }),
-        .init(name: "p50", points: steps.map { ($0.achieved, $0.approvals.p50) }),
+        .init(name: "p99.9", points: steps.map { ($0.offered, $0.approvals.p999) }),
+        .init(name: "p99", points: steps.map { ($0.offered, $0.approvals.p99) }),
+        .init(name: "p50", points: steps.map { ($0.offered, $0.approvals.p50) }),
       ], yScale: .logarithmic, limit: limit, isMarked: true)
   }
 
   private var overTime: Chart {
     let moments = results.moments.filter { $0.measured > 0 }
     return Chart(
-      title: "Latency over time", x: "seconds", y: "ms",
+      title: "Latency over time", x: "seconds", y: "latency, ms",
       lines: [
         .init(name: "max", points: moments.map { ($0.second, $0.max) }),
         .init(name: "p99", points: moments.map { ($0.second, $0.p99) }),
@@ -110,7 +128,7 @@ struct HTMLReport {
       title: "Approvals over time", x: "seconds", y: "questions",
       lines: [
         .init(
-          name: "over in the second",
+          name: "finished in the second",
           points: results.moments.map { ($0.second, Double($0.finished)) }),
         .init(name: "under way", points: results.moments.map { ($0.second, Double($0.underway)) }),
       ])
@@ -118,12 +136,12 @@ struct HTMLReport {
 
   private var percentiles: Chart {
     let marks = [
-      (0.0, "0%"), (90, "90%"), (99, "99%"), (99.9, "99.9%"), (99.99, "99.99%"),
+      (0.0, "0%"), (50, "50%"), (90, "90%"), (99, "99%"), (99.9, "99.9%"), (99.99, "99.99%"),
       (99.999, "99.999%"),
     ]
     func place(_ percentile: Double) -> Double { 100 / max(100 - percentile, 0.0001) }
     return Chart(
-      title: "Percentiles", x: "percentile of approvals", y: "ms",
+      title: "Percentiles\(ofAllRates)", x: "percentile of approvals", y: "latency, ms",
       lines: [
         .init(
           name: "approvals",
@@ -164,33 +182,28 @@ struct HTMLReport {
     table(
       [
         "wanted/s", "approvals/s", "p50", "p90", "p99", "p99.9", "max", "relay cores",
-        "worker cores", "objective",
-      ],
+        "worker cores",
+      ] + (results.settings.objective == nil ? [] : ["objective"]),
       results.steps.map { step in
         [step.offered.short, step.achieved.short] + TextReport.cells(step.approvals)
-          + [
-            step.relayCores.short, step.workerCores.short,
-            step.holds.map { $0 ? "holds" : "does not hold" } ?? "",
-          ]
+          + [step.relayCores.short, step.workerCores.short]
+          + (step.holds.map { [$0 ? "holds" : "does not hold"] } ?? [])
       })
   }
 
   private var latencies: String {
     table(
       ["", "count", "p50", "p90", "p99", "p99.9", "max"],
-      results.measures.map {
-        [TextReport.label($0.name), "\($0.times.count)"] + TextReport.cells($0.times)
-      }
-        + results.kinds.map {
-          ["– " + $0.name, "\($0.times.count)"] + TextReport.cells($0.times)
-        })
+      TextReport.rows(results).map {
+        [$0.name, "\($0.times.count)"] + TextReport.cells($0.times)
+      })
   }
 
   private var checks: String {
     let checks = results.checks
     let rows = checks.rows.map { [$0.name, "\($0.ok)", "\($0.unknown)", "\($0.violated)"] }
     return table(["families for which it is", "right", "unknown", "wrong"], rows)
-      + "<p>Whole histories of \(checks.families) families (every \(results.settings.checkedEvery). of \(results.settings.families)), \(checks.facts) facts. Acknowledged commands found in the relay's store: \(checks.acknowledgements).</p>"
+      + "<p>Whole histories of \(checks.families) of \(results.settings.families) families, \(checks.facts) facts. Acknowledged commands looked for in the relay's store: \(checks.acknowledgements).</p>"
       + checks.examples.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
   }
 }

@@ -7,6 +7,8 @@ import Processes
 struct Load: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Lets many families ask at once, and measures and checks it.",
+    usage: "load [--families <n>] [--rate <n>] [--seconds <n>] [--html <file>] …",
+    discussion: "All options: load run --help",
     subcommands: [LoadCommand.self, WorkerCommand.self], defaultSubcommand: LoadCommand.self)
 }
 
@@ -37,7 +39,7 @@ struct LoadCommand: AsyncParsableCommand {
     transform: mix)
   var mix = Mix(Mix.standard)!
   @Option(help: "Worker processes; by default one a core.") var workers: Int?
-  @Option(help: "Decides when who asks what.") var seed: UInt64 = 1
+  @Option(help: "Fixes when who asks what.") var seed: UInt64 = 1
   @Option(help: "Families whose devices of one role share a connection.")
   var familiesPerConnection: UInt64 = 1_000
   @Option(help: "Families that one thread of a worker hosts.") var familiesPerHost: UInt64 = 2_500
@@ -45,7 +47,7 @@ struct LoadCommand: AsyncParsableCommand {
     help:
       "Check the whole history of every n-th family; by default of as many as fit 2 million facts.")
   var checkEvery: UInt64?
-  @Option(help: "An HTML file for the report with its pictures.") var html: String?
+  @Option(help: "Writes the report with its pictures to this HTML file.") var html: String?
   @Flag(help: "JSON instead of tables.") var json = false
   @Option(help: "A new folder for the run's files, which are kept; by default they are removed.")
   var directory: String?
@@ -81,27 +83,37 @@ struct LoadCommand: AsyncParsableCommand {
     guard !ramp || objective != nil else {
       throw ValidationError("--ramp needs --objective, for example p99=50ms.")
     }
-    guard (workers ?? 1) >= 1, familiesPerConnection >= 1, familiesPerHost >= 1 else {
-      throw ValidationError("--workers and the numbers of families are 1 or more.")
+    guard (workers ?? 1) >= 1, familiesPerConnection >= 1, familiesPerHost >= 1,
+      (checkEvery ?? 1) >= 1
+    else {
+      throw ValidationError("--workers, --check-every and the numbers of families are 1 or more.")
     }
     if let directory, FileManager.default.fileExists(atPath: directory) {
       throw ValidationError("\(directory) exists: choose a new folder.")
     }
+    if let html { try checkWritable(html) }
+  }
+
+  /// What cannot be written is said before the load, and not after it.
+  private func checkWritable(_ path: String) throws {
+    let file = URL(fileURLWithPath: path)
+    var isFolder: ObjCBool = false
+    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    let place = isThere ? file : file.deletingLastPathComponent()
+    guard !isFolder.boolValue, access(place.path, W_OK) == 0 else {
+      throw ValidationError("--html: cannot write \(file.path). Name a file in a folder of yours.")
+    }
   }
 
   func run() async throws {
-    let folder = URL(fileURLWithPath: directory ?? "/tmp/pr-load-\(getpid())")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let isKept = directory != nil
+    let folder = try RunFolder(
+      directory ?? "/tmp/pr-load-\(getpid())", isKept: directory != nil)
+    defer { folder.remove() }
     // A worker that has ended is told of by its notes.
     signal(SIGPIPE, SIG_IGN)
-    defer { if !isKept { try? FileManager.default.removeItem(at: folder) } }
-    let signals = stopOnSignals { if !isKept { try? FileManager.default.removeItem(at: folder) } }
-    defer { for signal in signals { signal.cancel() } }
 
     let display = Display(interval: soak == nil ? 5 : 60)
-    let load = LoadRun(settings, folder: folder, progress: display)
+    let load = LoadRun(settings, folder: folder.url, progress: display)
     let results: Results
     do {
       try await load.setUp()
@@ -112,6 +124,9 @@ struct LoadCommand: AsyncParsableCommand {
       }
       results = try await load.finish()
     } catch {
+      display.clear()
+      // Workers would wait for what does not come any more.
+      Started.end()
       await load.stop()
       throw error
     }
@@ -139,7 +154,7 @@ struct LoadCommand: AsyncParsableCommand {
   /// - Throws: the exit code of a load that fails.
   private func report(_ results: Results) throws {
     if let html {
-      try Data(HTMLReport(results).text.utf8).write(to: URL(fileURLWithPath: html))
+      try Data(HTMLReport(results, at: Date()).text.utf8).write(to: URL(fileURLWithPath: html))
     }
     if json {
       let encoder = JSONEncoder()
@@ -151,22 +166,5 @@ struct LoadCommand: AsyncParsableCommand {
     }
     if results.isWrong { throw ExitCode(1) }
     if results.missesObjective { throw ExitCode(2) }
-  }
-
-  /// Ctrl-C and SIGTERM end every process of the load, each by its id.
-  private func stopOnSignals(_ cleanUp: @escaping @Sendable () -> Void)
-    -> [any DispatchSourceSignal]
-  {
-    [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        Children.kill()
-        cleanUp()
-        Foundation.exit(128 + number)
-      }
-      source.resume()
-      return source
-    }
   }
 }

@@ -75,7 +75,6 @@ actor LoadRun {
     _ = try RelayKeys.create(in: relayFolder)
     let relay = try RelayProcess(relayFolder, maxFamilies: Int(settings.families) + 1)
     self.relay = relay
-    Children.add(relay.pid)
     var start = Monotonic.now()
     let before = ProcessReading(relay.pid)?.residentBytes ?? 0
     try found()
@@ -137,7 +136,7 @@ actor LoadRun {
       let last = min(to * settings.familiesPerConnection, settings.families)
       let families = (from * settings.familiesPerConnection + 1)...last
       let worker = try WorkerProcess(Int(index))
-      Children.add(worker.pid)
+      Started.add(worker.pid)
       workers.append(worker)
       readers.append(Task { for await note in worker.notes { self.take(note, worker.index) } })
       worker.order(
@@ -323,10 +322,16 @@ actor LoadRun {
   private func wait(_ what: String, _ seconds: Double, _ isSo: () throws -> Bool) async throws {
     let end = Monotonic.now() + UInt64(seconds * 1e9)
     while try !isSo() {
-      if let failure { throw LoadError("It failed: \(failure)") }
-      guard relay?.isRunning ?? true else { throw LoadError("The relay has ended.") }
+      if let failure {
+        throw LoadError("\(failure). Nothing was checked; --directory keeps the files for a look.")
+      }
+      guard relay?.isRunning ?? true else {
+        throw LoadError(
+          "The relay has ended, or was killed: what it said stands above. Nothing was checked.")
+      }
       guard Monotonic.now() < end else {
-        throw LoadError("Waited \(seconds.short) s for \(what).")
+        throw LoadError(
+          "Waited \(seconds.short) s for \(what). Try fewer --families, or a lower --rate.")
       }
       try await Task.sleep(for: .milliseconds(20))
     }
@@ -337,16 +342,6 @@ actor LoadRun {
 struct LoadError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
-}
-
-/// The processes of the load, so that a signal can end them.
-enum Children {
-  private static let pids = Mutex<[pid_t]>([])
-
-  static func add(_ pid: pid_t) { pids.withLock { $0.append(pid) } }
-
-  /// Ends them at once, each by its id.
-  static func kill() { for pid in pids.withLock({ $0 }) { Foundation.kill(pid, SIGKILL) } }
 }
 
 /// Reads what the kernel says of each process.

@@ -17,6 +17,7 @@ public final class RelayProcess: Sendable {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
+    Started.add(process.processIdentifier)
     // Prints `ready` when both sockets are bound.
     _ = output.fileHandleForReading.availableData
     guard process.isRunning else { throw Ended() }

@@ -14,12 +14,11 @@ struct Simulate: AsyncParsableCommand {
       """)
 
   @Option(help: "One run.") var seed: UInt64?
-  @Option(help: "Many runs, as 1..<1001.") var seeds: SeedRange?
+  @Option(help: "Many runs, as 1-1000.") var seeds: SeedRange?
   @Option(help: "Runs at the same time.") var jobs = 1
   @Option(help: "With --seed: the steps to run, as 3,17,42; the others are left out.")
   var keep: StepList?
-  @Option(
-    help: "A safeguard to do without: \(Mutant.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(help: "A safeguard to do without.")
   var without: Mutant?
   @Flag(help: "Do not shrink what is violated.") var noShrink = false
   @Flag(help: "With --seed: print what happened.") var history = false
@@ -110,15 +109,16 @@ struct Simulate: AsyncParsableCommand {
 
 extension Mutant: ExpressibleByArgument {}
 
-/// Seeds from the first up to, and without, the last.
+/// Seeds from the first to the last, in words that no shell takes for its own.
 struct SeedRange: ExpressibleByArgument {
   let range: Range<UInt64>
   init?(argument: String) {
-    let parts = argument.components(separatedBy: "..<").map { UInt64($0) }
-    guard parts.count == 2, let first = parts[0], let end = parts[1], first <= end else {
-      return nil
-    }
-    range = first..<end
+    let parts = argument.split(separator: "-", omittingEmptySubsequences: false)
+      .map { UInt64($0) }
+    guard parts.count == 2, let first = parts[0], let last = parts[1], first <= last,
+      last < .max
+    else { return nil }
+    range = first..<last + 1
   }
 }
 

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import SQLiteStore
 import ServiceLifecycle
+import Wording
 
 /// What the commands of all agents take.
 public struct AgentOptions: ParsableArguments {
@@ -59,6 +60,16 @@ public struct AgentOptions: ParsableArguments {
       throw ValidationError(
         "Nobody can answer: standard input is no terminal. Give --script FILE, or run it in a terminal"
           + " (--interactive reads the lines of standard input nevertheless).")
+    }
+    if let script, !FileManager.default.isReadableFile(atPath: script) {
+      throw ValidationError(
+        "There is no script \(script). One that answers nothing is {\"rules\": []}.")
+    }
+    guard language.map({ Language(spokenIn: $0) != nil }) ?? true else {
+      throw ValidationError("--language is one of those that --help names.")
+    }
+    guard Logger.Level(rawValue: logLevel) != nil else {
+      throw ValidationError("--log-level is one of those that --help names.")
     }
   }
 

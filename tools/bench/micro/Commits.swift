@@ -9,16 +9,23 @@ struct Commits: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "A histogram of the times of commits, each synchronised to the disk.")
   @Option(
-    help: "Events of a commit.",
-    transform: { text in text.split(separator: ",").compactMap { Int($0) } }) var batches = [
-      1, 64, 1_000,
-    ]
+    help: "Events of a commit, with commas between the runs; 1,64,1000 if not given.",
+    transform: { text in text.split(separator: ",").map { Int($0) ?? 0 } })
+  var batches = [1, 64, 1_000]
   @Option(help: "Seconds of each.") var seconds = 5.0
   @Option(help: "Commits a second; 0: as many as there can be.") var rate = 0.0
   @Option(help: "The folder of the store.") var folder = "/tmp"
 
   /// Where the buckets end, in milliseconds.
   private static let ends = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, .infinity]
+
+  func validate() throws {
+    guard !batches.isEmpty, batches.allSatisfy({ $0 >= 1 }), seconds > 0, rate >= 0 else {
+      throw ValidationError(
+        "--batches takes numbers with commas between them, as 1,64; --seconds is above 0, --rate 0 or more."
+      )
+    }
+  }
 
   func run() throws {
     print(
@@ -36,7 +43,7 @@ struct Commits: ParsableCommand {
       var times: [Double] = []
       let (start, cpu) = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID))
       var spent = 0.0
-      while Self.now(CLOCK_MONOTONIC) - start < seconds {
+      while times.isEmpty || Self.now(CLOCK_MONOTONIC) - start < seconds {
         let making = Self.now(CLOCK_PROCESS_CPUTIME_ID)
         let next = events.batch(batch)
         spent += Self.now(CLOCK_PROCESS_CPUTIME_ID) - making

@@ -45,6 +45,11 @@ struct Check: ParsableCommand {
   func run() throws {
     let environment = Environment.text
     let file = URL(fileURLWithPath: thresholds)
+    guard refresh || FileManager.default.fileExists(atPath: file.path) else {
+      throw ValidationError(
+        "There is no \(thresholds): run it in the repository's folder, or name the file with --thresholds."
+      )
+    }
     let known = try? JSONDecoder().decode(Thresholds.self, from: Data(contentsOf: file))
     if !refresh, known?.environment != environment {
       print(

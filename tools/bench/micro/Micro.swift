@@ -18,6 +18,12 @@ struct Times: ParsableCommand {
   @Option(help: "Milliseconds of one measurement.") var milliseconds = 60.0
   @Flag(help: "JSON instead of a table.") var json = false
 
+  func validate() throws {
+    guard rounds >= 1, milliseconds > 0 else {
+      throw ValidationError("--rounds is 1 or more, --milliseconds above 0.")
+    }
+  }
+
   private struct Row: Codable {
     var name: String
     var reference: String

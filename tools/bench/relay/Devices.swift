@@ -232,6 +232,11 @@ struct Devices: ~Copyable {
 }
 
 /// The relay does not answer.
-struct RelayGone: Error {}
+struct RelayGone: Error, CustomStringConvertible {
+  let description = "The relay has ended, or is stuck: what it said stands above."
+}
 /// The relay refused.
-struct Refused: Error { let reply: Reply }
+struct Refused: Error, CustomStringConvertible {
+  let reply: Reply
+  var description: String { "The relay refused what it should not: \(reply)" }
+}

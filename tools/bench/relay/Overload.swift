@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Processes
 
 /// What becomes of the relay past its capacity.
 struct Overload: AsyncParsableCommand {
@@ -16,10 +17,16 @@ struct Overload: AsyncParsableCommand {
   @Flag(help: "Children ask as often as they like, and wait only when they are refused.")
   var impatient = false
 
+  func validate() throws {
+    guard families >= 1, rounds >= 1, seconds > 0 else {
+      throw ValidationError("--families and --rounds are 1 or more, --seconds is above 0.")
+    }
+  }
+
   func run() async throws {
-    let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try RunFolder("/tmp/pr-bench-\(getpid())")
+    defer { run.remove() }
+    let folder = run.url
     let relay = try RelayProcess(folder, isPlain: false)
     defer { relay.stop() }
     let load = try Load(at: relay.address, families: families, isPatient: !impatient)
@@ -70,6 +77,9 @@ struct Overload: AsyncParsableCommand {
     let peak = Double(load.take().done) / seconds * 2
     try load.set(window: 0)
     sleep(1)
+    guard peak > 0 else {
+      throw ValidationError("Nothing was done in half of --seconds: give it more of them.")
+    }
     return peak
   }
 

@@ -13,14 +13,17 @@ struct RelayBench: AsyncParsableCommand {
       Build everything first: swift build -c release
       """)
   @Option(help: "How many families.") var families: UInt64 = 10_000
-  @Option(
-    help: "Approvals on the way at any time.",
-    transform: { text in
-      text.split(separator: ",").compactMap { Int($0) }
-    }) var windows = [1, 64, 1_024]
+  @Option(help: "Approvals on the way at any time, with commas between them.")
+  var windows = NumberList([1, 64, 1_024])
   @Option(help: "Seconds of each measurement.") var seconds = 3.0
   @Option(help: "How often each is measured, in turns; medians are shown.") var rounds = 3
   @Flag(help: "JSON instead of a table.") var json = false
+
+  func validate() throws {
+    guard families >= 1, rounds >= 1, seconds > 0 else {
+      throw ValidationError("--families and --rounds are 1 or more, --seconds is above 0.")
+    }
+  }
 
   struct Figures: Codable {
     var approvalsPerSecond: Double
@@ -39,9 +42,9 @@ struct RelayBench: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try RunFolder("/tmp/pr-bench-\(getpid())")
+    defer { run.remove() }
+    let folder = run.url
     let reference = Reference(folder: folder)
     if !json { print("two relays make \(families) families each …") }
     let relays = try [true, false].map { isPlain in
@@ -50,7 +53,7 @@ struct RelayBench: AsyncParsableCommand {
     defer { relays.forEach { $0.stop() } }
     let loads = try relays.map { try Load(at: $0.address, families: families) }
     var results: [Result] = []
-    for window in windows {
+    for window in windows.values {
       var rounds: [[Figures]] = [[], [], []]
       for _ in 0..<self.rounds {
         let bare = try reference.measure(window: window, seconds: seconds)

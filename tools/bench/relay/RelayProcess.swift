@@ -30,10 +30,10 @@ final class RelayProcess {
       + ["--directory", folder.path]
     let output = Pipe()
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     try process.run()
+    Started.add(process.processIdentifier)
     // Prints `ready` when both sockets are bound.
-    _ = output.fileHandleForReading.availableData
+    guard !output.fileHandleForReading.availableData.isEmpty else { throw RelayGone() }
   }
 
   /// The same keys for every relay of the folder, so that families that were made stay reachable.

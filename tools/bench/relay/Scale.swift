@@ -1,6 +1,7 @@
 import ArgumentParser
 import FamilyModel
 import Foundation
+import Processes
 import RelayStore
 import RelayWire
 import SQLiteStore
@@ -12,11 +13,8 @@ struct Scale: AsyncParsableCommand {
     abstract: "Start, memory, and the cost of an approval with few families and with very many.",
     discussion:
       "A million families with ten events take 5 GB of disk. swift build -c release first.")
-  @Option(
-    help: "How many families.",
-    transform: { text in
-      text.split(separator: ",").compactMap { UInt64($0) }
-    }) var families: [UInt64] = [1_000, 1_000_000]
+  @Option(help: "How many families, with commas between the runs.")
+  var families = NumberList([1_000, 1_000_000])
   @Option(help: "Events of each family.") var events: UInt64 = 10
   @Option(help: "Seconds of each measurement.") var seconds = 10.0
   @Option(help: "Approvals on the way.") var window = 64
@@ -26,13 +24,21 @@ struct Scale: AsyncParsableCommand {
     print(
       "families    make, s   start to first reply, s   first touch, µs   bytes a family   approvals/s   relay CPU µs each"
     )
-    for count in families { try measure(count) }
+    for count in families.values { try measure(UInt64(count)) }
+  }
+
+  func validate() throws {
+    guard families.values.allSatisfy({ $0 > window }), window >= 1, events >= 1, seconds > 0 else {
+      throw ValidationError(
+        "--families takes numbers above --window with commas between them, as 1000,100000;"
+          + " --window and --events are 1 or more, --seconds is above 0.")
+    }
   }
 
   private func measure(_ count: UInt64) throws {
-    let folder = URL(fileURLWithPath: "\(directory)/pr-scale-\(getpid())-\(count)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try RunFolder("\(directory)/pr-scale-\(getpid())-\(count)")
+    defer { run.remove() }
+    let folder = run.url
     // Makes the keys that the database needs, and the files.
     let first = try RelayProcess(folder, isPlain: false)
     let address = first.address

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FamilyModel
 import Foundation
+import Processes
 import RelayWire
 import ZeroMQ
 
@@ -26,14 +27,18 @@ struct Sockets: AsyncParsableCommand {
     }
   }
 
+  func validate() throws {
+    guard count >= 1 else { throw ValidationError("--count is 1 or more.") }
+  }
+
   func run() async throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    let folder = URL(fileURLWithPath: "/tmp/pr-bench-\(getpid())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try RunFolder("/tmp/pr-bench-\(getpid())")
+    defer { run.remove() }
+    let folder = run.url
     var relay = try RelayProcess(folder, isPlain: false)
     let address = relay.address
     let context = try Context(ioThreads: 2, maximumSockets: Int32(count) + 100)

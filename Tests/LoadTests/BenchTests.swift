@@ -1,0 +1,38 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The programs stand beside the test bundle.
+private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
+  .deletingLastPathComponent().appendingPathComponent("bench").path
+
+/// That measurements run at all; what they measure is for release builds.
+@Suite(.serialized) struct BenchTests {
+  private func run(_ arguments: [String]) async throws -> (code: Int32, output: String) {
+    let result = try await Subprocess.run(
+      .path(FilePath(bench)), arguments: Arguments(arguments), output: .string(limit: 1 << 16),
+      error: .string(limit: 1 << 16))
+    guard case .exited(let code) = result.terminationStatus else { return (-1, "") }
+    return (code, result.standardOutput)
+  }
+
+  @Test("bench trust: each of ten steps does what it says", .timeLimit(.minutes(1)))
+  func trust() async throws {
+    let (code, output) = try await run(["trust", "--times", "2", "--rounds", "1"])
+    #expect(code == 0)
+    #expect(output.split(separator: "\n").count == 10)
+  }
+
+  @Test(
+    "numbers that make no sense are refused",
+    arguments: [
+      ["relay", "--families", "0"], ["relay", "--windows", "1,,2"], ["relay", "--rounds", "0"],
+      ["scale", "--families", "10"], ["scale", "--families", "1000", "100000"],
+      ["sockets", "--count", "0"], ["latency", "--rounds", "0"], ["overload", "--seconds", "0"],
+      ["trust", "--times", "0"],
+    ])
+  func refusals(_ arguments: [String]) async throws {
+    #expect(try await run(arguments).code == 64)
+  }
+}
