@@ -265,8 +265,10 @@ final class Peer {
 }
 
 extension CommandID {
+  /// As a device makes it: it sorts by time, so that the relay need not look for it in the history.
   static var random: CommandID {
-    CommandID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
+    var source = IDSource(seed: .random(in: 0 ... .max))
+    return source.id(now: .now)
   }
 }
 
