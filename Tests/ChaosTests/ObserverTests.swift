@@ -11,8 +11,8 @@ import Testing
   private static let landmarks = AppAddress(
     DeviceAddress(family: FamilyID(1), device: DeviceID(3)), AppID("example.landmarks"))
 
-  /// The facts of a child's device and app that wrote these lines.
-  private func facts(agent: [String], app: [String] = []) async throws -> History {
+  /// The facts of a child's device and app that wrote these lines, and who saw them.
+  private func look(agent: [String], app: [String] = []) async throws -> (History, Observer) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -25,8 +25,9 @@ import Testing
     try write(agent, files.agent)
     try write(app, files.app)
     let recorder = Recorder()
-    await Observer(agents: [files.agent], apps: [(files.app, Self.landmarks)], recorder).look()
-    return recorder.all
+    let observer = Observer(agents: [files.agent], apps: [(files.app, Self.landmarks)], recorder)
+    await observer.look()
+    return (recorder.all, observer)
   }
 
   private func step(_ name: String, _ facts: String) -> String {
@@ -53,7 +54,7 @@ import Testing
 
   @Test("A5: a question that the child cancelled is owed to nobody, whatever its app writes")
   func cancelled() async throws {
-    let history = try await facts(
+    let (history, _) = try await look(
       agent: [step("prompt", ""), step("asked", #","outcome":"cancelled""#)],
       app: ["asked: \(Self.question)"])
     #expect(history.entries.isEmpty, "\(history.entries)")
@@ -65,7 +66,21 @@ import Testing
     arguments: ["sent", "answered-in-person"])
   func lost(_ outcome: String) async throws {
     // As of a device whose outbox is not durable: nothing tells that a command was issued.
-    let history = try await facts(agent: [step("asked", #","outcome":"\#(outcome)""#)])
+    let (history, _) = try await look(agent: [step("asked", #","outcome":"\#(outcome)""#)])
     #expect(verdict(history).isViolated)
+  }
+  @Test("an event has arrived whose device was killed before it said so, and has it when it starts")
+  func restored() async throws {
+    let lines = [
+      #"{"at":1,"step":"applied","family":1,"device":3,"audience":0,"seq":1,"command":"\#(UUID())"}"#,
+      #"{"at":2,"step":"restored","family":1,"device":3,"audience":0,"seq":4,"seqs":[1,4]}"#,
+    ]
+    let (_, observer) = try await look(agent: lines)
+    let other = DeviceAddress(family: FamilyID(2), device: DeviceID(3))
+    for seq: UInt64 in [1, 4] {
+      let found = await observer.devices(of: [Self.landmarks.device, other], with: seq)
+      #expect(found == [Self.landmarks.device])
+    }
+    #expect(await observer.devices(of: [Self.landmarks.device], with: 3).isEmpty)
   }
 }

@@ -269,13 +269,13 @@ final class Nemesis: Sendable {
     guardian.requests = stage.requests
     let (credential, recorder) = (guardian, recorder)
     while recorder.now < end, !Task.isCancelled {
-      let said: CommandID
+      let said: UInt64
       do {
         said = try await blocking {
           var client = try DeviceClient(credential)
           let said = try client.send(.post(child: child.personID, .text("well again?")))
           recorder.note(.acknowledged(credential.address, said.id, seq: said.seq))
-          return said.id
+          return said.seq
         }
       } catch {
         last.withLock { $0 = "\(error)" }
@@ -283,8 +283,8 @@ final class Nemesis: Sendable {
         continue
       }
       while recorder.now < end, !Task.isCancelled {
-        let reached = await observer.devices(with: said)
-        if reached.isSuperset(of: wanted) { return recorder.now }
+        let reached = await observer.devices(of: wanted, with: said)
+        if reached == wanted { return recorder.now }
         let lacking = wanted.subtracting(reached).sorted().map(\.device.rawValue)
         last.withLock { $0 = "devices \(lacking) of family \(family.rawValue) lack it" }
         try? await Task.sleep(for: .milliseconds(10))

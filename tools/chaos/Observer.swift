@@ -35,7 +35,8 @@ actor Observer {
   private var rests: [URL: Data] = [:]
   private var entries: [AppAddress: [UInt64: QuestionID]] = [:]
   private var registered: Set<AppAddress> = []
-  private var applied: [CommandID: Set<DeviceAddress>] = [:]
+  /// The events of its family that each device has applied, in any of its lives.
+  private var applied: [DeviceAddress: Set<UInt64>] = [:]
   private(set) var unreadable = 0
 
   init(agents: [URL], apps: [(file: URL, app: AppAddress)], _ recorder: Recorder) {
@@ -52,8 +53,10 @@ actor Observer {
     look()
   }
 
-  /// Who has applied the event of this command.
-  func devices(with command: CommandID) -> Set<DeviceAddress> { applied[command] ?? [] }
+  /// Who of them has applied the event of their family, said so or was killed before that.
+  func devices(of all: Set<DeviceAddress>, with seq: UInt64) -> Set<DeviceAddress> {
+    all.filter { applied[$0]?.contains(seq) ?? false }
+  }
 
   /// Devices that lost their state in the run.
   private(set) var anew: Set<DeviceAddress> = []
@@ -123,13 +126,14 @@ actor Observer {
       }
     case "applied":
       guard let command, let seq = line.seq, let audience = line.audience else { return }
-      applied[command, default: []].insert(device)
+      applied[device, default: []].insert(seq)
       let place = Audience(rawValue: audience)
       recorder.note([
         .received(device, place, seq: seq), .applied(device, place, seq: seq, command),
       ])
     case "restored":
       guard let audience = line.audience, let seq = line.seq, let seqs = line.seqs else { return }
+      applied[device, default: []].formUnion(seqs)
       recorder.note(.restored(device, Audience(rawValue: audience), seqs, cursor: seq))
     case "app-registered":
       if registered.insert(app).inserted { recorder.note(.registered(app)) }

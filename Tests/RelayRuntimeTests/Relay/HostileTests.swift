@@ -54,10 +54,13 @@ import ZeroMQ
       for _ in 0..<12_000 { try flood.send(.ping) }
       var waits: Set<Bool> = []
       while waits.isEmpty, let reply = try flood.receive(within: 30_000) {
-        if case .failed(let problem) = reply.reply {
-          #expect(problem.code == 502)
-          waits.insert(problem.retryAfter > 0 && problem.retryAfter <= 60_000)
+        // A slow relay gives more in the time that it needs.
+        guard case .failed(let problem) = reply.reply else {
+          try flood.send(.ping)
+          continue
         }
+        #expect(problem.code == 502)
+        waits.insert(problem.retryAfter > 0 && problem.retryAfter <= 60_000)
       }
       #expect(waits == [true])
     }
