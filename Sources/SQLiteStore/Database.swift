@@ -44,14 +44,10 @@ enum Database {
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
-        if tables == 0 {
-          try db.execute(
-            sql:
-              "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)")
-        } else {
-          // Takes the lock now, and not at the first commit.
-          try db.execute(sql: "BEGIN IMMEDIATE; COMMIT")
-        }
+        let made =
+          "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)"
+        // Also where there is nothing to make: it takes the lock now, and not at the first commit.
+        try db.execute(sql: "BEGIN IMMEDIATE; \(tables == 0 ? made : "") COMMIT")
       }
       return queue
     }
