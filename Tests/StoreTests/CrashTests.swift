@@ -164,6 +164,24 @@ import Testing
     store.close()
   }
 
+  @Test("a file that may not be written is refused at the start, and not at the first commit")
+  func readOnly() throws {
+    try SQLiteEventStore(path: path).close()
+    try SQLiteAgentStore(path: folder.path("b")).close()
+    deny_writing(1)
+    defer { deny_writing(0) }
+    #expect(throws: StoreError.io("the store may not be written")) {
+      try SQLiteEventStore(path: path)
+    }
+    #expect(throws: StoreError.io("the store may not be written")) {
+      try SQLiteAgentStore(path: folder.path("b"))
+    }
+    deny_writing(0)
+    let store = try SQLiteEventStore(path: path)
+    try store.commit(batch([event(1, 1)]))
+    store.close()
+  }
+
   @Test("a file that could not be opened is not kept locked")
   func unlocked() throws {
     let other = try SQLiteAgentStore(path: path)

@@ -1,9 +1,9 @@
-import TestDisk
 import FamilyModel
 import Foundation
 import GRDB
 import RelayStore
 import SQLiteStore
+import TestDisk
 import Testing
 
 /// A folder that is gone with the value.

@@ -1,8 +1,10 @@
-// Stands before libc's fdatasync and pwrite64 in the test program, so that a test can count and see what SQLite
+// Stands before libc's fdatasync, open64 and pwrite64 in the test program, so that a test can count and see what SQLite
 // calls, and have it fail.
 #define _GNU_SOURCE
 #include "TestDisk.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -11,6 +13,7 @@
 
 static _Thread_local long count;
 static _Thread_local long room = -1;
+static _Thread_local int denied;
 static _Atomic ino_t failing;
 static _Atomic ino_t watched[2];
 static _Atomic(disk_watcher) watcher;
@@ -18,6 +21,8 @@ static _Atomic(disk_watcher) watcher;
 long counted_fdatasync(void) { return count; }
 
 void fail_fdatasync(ino_t inode) { failing = inode; }
+
+void deny_writing(int is_denied) { denied = is_denied; }
 
 void fail_pwrite_after(long writes) { room = writes; }
 
@@ -51,6 +56,18 @@ int fdatasync(int descriptor) {
   int result = (int)syscall(SYS_fdatasync, descriptor);
   if (result == 0) tell(descriptor, DISK_SYNC_ENDS, mark, NULL, 0);
   return result;
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (denied && (flags & O_ACCMODE) != O_RDONLY && access(path, F_OK) == 0) {
+    errno = EACCES;
+    return -1;
+  }
+  return openat(AT_FDCWD, path, flags, mode);
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t place) {

@@ -10,6 +10,9 @@ void fail_fdatasync(ino_t inode);
 /// The disk is full for this thread after so many more writes; -1: it is not.
 void fail_pwrite_after(long writes);
 
+/// Whether files that are there are read-only for this thread.
+void deny_writing(int denied);
+
 /// What the disk was told of a watched file.
 enum disk_step { DISK_WRITE, DISK_SYNC_BEGINS, DISK_SYNC_ENDS };
 
