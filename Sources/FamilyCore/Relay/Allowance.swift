@@ -49,9 +49,8 @@ struct Allowances: Hashable, Sendable {
   private var devices = SmallMap<DeviceID, Allowance>()
   private var family = Allowance()
 
-  /// Takes the cost of a request; milliseconds to wait instead, where there is too little.
-  mutating func take(_ request: Request, _ device: DeviceID, _ now: Instant) -> UInt32? {
-    let cost = Self.cost(of: request)
+  /// Takes the cost; milliseconds to wait instead, where there is too little.
+  mutating func take(_ cost: Int64, _ device: DeviceID, _ now: Instant) -> UInt32? {
     var (own, all) = (devices[device] ?? Allowance(), family)
     let wait = max(own.take(cost, of: Self.device, now), all.take(cost, of: Self.family, now))
     guard wait == 0 else { return UInt32(clamping: wait) }
@@ -70,6 +69,15 @@ struct Allowances: Hashable, Sendable {
     case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)
     case .join: 8
     }
+  }
+
+  /// Units of reading the history, event by event: a page of it (there may be few events of its audience in
+  /// many), or what became of an old command, before which what is undecided is committed. In the longest
+  /// history it takes half of what a device may have.
+  static func cost(ofPageIn events: UInt64) -> Int64 { cost(of: events / 32) }
+  static func cost(ofRecallIn events: UInt64) -> Int64 { cost(of: 16 + events / 4) }
+  private static func cost(of units: UInt64) -> Int64 {
+    Int64(min(units, UInt64(device.burst / 2)))
   }
 }
 

@@ -47,7 +47,7 @@ extension RelayMachine.Family {
     }
     used = now
     // The administrator sets up many families at once, and has the relay's own key file.
-    if owner != nil, let wait = allowances.take(request, sender.address.device, now) {
+    if owner != nil, let wait = allowances.take(cost(of: request), sender.address.device, now) {
       let problem = Problem.tooFast(retryAfter: wait)
       effects.append(RelayMachine.refusal(of: request, sender.address, sender.id, problem))
       return nil
@@ -55,6 +55,26 @@ extension RelayMachine.Family {
     var look: Instant?
     if let owner { look = hear(sender.address.device, owner, request, now) }
     return handle(request, sender, owner, now, verify, &effects) ?? look
+  }
+
+  private func cost(of request: Request) -> Int64 {
+    let cost = Allowances.cost(of: request)
+    switch request {
+    case .fetch(_, let after) where after < state.seq:
+      return cost + Allowances.cost(ofPageIn: state.seq - after)
+    case .command(let id, _, _) where state.results.isForgotten(id):
+      return cost + Allowances.cost(ofRecallIn: state.seq)
+    default: return cost
+    }
+  }
+
+  func mayRecall(_ request: Request, of sender: RelayMachine.Sender, _ now: Instant) -> Bool {
+    do throws(Problem) {
+      // The administrator has no bound.
+      guard try identify(sender) != nil else { return true }
+    } catch { return false }
+    var copy = allowances
+    return copy.take(cost(of: request), sender.address.device, now) == nil
   }
 
   /// The person who speaks; `nil`: the administrator.

@@ -113,12 +113,6 @@ public struct RelayMachine: Sendable {
     families.insert(family, id)
   }
 
-  /// Whether the family is held, and the key is the device's.
-  public mutating func isMember(_ address: DeviceAddress, key: [UInt8]) -> Bool {
-    guard let place = families.place(of: address.family) else { return false }
-    return families.open(place) { $0.state.roster.member(of: address.device, key: key) != nil }
-  }
-
   /// Lets the family go.
   public mutating func evict(_ id: FamilyID) {
     families.remove(id)
@@ -139,6 +133,13 @@ public struct RelayMachine: Sendable {
   public mutating func needsResult(of command: CommandID, in family: FamilyID) -> Bool {
     guard let place = families.place(of: family) else { return false }
     return families.open(place) { $0.state.results.isForgotten(command) }
+  }
+
+  /// Whether the store may be asked for this sender: a stranger must not make the relay read, and a member not
+  /// more than it has units for. It is refused without, when it is taken.
+  public mutating func mayRecall(_ request: Request, of sender: Sender, now: Instant) -> Bool {
+    guard let place = families.place(of: sender.address.family) else { return false }
+    return families.open(place) { $0.mayRecall(request, of: sender, now) }
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.

@@ -25,6 +25,11 @@ struct Lane: ~Copyable, Sendable {
     var envelope: Envelope
 
     var family: FamilyID { envelope.device.family }
+    var sender: RelayMachine.Sender {
+      .init(
+        address: envelope.device, key: key, isAdministrator: isAdministrator,
+        id: envelope.requestID)
+    }
   }
 
   /// What it works on.
@@ -118,18 +123,15 @@ struct Lane: ~Copyable, Sendable {
     }
   }
 
-  /// Whether only the store can tell what became of the command. A stranger must not make the relay read.
+  /// Whether the store has to be asked what became of the command, and may be for this sender.
   mutating func needsResult(_ id: CommandID, _ request: Request) -> Bool {
     machine.needsResult(of: id, in: request.family)
-      && (request.isAdministrator || machine.isMember(request.envelope.device, key: request.key))
+      && machine.mayRecall(request.envelope.request, of: request.sender, now: .now)
   }
 
   /// Lets the machine decide; tells whether the key is nobody's.
   mutating func step(_ request: Request) -> Bool {
-    let sender = RelayMachine.Sender(
-      address: request.envelope.device, key: request.key,
-      isAdministrator: request.isAdministrator, id: request.envelope.requestID)
-    machine.take(request.envelope.request, of: sender, now: .now, &effects)
+    machine.take(request.envelope.request, of: request.sender, now: .now, &effects)
     let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }

@@ -55,7 +55,7 @@ import Testing
     let taken = (0..<100).reduce(0) { sum, device in
       sum
         + (0..<2_000).count { _ in
-          allowances.take(.ping, DeviceID(device), Home.start) == nil
+          allowances.take(1, DeviceID(device), Home.start) == nil
         }
     }
     #expect(taken == Int(Allowances.family.burst))
@@ -76,6 +76,30 @@ import Testing
       #expect(home.reply(10, fetch) != .failed(.tooFast(retryAfter: 1)))
     }
     #expect(home.reply(10, .ping) != nil)
+  }
+
+  @Test(
+    "X2: who makes the relay read pays for what there is to read, and never more than one may have")
+  func reading() {
+    let events: [UInt64] = [0, 64, 1_000, 100_000, .max - 20]
+    #expect(events.map { Allowances.cost(ofRecallIn: $0) } == [16, 32, 266, 4_096, 4_096])
+    #expect(events.map { Allowances.cost(ofPageIn: $0) } == [0, 2, 31, 3_125, 4_096])
+    // All pages of a long history, but not the whole of it for each of them.
+    var home = Home()
+    for number in 0..<1_024 {
+      if number % 100 == 0 { home.now = home.now + 10_000 }
+      _ = home.command(30, .post(child: PersonID(3), .sealed([])))
+    }
+    func pages(after: UInt64) -> Int {
+      (0..<1_000).count { _ in
+        let fetch = Request.fetch(.conversation(PersonID(3)), after: after)
+        let effects = home.send(11, fetch)
+        return effects.contains { if case .page = $0 { true } else { false } }
+      }
+    }
+    #expect(pages(after: 0) == Int(Allowances.device.burst) / (16 + 32))
+    home.now = home.now + 60_000
+    #expect(pages(after: 1_024) == Int(Allowances.device.burst) / 16)
   }
 
   @Test("X2: strangers' reads of the store run out, those of keys that were let in do not")

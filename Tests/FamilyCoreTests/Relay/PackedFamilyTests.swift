@@ -37,7 +37,7 @@ import Testing
       #expect(!home.relay.families.isOpen(Home.id))
       let after = home.relay.families[home.relay.families.place(of: Home.id)!]
       #expect(after == before, "seed \(seed)")
-      _ = home.relay.isMember(Home.address(10), key: [])
+      _ = home.relay.needsResult(of: id, in: Home.id)
     }
     #expect(home.log.count > 20)
   }

@@ -101,6 +101,38 @@ import Testing
     try await street.rig.stop()
   }
 
+  @Test("X2: a member whose commands are all old makes the relay read its history only so often")
+  func recalls() async throws {
+    let street = try await Street(lanes: 4)
+    let (known, old) = (200, 400)
+    for number in 0..<known {
+      try street.post("\(number)", in: 2, id: CommandID(high: 2, low: UInt64(number)))
+    }
+    _ = try street.replies(known)
+    for number in 0..<old {
+      try street.post("old", in: 2, id: CommandID(high: 1, low: UInt64(number)))
+    }
+    let replies = try street.replies(old).map(\.reply)
+    let accepted = replies.count { if case .accepted = $0 { true } else { false } }
+    let waiting = replies.count {
+      if case .refused(_, let problem) = $0 {
+        problem.code == 502 && problem.retryAfter > 0
+      } else {
+        false
+      }
+    }
+    #expect((50..<200).contains(accepted))
+    #expect(accepted + waiting == old)
+    #expect(await street.rig.service.counters.recalls == accepted)
+    // Whom it concerns only.
+    try street.post("other", in: 3)
+    guard case .accepted = try street.replies(1)[0].reply else {
+      Issue.record("another family has to wait")
+      return
+    }
+    try await street.rig.stop()
+  }
+
   @Test("X2: of a batch that the store does not take nothing is said, whatever lane it is of")
   func failure() async throws {
     let street = try await Street(lanes: 4)

@@ -175,13 +175,13 @@ enum ApprovalPart {
     let world = World(open: 1)
     for _ in 0..<10 * families { world.approve() }
     var number: UInt32 = 0
+    let command = CommandID(high: .max, low: 0)
     let bytes = [UInt8](repeating: 7, count: 1_000)
     return Part(
       name: "open a family, and pack another one", referenceName: "2 copies of 1000 bytes",
       run: {
         number = number % UInt32(families) + 1
-        let device = DeviceAddress(family: FamilyID(UInt64(number)), device: DeviceID(1))
-        keep(world.relay.isMember(device, key: world.keys[1]))
+        keep(world.relay.needsResult(of: command, in: FamilyID(UInt64(number))))
       },
       reference: { for _ in 0..<2 { keep(bytes.withUnsafeBytes { [UInt8]($0) }) } })
   }
