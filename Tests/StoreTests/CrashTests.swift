@@ -1,7 +1,7 @@
 import FamilyModel
 import Foundation
 import RelayStore
-@testable import SQLiteStore
+import SQLiteStore
 import TestDisk
 import Testing
 
