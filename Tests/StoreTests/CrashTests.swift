@@ -80,6 +80,7 @@ import Testing
     }
     disk.stop()
     store.close()
+    #expect(disk.beginnings > 2 && disk.copies > 100)
     var random = IDSource(seed: seed)
     for crash in 0..<20 {
       let count = Int(random.next() % UInt64(disk.steps.count + 1))

@@ -71,6 +71,11 @@ final class RecordedDisk {
     steps = Self.recording.withLock { $0.take() }?.steps ?? []
   }
 
+  /// How often the log began anew.
+  var beginnings: Int { steps.count { if case .write(1, 0, _) = $0 { true } else { false } } }
+  /// Pages that were copied into the file.
+  var copies: Int { steps.count { if case .write(0, _, _) = $0 { true } else { false } } }
+
   /// The last commit that was acknowledged in the first `count` steps.
   func acknowledged(of count: Int) -> Int {
     steps[..<count].reduce(0) { if case .acknowledged(let commit) = $1 { commit } else { $0 } }
