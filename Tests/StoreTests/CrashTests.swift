@@ -70,8 +70,11 @@ import Testing
     """, arguments: 1...3 as ClosedRange<UInt64>)
   func crash(_ seed: UInt64) throws {
     var story = Story(random: IDSource(seed: seed))
+    let first = try SQLiteEventStore(path: path)
+    try first.commit(story.next())
+    first.close()
+    // No copy goes on when the recording begins.
     let store = try SQLiteEventStore(path: path, limits: limits)
-    try store.commit(story.next())
     let disk = try RecordedDisk(path, seed: seed)
     for commit in 2...100 {
       try store.commit(story.next())
