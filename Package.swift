@@ -208,8 +208,8 @@ let package = Package(
     tests(
       "RelayControlTests",
       ["FamilyModel", "RelayRuntime", subprocess, system]),
-    .target(name: "CountedSync", path: "Tests/CountedSync"),
-    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "CountedSync", grdb]),
+    .target(name: "TestDisk", path: "Tests/TestDisk"),
+    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   ]
 )
 

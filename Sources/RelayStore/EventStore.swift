@@ -4,7 +4,8 @@ public import FamilyModel
 public protocol EventStore: AnyObject {
   /// Makes the batch durable, all or nothing: it is on disk when this returns.
   ///
-  /// - Throws: `conflict` for an event that is not the next of its family; `full`, `io`: nothing was kept.
+  /// - Throws: `conflict` for an event that is not the next of its family; `full`: nothing was kept. `io`: all or
+  ///   nothing was; who opens the file again finds out.
   func commit(_ batch: Batch) throws(StoreError)
   /// Everything of a family.
   ///

@@ -126,7 +126,17 @@ final class Checkpointer: Sendable {
     if now.frames >= limits.bound { throw .locked }
   }
 
-  func close() { try? queue.close() }
+  /// Ends the copies before the store's own connection is closed, which copies the rest and deletes the log.
+  /// After a copy that failed the log stays: what was copied may not be on the disk, whatever a later sync says.
+  func close(before last: DatabaseQueue) {
+    try? queue.close()
+    guard state.withLock({ $0.failure != nil }) else { return }
+    last.inDatabase { db in
+      var keepsLog: Int32 = 1
+      sqlite3_file_control(
+        db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
+    }
+  }
 }
 
 extension GRDB.Database {

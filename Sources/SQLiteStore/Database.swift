@@ -31,6 +31,10 @@ enum Database {
       if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in
+        // SQLite opens a file that it may not write, and says so at the first commit only.
+        guard sqlite3_db_readonly(db.sqliteConnection, "main") == 0 else {
+          throw StoreError.io("the store may not be written")
+        }
         // Read before anything is written: a file that is not ours stays as it is.
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let foundVersion = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -44,14 +48,10 @@ enum Database {
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
-        if tables == 0 {
-          try db.execute(
-            sql:
-              "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)")
-        } else {
-          // Takes the lock now, and not at the first commit.
-          try db.execute(sql: "BEGIN IMMEDIATE; COMMIT")
-        }
+        let made =
+          "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)"
+        // Also where there is nothing to make: it takes the lock now, and not at the first commit.
+        try db.execute(sql: "BEGIN IMMEDIATE; \(tables == 0 ? made : "") COMMIT")
       }
       return queue
     }

@@ -1,4 +1,5 @@
 import GRDB
+import RelayStore
 
 /// Where each family's newest event is. The log itself is written in the order of arrival and has no index
 /// of families: from its newest event a family's others are reached one by one.
@@ -41,6 +42,10 @@ struct Heads {
     guard try query.next() else { return Head(row: 0, seq: 0) }
     defer { query.reset() }
     let head = Head(row: query.integer(0), seq: query.number(1))
+    // Each event has a row of its own.
+    guard head.row > 0, 1...UInt64(head.row) ~= head.seq else {
+      throw StoreError.damaged("the head of family \(family)")
+    }
     if heads.count >= Self.kept { heads = heads.filter { $0.value.isDirty } }
     heads[family] = head
     return head

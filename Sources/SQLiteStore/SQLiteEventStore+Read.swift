@@ -38,43 +38,48 @@ extension SQLiteEventStore {
   public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
     try Database.guarded {
       try queue.inDatabase { db in
-        let query = try Prepared(db, "SELECT prior, seq, command FROM event WHERE id = ?")
-        var row = try heads.find(family.rawValue, db).row
-        while row != 0 {
-          query.bind(1, row)
-          guard try query.next() else { throw StoreError.damaged("row \(row) is missing") }
-          defer { query.reset() }
-          if query.bytes(2) == command.bytes { return query.number(1) }
-          row = query.integer(0)
+        let newest = try heads.find(family.rawValue, db)
+        var found: UInt64?
+        try walk(family, from: newest, downTo: 0, "command", db) { event in
+          if event.bytes(3) == command.bytes { found = event.number(2) }
+          return found == nil
         }
-        return nil
+        return found
       }
     }
   }
 
-  /// The family's events after `after` up to the given one, in order, each reached from the one behind it.
+  /// The family's events after `after` up to the given one, in order.
   private func events(
     of family: FamilyID, after: UInt64, through newest: Heads.Head, _ db: GRDB.Database
   ) throws -> [StoredEvent] {
-    guard newest.seq > after else { return [] }
-    let query = try Prepared(
-      db,
-      "SELECT prior, family, seq, audience, command, at, payload, sum FROM event WHERE id = ?")
     var events: [StoredEvent] = []
-    events.reserveCapacity(Int(newest.seq - after))
-    var row = newest.row
-    for seq in (after + 1...newest.seq).reversed() {
-      query.bind(1, row)
-      guard try query.next(), query.number(1) == family.rawValue, query.number(2) == seq else {
-        query.reset()
-        throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
-      }
-      defer { query.reset() }
-      events.append(try Self.event(query))
-      row = query.integer(0)
+    try walk(family, from: newest, downTo: after, "audience, command, at, payload, sum", db) {
+      events.append(try Self.event($0))
+      return true
     }
     events.reverse()
     return events
+  }
+
+  /// Goes from the given event of the family back to the one after `after`, while the body says so: each is
+  /// reached from the one behind it, and is not believed to be the right one.
+  private func walk(
+    _ family: FamilyID, from newest: Heads.Head, downTo after: UInt64, _ columns: String,
+    _ db: GRDB.Database, _ body: (Prepared) throws -> Bool
+  ) throws {
+    let query = try Prepared(
+      db, "SELECT prior, family, seq, \(columns) FROM event WHERE id = ?")
+    var (row, seq) = (newest.row, newest.seq)
+    while seq > after {
+      query.bind(1, row)
+      defer { query.reset() }
+      guard try query.next(), query.number(1) == family.rawValue, query.number(2) == seq else {
+        throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
+      }
+      guard try body(query) else { return }
+      (row, seq) = (query.integer(0), seq - 1)
+    }
   }
 
   static func event(_ row: Prepared) throws -> StoredEvent {

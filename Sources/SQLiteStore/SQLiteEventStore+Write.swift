@@ -18,7 +18,7 @@ extension SQLiteEventStore {
     for event in events {
       let family = event.family.rawValue
       let head = try heads.find(family, db)
-      guard event.seq == head.seq + 1 else { throw StoreError.conflict }
+      guard event.seq == head.seq &+ 1 else { throw StoreError.conflict }
       row += 1
       insert.bind(1, family.signed)
       insert.bind(2, event.seq.signed)

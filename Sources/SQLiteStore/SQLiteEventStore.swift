@@ -107,7 +107,7 @@ public final class SQLiteEventStore: EventStore {
   }
 
   public func close() {
-    checkpointer.close()
+    checkpointer.close(before: queue)
     try? queue.close()
     claim.end()
   }

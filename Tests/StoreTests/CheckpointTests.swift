@@ -1,9 +1,9 @@
-import CountedSync
 import Dispatch
 import FamilyModel
 import Foundation
 import RelayStore
 import SQLiteStore
+import TestDisk
 import Testing
 
 /// The write-ahead log and its copies into the database.
@@ -89,6 +89,7 @@ import Testing
     let store = try SQLiteEventStore(
       path: path, limits: limits(step: 16, renewal: .max, bound: .max))
     try store.commit(batch([event(1, 1)]))
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
     var status = stat()
     #expect(stat(path, &status) == 0)
     fail_fdatasync(status.st_ino)
@@ -106,10 +107,37 @@ import Testing
       try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path("b" + suffix))
     }
     store.close()
-    for name in ["a", "b"] {
+    // The system forgets what it failed to write: the file may be as it was, whatever a read of it says.
+    try before.write(to: URL(fileURLWithPath: folder.path("c")))
+    try FileManager.default.copyItem(atPath: path + "-wal", toPath: folder.path("c-wal"))
+    for name in ["a", "b", "c"] {
       let again = try SQLiteEventStore(path: folder.path(name))
       #expect(try again.load(FamilyID(1)).events.count == Int(seq))
       try again.commit(batch([event(1, seq + 1)]))
+      again.close()
+    }
+  }
+
+  @Test(
+    "X2: of a commit that the disk did not confirm all or nothing is found later, and others go on")
+  func unconfirmed() throws {
+    let store = try SQLiteEventStore(path: path)
+    try store.commit(batch([event(1, 1)]))
+    var status = stat()
+    #expect(stat(path + "-wal", &status) == 0)
+    fail_fdatasync(status.st_ino)
+    #expect(throws: StoreError.self) { try store.commit(batch([event(1, 2), event(1, 3)])) }
+    fail_fdatasync(0)
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path("b" + suffix))
+    }
+    #expect(try store.load(FamilyID(1)).events.count == 1)
+    try store.commit(batch([event(1, 2)]))
+    store.close()
+    for (name, counts) in [("a", [2]), ("b", [1, 3])] {
+      let again = try SQLiteEventStore(path: folder.path(name))
+      try again.check()
+      #expect(counts.contains(try again.load(FamilyID(1)).events.count))
       again.close()
     }
   }

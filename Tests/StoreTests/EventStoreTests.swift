@@ -1,9 +1,9 @@
-import CountedSync
 import FamilyModel
 import Foundation
 import GRDB
 import RelayStore
 import SQLiteStore
+import TestDisk
 import Testing
 
 /// A folder that is gone with the value.
@@ -271,6 +271,45 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     try queue.close()
     let damaged = try SQLiteEventStore(path: folder.path("a"))
     #expect { try damaged.load(FamilyID(1)) } throws: { ($0 as? StoreError)?.isDamage ?? false }
+  }
+
+  @Test(
+    "what leads from event to event is not believed: a damaged place is found, and ends no process",
+    arguments: [
+      "UPDATE event SET prior = id WHERE seq = 3", "UPDATE event SET prior = 4 WHERE seq = 3",
+      "UPDATE head SET seq = -1", "UPDATE head SET seq = 1 << 62", "UPDATE head SET row = 4",
+      "UPDATE mark SET seq = 1 << 62", "UPDATE mark SET row = 1",
+    ])
+  func damagedPlaces(_ damage: String) throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1), event(1, 2), event(1, 3), event(2, 1)]))
+    try store.commit(batch((4...70).map { event(1, $0) }))
+    store.close()
+    let queue = try DatabaseQueue(path: folder.path("a"))
+    try queue.inDatabase { db in
+      // As after a cycle in which all heads were written.
+      try db.execute(
+        sql: "INSERT INTO head SELECT 1, max(id), max(seq) FROM event WHERE family = 1")
+      try db.execute(sql: "INSERT INTO heads_written SELECT 1, max(id) FROM event")
+      try db.execute(sql: damage)
+      #expect(db.changesCount > 0)
+    }
+    try queue.close()
+    let damaged = try SQLiteEventStore(path: folder.path("a"))
+    func isFound(_ body: () throws -> Void) {
+      #expect { try body() } throws: { ($0 as? StoreError)?.isDamage ?? false }
+    }
+    if damage.contains("mark") {
+      isFound { _ = try damaged.events(of: FamilyID(1), .family, after: 0, limit: 9, bytes: 999) }
+    } else {
+      isFound { try damaged.check() }
+      isFound { _ = try damaged.load(FamilyID(1)) }
+      isFound { _ = try damaged.seq(of: CommandID(high: 9, low: 9), in: FamilyID(1)) }
+      // Nothing goes on from a place that is not known.
+      #expect(throws: StoreError.self) { try damaged.commit(batch([event(1, 0)])) }
+    }
+    damaged.close()
   }
 
   @Test(

@@ -45,7 +45,7 @@ final class Committer: Sendable {
 
   /// Returns when what was begun is durable.
   ///
-  /// - Throws: what the store failed with: nothing was kept.
+  /// - Throws: what the store failed with.
   func wait() throws(StoreError) {
     worker.wait()
     if let failure = work.withLock({ $0.failure }) { throw failure }

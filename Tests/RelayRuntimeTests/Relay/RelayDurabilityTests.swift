@@ -90,7 +90,11 @@ import ZeroMQ
     let guardian = try rig.peer(1, 10, pairs[10])
     let child = try rig.peer(1, 30, pairs[30])
     let count = Limits.pageEvents + 50
-    for number in 0..<count { _ = try child.post("\(number)") }
+    // As devices do, with ids in the order of time: an old one is looked for in all of the history.
+    for number in 0..<count {
+      let id = CommandID(high: 1, low: UInt64(number))
+      #expect(try child.post("\(number)", id: id) == .accepted(id, seq: UInt64(number) + 2))
+    }
     var texts = try guardian.texts()
     #expect(texts.count == Limits.pageEvents)
     texts += try guardian.texts(after: UInt64(texts.count) + 1)

@@ -1,0 +1,109 @@
+import FamilyModel
+import Foundation
+import Synchronization
+import TestDisk
+
+/// All that a store has a disk do with its file and its log, and what a crash at any moment leaves of it.
+///
+/// There is one at a time.
+final class RecordedDisk {
+  enum Step: Sendable {
+    case write(file: Int, place: Int, bytes: [UInt8])
+    /// All writes to the file before a step are on the disk.
+    case synced(file: Int, before: Int)
+    /// The store has said that this commit is durable.
+    case acknowledged(Int)
+  }
+
+  private struct Recording {
+    var steps: [Step] = []
+    /// Holds up a copy at random, so that it meets commits in many ways.
+    var delays: IDSource
+  }
+
+  private static let recording = Mutex<Recording?>(nil)
+
+  private let paths: [String]
+  private let base: [Data]
+  private(set) var steps: [Step] = []
+
+  /// Records from now on; what is in the files is on the disk.
+  init(_ path: String, seed: UInt64) throws {
+    paths = [path, path + "-wal"]
+    base = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    Self.recording.withLock { $0 = Recording(delays: IDSource(seed: seed)) }
+    let files = paths.map { path in
+      var status = stat()
+      stat(path, &status)
+      return status.st_ino
+    }
+    watch_disk(files[0], files[1]) { file, step, place, bytes, length in
+      RecordedDisk.note(
+        Int(file), step, place, UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+  }
+
+  private static func note(
+    _ file: Int, _ step: disk_step, _ place: Int, _ bytes: UnsafeRawBufferPointer
+  ) -> Int {
+    let (result, delay) = recording.withLock { recording -> (Int, UInt64) in
+      guard recording != nil else { return (0, 0) }
+      let count = recording!.steps.count
+      switch step {
+      case DISK_WRITE:
+        recording!.steps.append(.write(file: file, place: place, bytes: [UInt8](bytes)))
+      case DISK_SYNC_BEGINS: break
+      default: recording!.steps.append(.synced(file: file, before: place))
+      }
+      // Only copies write to the first file.
+      return (count, file == 0 ? recording!.delays.next() % 8 : 0)
+    }
+    if delay == 1 { usleep(300) }
+    return result
+  }
+
+  func acknowledge(_ commit: Int) {
+    Self.recording.withLock { $0?.steps.append(.acknowledged(commit)) }
+  }
+
+  func stop() {
+    watch_disk(0, 0, nil)
+    steps = Self.recording.withLock { $0.take() }?.steps ?? []
+  }
+
+  /// How often the log began anew.
+  var beginnings: Int { steps.count { if case .write(1, 0, _) = $0 { true } else { false } } }
+  /// Pages that were copied into the file.
+  var copies: Int { steps.count { if case .write(0, _, _) = $0 { true } else { false } } }
+
+  /// The last commit that was acknowledged in the first `count` steps.
+  func acknowledged(of count: Int) -> Int {
+    steps[..<count].reduce(0) { if case .acknowledged(let commit) = $1 { commit } else { $0 } }
+  }
+
+  /// Writes to `path` what a crash after `count` steps leaves. A kill leaves every write; of those that were not
+  /// synced a power cut leaves any sectors.
+  func crash(after count: Int, powerCut: Bool, _ random: inout IDSource, to path: String) throws {
+    var files = base.map { [UInt8]($0) }
+    var synced = [0, 0]
+    for case .synced(let file, let before) in steps[..<count] {
+      synced[file] = max(synced[file], before)
+    }
+    for (index, step) in steps[..<count].enumerated() {
+      guard case .write(let file, let place, let bytes) = step else { continue }
+      let isKept = !powerCut || index < synced[file]
+      for start in stride(from: 0, to: bytes.count, by: 512) where isKept || random.next() & 1 == 0
+      {
+        let sector = bytes[start..<min(start + 512, bytes.count)]
+        let end = place + start + sector.count
+        if files[file].count < end {
+          files[file] += Array(repeating: 0, count: end - files[file].count)
+        }
+        files[file].replaceSubrange(place + start..<end, with: sector)
+      }
+    }
+    for (file, suffix) in zip(files, ["", "-wal"]) {
+      try Data(file).write(to: URL(fileURLWithPath: path + suffix))
+    }
+  }
+}

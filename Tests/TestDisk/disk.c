@@ -1,0 +1,81 @@
+// Stands before libc's fdatasync, open64 and pwrite64 in the test program, so that a test can count and see what SQLite
+// calls, and have it fail.
+#define _GNU_SOURCE
+#include "TestDisk.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Thread_local long count;
+static _Thread_local long room = -1;
+static _Thread_local int denied;
+static _Atomic ino_t failing;
+static _Atomic ino_t watched[2];
+static _Atomic(disk_watcher) watcher;
+
+long counted_fdatasync(void) { return count; }
+
+void fail_fdatasync(ino_t inode) { failing = inode; }
+
+void deny_writing(int is_denied) { denied = is_denied; }
+
+void fail_pwrite_after(long writes) { room = writes; }
+
+void watch_disk(ino_t first, ino_t second, disk_watcher new_watcher) {
+  watched[0] = first;
+  watched[1] = second;
+  watcher = new_watcher;
+}
+
+static ino_t inode(int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+static long tell(int descriptor, enum disk_step step, long place, const void *bytes, long length) {
+  disk_watcher tell = watcher;
+  if (tell == NULL) return 0;
+  ino_t file = inode(descriptor);
+  for (int index = 0; index < 2; index++)
+    if (file == watched[index]) return tell(index, step, place, bytes, length);
+  return 0;
+}
+
+int fdatasync(int descriptor) {
+  count++;
+  if (failing && inode(descriptor) == failing) {
+    errno = EIO;
+    return -1;
+  }
+  long mark = tell(descriptor, DISK_SYNC_BEGINS, 0, NULL, 0);
+  int result = (int)syscall(SYS_fdatasync, descriptor);
+  if (result == 0) tell(descriptor, DISK_SYNC_ENDS, mark, NULL, 0);
+  return result;
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (denied && (flags & O_ACCMODE) != O_RDONLY && access(path, F_OK) == 0) {
+    errno = EACCES;
+    return -1;
+  }
+  return openat(AT_FDCWD, path, flags, mode);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t place) {
+  if (room == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  if (room > 0) room--;
+  tell(descriptor, DISK_WRITE, place, bytes, (long)length);
+  return syscall(SYS_pwrite64, descriptor, bytes, length, place);
+}

@@ -1,0 +1,24 @@
+#pragma once
+#include <sys/types.h>
+
+/// How often this thread has called fdatasync.
+long counted_fdatasync(void);
+
+/// From now on fdatasync of this file fails; 0: of none.
+void fail_fdatasync(ino_t inode);
+
+/// The disk is full for this thread after so many more writes; -1: it is not.
+void fail_pwrite_after(long writes);
+
+/// Whether files that are there are read-only for this thread.
+void deny_writing(int denied);
+
+/// What the disk was told of a watched file.
+enum disk_step { DISK_WRITE, DISK_SYNC_BEGINS, DISK_SYNC_ENDS };
+
+/// Is told each step of the first and the second file: a write and the beginning of a sync before they are
+/// done, the end of one after it succeeded, with what was returned at its beginning as the place.
+typedef long (*disk_watcher)(int file, enum disk_step step, long place, const void *bytes, long length);
+
+/// From now on the watcher is told of these two files; NULL: nobody is.
+void watch_disk(ino_t first, ino_t second, disk_watcher watcher);
