@@ -132,7 +132,7 @@ import ZeroMQ
       signer: DeviceID(1), seen: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
     func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) -> Event {
       Event(
-        seq: seq, previous: 0, audience: audience, command: .random, device: DeviceID(1),
+        seq: seq, previous: 0, audience: audience, command: .next, device: DeviceID(1),
         at: Instant(milliseconds: 1), body: body, signature: signature)
     }
     let made: [Audience: Event] = [

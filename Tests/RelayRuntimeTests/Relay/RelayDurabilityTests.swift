@@ -52,13 +52,13 @@ import ZeroMQ
     try guardian.attach()
     #expect(try guardian.broadcast() != nil)
     shared.mode.withLock { $0 = .slow(milliseconds: 400) }
-    try child.send(.command(.random, .post(child: PersonID(3), .text("slow"))))
+    try child.send(.command(.next, .post(child: PersonID(3), .text("slow"))))
     #expect(try child.receive(within: 250) == nil)
     #expect(try child.receive() != nil)
     #expect(try guardian.event() != nil)
     // A commit that fails ends the relay, and nothing of the batch was said to anybody.
     shared.mode.withLock { $0 = .failing }
-    try child.send(.command(.random, .post(child: PersonID(3), .text("lost"))))
+    try child.send(.command(.next, .post(child: PersonID(3), .text("lost"))))
     #expect(await rig.failure() != nil)
     #expect(try child.receive(within: 200) == nil)
     // The one before it may come once more, since it was not acknowledged.
