@@ -14,9 +14,10 @@ struct Heads {
     var isDirty = false
   }
 
-  /// Dirty families that begin a cycle, and events since the last one that do, too.
-  static let cycleFamilies = 16_384
-  static let cycleRows: Int64 = 65_536
+  /// Dirty families that begin a cycle, and events since the last one that do, too: the more families, the more
+  /// of them share a page; the more events, the more have to be read at the next start.
+  static let cycleFamilies = 65_536
+  static let cycleRows: Int64 = 262_144
   /// Heads that are written for each event of a commit while a cycle goes on.
   static let perEvent = 4
   /// Heads in memory; those that are clean are read again afterwards.

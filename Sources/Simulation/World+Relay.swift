@@ -25,7 +25,7 @@ struct RelayProcess {
     var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
   }
   /// As `RelayLimits.cursorDelay`.
-  static let cursorDelay: Int64 = 2_000
+  static let cursorDelay: Int64 = 10_000
   /// As `RelayLimits.batchRequests`, smaller.
   static let batch = 64
 

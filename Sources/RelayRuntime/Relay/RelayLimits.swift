@@ -18,8 +18,9 @@ enum RelayLimits {
   static let forkedRequests = 48
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
-  /// Milliseconds that cursors wait before they are written.
-  static let cursorDelay: Int64 = 2_000
+  /// Milliseconds that cursors wait before they are written: the longer, the more of them share a page. After a
+  /// crash devices tell theirs again, and are sent again what they had.
+  static let cursorDelay: Int64 = 10_000
   /// Families whose cursors are written with each event of a commit, and with a commit of cursors alone.
   static let cursorFamilies = (perEvent: 4, alone: 1_024)
   /// Results of commands that a family keeps in memory, at least; of older ones the store is asked.
@@ -33,8 +34,9 @@ enum RelayLimits {
   static let receiveHighWaterMark: Int32 = 10_000
   /// Families that are ready for use; the others in memory are packed.
   static let openFamilies = 16_384
-  /// Channels whose topics and keys are remembered for the next broadcast; others are made anew.
-  static let channels = 16_384
+  /// Channels whose topics and keys are remembered for the next broadcast; others are made anew. Several times
+  /// the open families: each channel has one place.
+  static let channels = 65_536
   /// The longest sleep, in milliseconds.
   static let sleep: Int64 = 3_600_000
   /// Bytes of one frame on the broadcast socket, with the handshake's. A subscription has 20 and a few; who sends more
