@@ -19,7 +19,7 @@ actor LoadRun {
   /// Cores of the relay below which the set-up is over, and seconds after which it is in any case: devices
   /// say every 15 seconds that they are there, and many of them are never silent.
   private static let idleCores = 0.15
-  private static let settleLimit = 20.0
+  private static let settleLimit = 60.0
 
   /// Moments of one run that are kept, about: seconds, or as long as a soak needs.
   private static let moments = 1_200.0

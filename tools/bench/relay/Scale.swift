@@ -67,7 +67,8 @@ struct Scale: AsyncParsableCommand {
   /// Waits until the relay has written down where all those devices are: that is no part of an approval.
   private func settle(_ relay: RelayProcess) {
     var last = -1.0
-    sleep(3)
+    // Longer than where devices are waits for being written.
+    sleep(12)
     while relay.cpu > last + 0.01 {
       last = relay.cpu
       usleep(500_000)
