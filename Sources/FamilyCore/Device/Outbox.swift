@@ -10,6 +10,7 @@ struct Outbox: Sendable {
     var id: CommandID
     var command: Command
     var attempts = 0
+    var refusals = 0
     var due = Instant(milliseconds: .max)
   }
 
@@ -41,6 +42,7 @@ struct Outbox: Sendable {
   mutating func restart(_ now: Instant) {
     for index in pending.indices {
       pending[index].attempts = 0
+      pending[index].refusals = 0
       pending[index].due = now
     }
   }
@@ -54,15 +56,16 @@ struct Outbox: Sendable {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
   }
 
-  /// The relay has too much to do. Who was refused together must not come back together: the wait grows
-  /// each time, and is up to twice as long by a part that the command's id, which is random, decides.
+  /// The relay has too much to do. Who was refused together must not come back together: the wait grows with
+  /// each refusal, and is up to twice as long by a part that the command's id, which is random, decides.
+  /// Repetitions do not count: most of a question that had to wait on this side never left.
   mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, _ now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
-    let attempts = pending[index].attempts
+    let refusals = pending[index].refusals
     let first = max(Timing.requestFirst, Int64(retryAfter))
-    let wait = max(
-      Timing.backoff(max(0, attempts - 1), first, Timing.requestMost), Int64(retryAfter))
-    var source = IDSource(seed: id.low ^ UInt64(attempts))
+    let wait = max(Timing.backoff(refusals, first, Timing.requestMost), Int64(retryAfter))
+    var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
+    pending[index].refusals += 1
     pending[index].due = now + wait + Int64(source.next() % UInt64(wait))
   }
 

@@ -32,6 +32,22 @@ import Testing
     #expect(waits(ID128(high: 1, low: 2), retryAfter: 40_000).allSatisfy { $0 >= 40_000 })
   }
 
+  @Test("repetitions that nobody refused do not make the wait longer")
+  func repetitions() throws {
+    let id = ID128(high: 1, low: 2)
+    var outbox = Outbox()
+    _ = outbox.add(id, .remind(id))
+    outbox.restart(start)
+    var now = start
+    for _ in 0..<8 {
+      #expect(outbox.takeDue(now).count == 1)
+      now = try #require(outbox.deadline)
+    }
+    outbox.backOff(id, atLeast: 2_000, now)
+    let wait = try #require(outbox.deadline).milliseconds - now.milliseconds
+    #expect((2_000..<4_000).contains(wait))
+  }
+
   @Test("commands that are refused together come back apart")
   func jitter() {
     let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: 2_000)[0] }
