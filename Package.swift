@@ -130,7 +130,7 @@ let package = Package(
     program("child-agent", ["FamilyModel", "RelayRuntime"]),
     program("parent-agent", ["FamilyModel", "RelayRuntime"]),
     .target(
-      name: "ProcessCluster", dependencies: ["TextTable", subprocess, system],
+      name: "ProcessCluster", dependencies: ["Processes", "TextTable", subprocess, system],
       path: "tools/ProcessCluster", swiftSettings: settings),
     program(
       "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, system],
@@ -139,8 +139,8 @@ let package = Package(
     program(
       "chaos",
       [
-        "ProcessCluster", "History", "FamilyModel", "FamilyCore", "RelayRuntime", "RelayStore",
-        "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
+        "ProcessCluster", "Processes", "History", "FamilyModel", "FamilyCore", "RelayRuntime",
+        "RelayStore", "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
       ],
       path: "tools/chaos"),
     .executableTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import Subprocess
 import Synchronization
 import SystemPackage
@@ -137,13 +138,7 @@ package final class RunningCluster: Sendable {
   /// Does the work and ends everything after it: when it is done, when it fails, and at Ctrl-C or SIGTERM.
   package func stopping(after work: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await work() }
-    let signals = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { task.cancel() }
-      source.resume()
-      return source
-    }
+    let signals = Interrupts.handle { _ in task.cancel() }
     let result = await task.result
     await stop()
     for source in signals { source.cancel() }

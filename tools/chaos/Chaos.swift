@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ProcessCluster
+import Processes
 
 /// Breaks a cluster of real processes under a workload, and checks what comes of it.
 @main
@@ -59,13 +60,7 @@ struct Run: AsyncParsableCommand {
       seed: seed, seconds: minutes * 60, families: families, kinds: kinds,
       layout: Layout(directory), mutant: mutant, isQuiet: json, patience: patience)
     let work = Task { try await run.play() }
-    let signals = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { work.cancel() }
-      source.resume()
-      return source
-    }
+    let signals = Interrupts.handle { _ in work.cancel() }
     let ended: RunResult?
     do { ended = try await work.value } catch is CancellationError { ended = nil }
     guard var result = ended else {

@@ -28,16 +28,10 @@ public enum Started {
   public static func endOnSignals(_ cleanUp: @escaping @Sendable () -> Void)
     -> [any DispatchSourceSignal]
   {
-    [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        end()
-        cleanUp()
-        Foundation.exit(128 + number)
-      }
-      source.resume()
-      return source
+    Interrupts.handle { number in
+      end()
+      cleanUp()
+      Foundation.exit(128 + number)
     }
   }
 }
