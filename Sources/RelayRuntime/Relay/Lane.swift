@@ -23,6 +23,8 @@ struct Lane: ~Copyable, Sendable {
     /// anything else, so commands need no look at it.
     var descriptor: Int32?
     var envelope: Envelope
+    /// The moment at which all of it is decided: what a device may have fills with time.
+    let at = Instant.now
 
     var family: FamilyID { envelope.device.family }
     var sender: RelayMachine.Sender {
@@ -126,12 +128,12 @@ struct Lane: ~Copyable, Sendable {
   /// Whether the store has to be asked what became of the command, and may be for this sender.
   mutating func needsResult(_ id: CommandID, _ request: Request) -> Bool {
     machine.needsResult(of: id, in: request.family)
-      && machine.mayRecall(request.envelope.request, of: request.sender, now: .now)
+      && machine.mayRecall(request.envelope.request, of: request.sender, now: request.at)
   }
 
   /// Lets the machine decide; tells whether the key is nobody's.
   mutating func step(_ request: Request) -> Bool {
-    machine.take(request.envelope.request, of: request.sender, now: .now, &effects)
+    machine.take(request.envelope.request, of: request.sender, now: request.at, &effects)
     let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
