@@ -28,7 +28,7 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
 
   @Test(
     "X2, X3, K3, M3, R3, R6: whatever is killed, cut, filled or damaged, nothing is lost, doubled or told",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func everything() async throws {
     let (isOK, result) = try await run(["--minutes", "0.4", "--seed", "7"])
     #expect(isOK, "\(result)")
@@ -61,7 +61,7 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
       ])
   }
 
-  @Test("X2: a relay that does not sync is caught when the power goes", .timeLimit(.minutes(5)))
+  @Test("X2: a relay that does not sync is caught when the power goes", .timeLimit(.minutes(10)))
   func noSync() async throws {
     let (isOK, result) = try await run([
       "--minutes", "0.1", "--seed", "3", "--patience", "5", "--faults", "power-loss", "--mutant",
@@ -73,15 +73,20 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
-    "A3: agents that forget their outbox are caught when they are killed", .timeLimit(.minutes(5)))
+    "A3: agents that forget their outbox are caught when they are killed", .timeLimit(.minutes(10)))
   func noOutbox() async throws {
-    let (isOK, result) = try await run([
-      "--minutes", "0.4", "--seed", "5", "--patience", "20", "--faults", "cut,kill", "--mutant",
-      "no-outbox",
-    ])
-    let verdicts = try #require(result["verdicts"] as? [String: String])
-    #expect(!isOK)
-    let verdict = verdicts["everything arrives after the healing"]
-    #expect(verdict?.hasPrefix("violated") ?? false, "\(verdicts)")
+    // A slow machine has few questions on their way when an agent dies: so there is more than one run.
+    for seed in 5..<10 {
+      let (isOK, result) = try await run([
+        "--minutes", "0.4", "--seed", "\(seed)", "--patience", "20", "--faults", "cut,kill",
+        "--mutant", "no-outbox",
+      ])
+      let verdicts = try #require(result["verdicts"] as? [String: String])
+      guard !isOK else { continue }
+      let verdict = verdicts["everything arrives after the healing"]
+      #expect(verdict?.hasPrefix("violated") ?? false, "\(verdicts)")
+      return
+    }
+    Issue.record("none of five runs caught it")
   }
 }

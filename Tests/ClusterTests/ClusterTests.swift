@@ -20,7 +20,7 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
 
   @Test(
     "X1, K2, K4: the demo's approvals go through real processes, and open only the chats of known people",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
   func demo() async throws {
     let text = try await run("demo")
     #expect(text.contains("Everything was as it says above."))
@@ -28,7 +28,7 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
 
   @Test(
     "X2, R6: kill -9 of each process at each step loses nothing and doubles nothing",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func kills() async throws {
     let text = try await run("kills")
     #expect(text.contains("40 kills: nothing lost, nothing twice"))

@@ -13,7 +13,7 @@ import Testing
 
   @Test(
     "X3: no handle, name, birthdate or text in any log or output; no secret in arguments or environments",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
   func demo() async throws {
     let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -62,7 +62,7 @@ import Testing
     #expect(found("Emilys Emilyé") == [] && found("") == [])
   }
 
-  @Test("F3: files with secrets are for their owner alone", .timeLimit(.minutes(3)))
+  @Test("F3: files with secrets are for their owner alone", .timeLimit(.minutes(10)))
   func modes() async throws {
     let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -8,7 +8,7 @@ struct Declined: Error {}
 
 private let service = AgeRangeService.shared
 
-@Suite(.timeLimit(.minutes(1))) struct AgeRangeServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct AgeRangeServiceTests {
   /// The bounds that the app gets; `nil`: declined.
   private func bounds(_ gates: (Int, Int?)) async throws -> [Int?]? {
     let response = try await service.requestAgeRange(ageGates: gates.0, gates.1, in: Window())

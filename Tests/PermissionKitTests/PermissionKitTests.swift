@@ -22,7 +22,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
   return response
 }
 
-@Suite(.timeLimit(.minutes(1))) struct AskingTests {
+@Suite(.timeLimit(.minutes(10))) struct AskingTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"])
 
   @Test("A5: cancelled, nothing is sent and no response comes") func cancel() async throws {
@@ -141,7 +141,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"])
 
   @Test("R7: responses that came before the app listens come first, in order") func order()
@@ -292,7 +292,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SignificantChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct SignificantChangeTests {
   private let family = TestFamily()
   private let topic = SignificantAppUpdateTopic(description: "There are chats now")
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ActTests {
   @Test(
     "R2, R3, K1, K5: an answer makes a handle known, and a second answer hears who was first",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func answer() async throws {
     try await Home.with { home in
       let (rosa, alex) = (home.file("Rosa"), home.file("Alex"))
@@ -42,11 +42,11 @@ import Testing
     }
   }
 
-  @Test("R8: what is expired or taken back cannot be answered", .timeLimit(.minutes(2)))
+  @Test("R8: what is expired or taken back cannot be answered", .timeLimit(.minutes(10)))
   func tooLate() async throws {
     try await Home.with { home in
-      // A busy machine may take a second until it is asked.
-      let soon = Instant.now + 3_000
+      // A busy machine may take seconds until it is asked.
+      let soon = Instant.now + 10_000
       let expired = try home.ask(Handle("a", .custom), expiration: soon)
       let uuid = UUID()
       let cancelled = try home.ask(Handle("b", .custom), id: uuid)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("F6: limits are switched by a guardian", .timeLimit(.minutes(2)))
+  @Test("F6: limits are switched by a guardian", .timeLimit(.minutes(10)))
   func limits() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")
@@ -76,7 +76,8 @@ import Testing
   }
 
   @Test(
-    "K1, R9: contacts are put on the list and off it; approvals withdrawn", .timeLimit(.minutes(2)))
+    "K1, R9: contacts are put on the list and off it; approvals withdrawn", .timeLimit(.minutes(10))
+  )
   func contacts() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")
@@ -122,7 +123,8 @@ import Testing
   }
 
   @Test(
-    "F4, F5: a child's account, and its birthdate, are a guardian's matter", .timeLimit(.minutes(2))
+    "F4, F5: a child's account, and its birthdate, are a guardian's matter",
+    .timeLimit(.minutes(10))
   )
   func accounts() async throws {
     try await Home.with { home in
@@ -149,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("X2, M3: a message sent while the relay starts arrives once", .timeLimit(.minutes(2)))
+  @Test("X2, M3: a message sent while the relay starts arrives once", .timeLimit(.minutes(10)))
   func restart() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct AgeTests {
-  @Test("D6, D7, D13: guardians choose sharing and ceiling", .timeLimit(.minutes(2)))
+  @Test("D6, D7, D13: guardians choose sharing and ceiling", .timeLimit(.minutes(10)))
   func settings() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("a named case says in one line what both frameworks answer", .timeLimit(.minutes(2)))
+  @Test("a named case says in one line what both frameworks answer", .timeLimit(.minutes(10)))
   func sandbox() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")

@@ -4,7 +4,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct JoinTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct JoinTests {
   @Test(
     "F3: a code on a guardian's screen brings a device into the family, and a guardian takes it out"
   )

@@ -5,7 +5,7 @@ import Testing
 
 /// What the operator sees of families, and what not.
 @Suite struct OperatorTests {
-  @Test("F1, F3: families, members and devices, as tables and as JSON", .timeLimit(.minutes(2)))
+  @Test("F1, F3: families, members and devices, as tables and as JSON", .timeLimit(.minutes(10)))
   func families() async throws {
     try await Home.with { home in
       let directory = ["--directory", home.relayFolder]
@@ -70,7 +70,7 @@ import Testing
 
   @Test(
     "F3: applying a file again changes nothing; who is not in it stays, or is named and goes with --prune",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func again() async throws {
     try await Home.with { home in
       let file = home.folder.appendingPathComponent("families.yaml")
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(2)))
+    "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(10)))
   func mistakes() async throws {
     try await Home.with { home in
       try await home.mustFail(
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("M1: the administrator reads no conversation, however it asks", .timeLimit(.minutes(2)))
+  @Test("M1: the administrator reads no conversation, however it asks", .timeLimit(.minutes(10)))
   func noConversation() async throws {
     try await Home.with { home in
       try home.ask(Handle("dragonslayer42", .custom))
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("a relay that does not run is said to be unreachable", .timeLimit(.minutes(2)))
+  @Test("a relay that does not run is said to be unreachable", .timeLimit(.minutes(10)))
   func unreachable() async throws {
     try await Home.with { home in
       var credential = try home.credential("Rosa")

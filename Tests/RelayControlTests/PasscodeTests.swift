@@ -7,7 +7,7 @@ import Testing
 @Suite struct PasscodeTests {
   @Test(
     "A4: the passcode of a pipe is what children's devices check, and no output has it",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func piped() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("A4: an approval in person stands in the history", .timeLimit(.minutes(2)))
+  @Test("A4: an approval in person stands in the history", .timeLimit(.minutes(10)))
   func inPerson() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("A4: at a terminal it is typed twice and not echoed", .timeLimit(.minutes(2)))
+  @Test("A4: at a terminal it is typed twice and not echoed", .timeLimit(.minutes(10)))
   func typed() async throws {
     try await Home.with { home in
       let rosa = home.file("Rosa")

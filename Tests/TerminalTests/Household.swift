@@ -32,7 +32,7 @@ final class Household {
     processes.append(
       try Programs.start(
         "content-worker", ["--directory", file("content"), "--hashes", file("hashes")], log: log))
-    for _ in 0..<500
+    for _ in 0..<3_000
     where !((try? String(contentsOf: log, encoding: .utf8)) ?? "").contains("ready") {
       try await Task.sleep(for: .milliseconds(20))
     }

@@ -26,7 +26,7 @@ import Testing
 
   @Test(
     "A1, A2, M2, M4, M6, R1, R2, R3, R5: from the app's question to the answer, at two terminals",
-    .timeLimit(.minutes(2)), arguments: [80, 50])
+    .timeLimit(.minutes(10)), arguments: [80, 50])
   func approval(_ columns: Int) async throws {
     try await play(columns) { house, emily, rosa in
       try house.ask("--handle", "dragonslayer42", "--name", "Ada")
@@ -60,7 +60,7 @@ import Testing
 
   @Test(
     "A4: a passcode is set and typed without being seen, a wrong one is refused",
-    .timeLimit(.minutes(2)), arguments: [80, 50])
+    .timeLimit(.minutes(10)), arguments: [80, 50])
   func passcode(_ columns: Int) async throws {
     try await play(columns) { house, emily, rosa in
       rosa.type("passcode")
@@ -87,7 +87,7 @@ import Testing
 
   @Test(
     "M1, M4, A6, R1, R8, R9: messages, asking again, declining from the bubble, taking back",
-    .timeLimit(.minutes(2)), arguments: [40])
+    .timeLimit(.minutes(10)), arguments: [40])
   func conversation(_ columns: Int) async throws {
     try await play(columns) { house, emily, rosa in
       emily.type("say Hello 你好 from the \u{9B}2Jlighthouse")
@@ -123,7 +123,7 @@ import Testing
       rosa.type("limits off")
       try await emily.wait(for: "Communication limits are off for Emily.")
       rosa.type("quit")
-      for _ in 0..<500 where rosa.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+      for _ in 0..<3_000 where rosa.isRunning { try await Task.sleep(for: .milliseconds(20)) }
       #expect(!rosa.isRunning)
       #expect(rosa.stop() == 0)
       #expect(rosa.echoes)
@@ -132,7 +132,7 @@ import Testing
 
   @Test(
     "S2: a guardian sees a warning first; the worker's word takes it back, of what it flags it does not",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func pictures() async throws {
     let house = try Household()
     defer { house.stop() }
@@ -167,7 +167,7 @@ import Testing
 
   @Test(
     "F3: a code on a guardian's terminal brings a new device into the family; another is taken out",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func invitation() async throws {
     try await play(80) { house, emily, rosa in
       rosa.type("invite emily")
@@ -205,7 +205,7 @@ import Testing
     ]
   }
 
-  @Test("without a terminal and a script, an agent says what to do", .timeLimit(.minutes(1)))
+  @Test("without a terminal and a script, an agent says what to do", .timeLimit(.minutes(10)))
   func nobody() throws {
     let log = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8)).log")
     defer { try? FileManager.default.removeItem(at: log) }

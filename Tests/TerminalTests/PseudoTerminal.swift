@@ -77,7 +77,7 @@ final class PseudoTerminal: Sendable {
   }
 
   /// Waits until the text stands on the screen, for the `count`th time.
-  func wait(for expected: String, times count: Int = 1, seconds: Double = 20) async throws {
+  func wait(for expected: String, times count: Int = 1, seconds: Double = 120) async throws {
     let end = Date().addingTimeInterval(seconds)
     while text.ranges(of: expected).count < count {
       guard Date() < end else {

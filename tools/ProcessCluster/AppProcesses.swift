@@ -14,7 +14,8 @@ package enum AppProcesses {
       }
     }.filter { pid in
       let command = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
-      return command.contains("app-agent\0")
+      // The program alone: child-agent has the app's among its arguments.
+      return command.prefix { $0 != "\0" }.hasSuffix("app-agent")
     }
   }
 }

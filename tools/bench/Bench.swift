@@ -21,7 +21,7 @@ struct Nowhere: PresentationAnchor {}
 /// One approval at a time on an idle machine, through real processes.
 struct Latency: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The time of one approval, and of four ZeroMQ hops and two fsyncs.",
+    abstract: "The time of one approval, and of the ZeroMQ hops and fsyncs that it waits for.",
     discussion: "Build everything first: swift build -c release")
   @Option(help: "How many times whole and parts take turns.") var rounds = 5
   @Option(help: "How many approvals are measured in each.") var approvals = 200
@@ -46,28 +46,33 @@ struct Latency: AsyncParsableCommand {
     // In turns, since a shared machine is now fast and now slow.
     let parts = try Parts(folder: folder)
     var whole: [Double] = []
-    var paced = Parts.Times()
-    var fast = Parts.Times()
+    var (all, paced, fast) = (Parts.Times(), Parts.Times(), Parts.Times())
     _ = try await measure(warmUp, from: 0)
     for round in 0..<rounds {
       print("round \(round + 1) of \(rounds): \(approvals) approvals, and their parts …")
       let times = try await measure(approvals, from: warmUp + round * approvals)
       whole += times
-      paced += try parts.approvals(approvals, pace: quantile(times, 0.5))
-      fast += try parts.approvals(approvals, pace: 0)
+      let pace = quantile(times, 0.5)
+      all += try parts.approvals(approvals, of: Parts.waitedFor, pace: pace)
+      paced += try parts.approvals(approvals, of: Parts.fewest, pace: pace)
+      fast += try parts.approvals(approvals, of: Parts.fewest, pace: 0)
     }
     try parts.stop()
     print("")
-    print("                                     p50        p99")
-    report("ask → app's cache (6 hops)", whole)
-    for (name, part) in [("at its pace", paced), ("back to back", fast)] {
-      report("4 hops + 2 commits, \(name)", part.whole)
+    print("                                      p50        p99")
+    report("ask → app's cache", whole)
+    let measured = [
+      ("6 hops + 7 commits, at its pace", all), ("4 hops + 2 commits, at its pace", paced),
+      ("4 hops + 2 commits, back to back", fast),
+    ]
+    for (name, part) in measured {
+      report(name, part.whole)
       report("  one ZeroMQ hop, CURVE, ipc", part.hop)
       report("  one 4 KB append + fdatasync", part.sync)
     }
-    for (name, part) in [("at its pace", paced), ("back to back", fast)] {
+    for (name, part) in measured {
       let ratio = quantile(whole, 0.5) / quantile(part.whole, 0.5)
-      print("whole : parts \(name), at p50 = \(String(format: "%.2f", ratio))")
+      print("whole : \(name), at p50 = \(String(format: "%.2f", ratio))")
     }
   }
 
@@ -94,7 +99,7 @@ struct Latency: AsyncParsableCommand {
 
   private func report(_ name: String, _ times: [Double]) {
     func text(_ seconds: Double) -> String { String(format: "%8.0f µs", seconds * 1e6) }
-    let name = name.padding(toLength: 32, withPad: " ", startingAt: 0)
+    let name = name.padding(toLength: 33, withPad: " ", startingAt: 0)
     print("\(name) \(text(quantile(times, 0.5)))\(text(quantile(times, 0.99)))")
   }
 }

@@ -1,13 +1,25 @@
 import Foundation
 import ZeroMQ
 
-/// What an approval cannot do without, measured bare: no product around it.
+/// What an approval waits for, measured bare: no product around it.
 ///
 /// A disk and a thread that have just worked answer sooner than those that rested, by up to ten times on
 /// virtual machines. So the parts are measured twice: as fast as they go, and at the pace at which
 /// approvals need them.
 final class Parts {
-  /// Seconds: of the parts of approvals, and of each part.
+  enum Part { case roundTrip, commit }
+
+  /// All that an approval waits for, in order. Hops: app, child's device, relay, guardian's device, relay, child's
+  /// device, app. Commits: the question on the child's device, at the relay and on the guardian's device, the
+  /// answer on the guardian's device, at the relay, on the child's device and in the app.
+  static let waitedFor: [Part] = [
+    .roundTrip, .commit, .commit, .roundTrip, .commit, .commit, .commit, .roundTrip, .commit,
+    .commit,
+  ]
+  /// What it could not do without if no device kept anything and the app were the device.
+  static let fewest: [Part] = [.roundTrip, .commit, .roundTrip, .commit]
+
+  /// Seconds: of the parts of approvals together, and of each part.
   struct Times {
     var whole: [Double] = []
     var hop: [Double] = []
@@ -56,22 +68,19 @@ final class Parts {
     guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
   }
 
-  /// Seconds of four hops and two commits, in the order of an approval: two hops, a commit, twice.
+  /// The times of the parts, one after the other, for as many approvals.
   ///
-  /// - Parameter pace: Seconds that an approval takes: a quarter of it is spent busy before each commit and each
-  ///     round trip, where programs work on it. 0: as fast as it goes.
-  func approvals(_ count: Int, pace: Double) throws -> Times {
+  /// - Parameter pace: Seconds that an approval takes: they are spent busy before its parts, as programs work
+  ///     there. 0: as fast as it goes.
+  func approvals(_ count: Int, of parts: [Part], pace: Double) throws -> Times {
     var times = Times()
     for _ in 0..<count {
       var total = 0.0
-      for _ in 0..<2 {
-        work(pace / 4)
-        let hop = try roundTrip()
-        work(pace / 4)
-        let sync = commit()
-        times.hop.append(hop / 2)
-        times.sync.append(sync)
-        total += hop + sync
+      for part in parts {
+        work(pace / Double(parts.count))
+        let time = part == .commit ? commit() : try roundTrip()
+        if part == .commit { times.sync.append(time) } else { times.hop.append(time / 2) }
+        total += time
       }
       times.whole.append(total)
     }

@@ -68,6 +68,8 @@ struct KillTable {
   func run(_ step: Step, _ victim: Victim) async throws -> Int {
     let name = "\(step.rawValue)-\(victim.rawValue)"
     let id = UUID().uuidString
+    // One that is still awake would take this answer, too, without being launched for it.
+    try await cluster.wait("the app to sleep before \(name)") { appPIDs.isEmpty }
     let gate = layout.scripts.appendingPathComponent("gate-\(name)")
     try rules(
       [["handle": name, "choose": "approve", "review": true, "after": gate.lastPathComponent]],
@@ -87,7 +89,7 @@ struct KillTable {
       try await reached(step, id)
       kill(victim)
     }
-    try await cluster.wait("all to know the answer after \(name)", seconds: 30) {
+    try await cluster.wait("all to know the answer after \(name)") {
       let devices = Status.all(layout)
       return handled(id) == 1 && devices.count == 3
         && devices.allSatisfy { device in
@@ -123,7 +125,7 @@ struct KillTable {
 
   /// Waits until the flow of the question is at the step.
   private func reached(_ step: Step, _ id: String) async throws {
-    try await cluster.wait("\(step.rawValue) of \(id)", seconds: 20) {
+    try await cluster.wait("\(step.rawValue) of \(id)") {
       switch step {
       case .sent: Status.all(layout).contains { $0.questions.contains { $0.id == id } }
       case .launch:

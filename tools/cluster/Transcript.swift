@@ -38,13 +38,10 @@ extension Transcript {
 
   func show(_ family: Int, _ child: String, known: [String]) async throws {
     // The device knows first; the app is being woken meanwhile.
-    var output = try await landmarks(family, ["show"])
-    for _ in 0..<20
-    where ["dragonslayer42", "maria"].contains(where: {
-      output.contains($0) != known.contains($0)
-    }) {
-      try await Task.sleep(for: .milliseconds(250))
+    var output = ""
+    try await cluster.wait("Landmarks to show \(known.joined(separator: ", "))") {
       output = try await landmarks(family, ["show"])
+      return ["dragonslayer42", "maria"].allSatisfy { output.contains($0) == known.contains($0) }
     }
     print(output.split(separator: "\n").map { "      \($0)" }.joined(separator: "\n"))
     for handle in ["dragonslayer42", "maria"] {
@@ -104,7 +101,8 @@ extension Transcript {
       .appendingPathComponent("app-\(family)-3-\(RunningCluster.app)")
     try await until("Landmarks was woken in the background, handled the answer, and sleeps again") {
       let handled = (try? Self.journal(in: folder))?.contains { $0.contains(id) } ?? false
-      return handled
+      let device = cluster.agent("child-agent-\(family)").pid
+      return handled && AppProcesses.children(of: [device].compactMap { $0 }).isEmpty
     }
   }
 
@@ -116,7 +114,7 @@ extension Transcript {
   }
 
   func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
-    try await cluster.wait(what, seconds: 20, isSo)
+    try await cluster.wait(what, isSo)
     print("   ✓ \(what)")
   }
 

@@ -48,7 +48,7 @@ final class AgentRig {
       logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
     self.host = host
     task = Task { try await host.run() }
-    for _ in 0..<500 where !FileManager.default.fileExists(atPath: appFile.path) {
+    for _ in 0..<patience / 10 where !FileManager.default.fileExists(atPath: appFile.path) {
       try await Task.sleep(for: .milliseconds(10))
     }
   }
@@ -62,7 +62,7 @@ final class AgentRig {
   }
 
   /// The next request of the device, and where its answer goes.
-  func request(_ milliseconds: Int = 5_000) throws -> (route: [UInt8], envelope: Envelope)? {
+  func request(_ milliseconds: Int = patience) throws -> (route: [UInt8], envelope: Envelope)? {
     guard try router.waitUntilReadable(milliseconds: milliseconds),
       let message = try router.receive()
     else { return nil }
@@ -84,7 +84,7 @@ final class AgentRig {
 
   /// Waits until the counters are so.
   func counters(are isExpected: (AgentCounters) -> Bool) async throws -> Bool {
-    for _ in 0..<300 {
+    for _ in 0..<patience / 10 {
       if isExpected(await host.counters) { return true }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -105,7 +105,7 @@ final class Client {
   }
 
   /// The next message's frames; `nil` after `milliseconds` without one.
-  func receive(_ milliseconds: Int = 5_000) throws -> [[UInt8]]? {
+  func receive(_ milliseconds: Int = patience) throws -> [[UInt8]]? {
     guard try socket.waitUntilReadable(milliseconds: milliseconds) else { return nil }
     guard let message = try socket.receive() else { return nil }
     return message.allBytes
@@ -113,7 +113,7 @@ final class Client {
 }
 
 extension Client {
-  func appReply(_ milliseconds: Int = 5_000) throws -> AppReply? {
+  func appReply(_ milliseconds: Int = patience) throws -> AppReply? {
     guard let last = try receive(milliseconds)?.last else { return nil }
     return try last.withUnsafeBytes { bytes throws(Problem) in try AppReply.decode(bytes) }
   }

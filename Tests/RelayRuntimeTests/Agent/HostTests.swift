@@ -25,7 +25,7 @@ private final class Ear: AgentObserver {
   }
 
   func waitFor(_ seq: UInt64, on device: DeviceID) async throws -> Bool {
-    for _ in 0..<1_000 {
+    for _ in 0..<patience / 10 {
       if applied.withLock({ $0[device]?.contains(seq) ?? false }) { return true }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -33,7 +33,7 @@ private final class Ear: AgentObserver {
   }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HostTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HostTests {
   private let child = DeviceAddress(family: FamilyID(1), device: DeviceID(30))
   private let guardian = DeviceAddress(family: FamilyID(1), device: DeviceID(10))
 

@@ -22,7 +22,7 @@ private final class Registrations: AgentObserver {
   func has(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct UnhurriedTests {
+@Suite(.timeLimit(.minutes(10))) struct UnhurriedTests {
   @Test(
     "X2: a change that nobody is told of is durable without another one, and when the host ends")
   func alone() async throws {

@@ -6,7 +6,7 @@ import RelayRuntime
 import Testing
 import ZeroMQ
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct EnrolmentTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct EnrolmentTests {
   /// A relay with family 1, a visit of its organizer, and an invitation of child 3.
   private struct Invited: ~Copyable {
     let rig: Rig

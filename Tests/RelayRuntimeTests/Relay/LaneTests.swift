@@ -3,7 +3,7 @@ import RelayRuntime
 import RelayWire
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LaneTests {
   @Test("families are spread over the lanes, however they are numbered", arguments: 1...16)
   func spread(_ lanes: Int) {
     for step in [1, 2, 3, 5, 16, 1_000, 1 << 32, UInt64(lanes)] {

@@ -3,7 +3,7 @@ import RelayRuntime
 import Synchronization
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct OverloadTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OverloadTests {
   @Test("a relay is full when no batch has emptied the queue for a while, and open when one has")
   func admission() {
     var admission = Admission()

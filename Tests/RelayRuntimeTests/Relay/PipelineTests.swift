@@ -4,7 +4,7 @@ import SQLiteStore
 import Testing
 
 /// Batches that are decided, stored and sent at the same time, slice by slice.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct PipelineTests {
   private static let rounds: UInt64 = 5
 
   /// Posts in all families, more than one commit takes.

@@ -9,6 +9,9 @@ import RelayWire
 import SQLiteStore
 import ZeroMQ
 
+/// How long a test waits for what must come, in milliseconds: what does not come at all is the failure, not what is late.
+let patience = 60_000
+
 /// A relay in this process, in a folder of its own, with real sockets and a real store.
 final class Rig: Sendable {
   let folder: URL
@@ -173,7 +176,7 @@ final class Peer {
 
   func sendRaw(_ frames: [[UInt8]]) throws { _ = try requests.send(frames) }
 
-  func receive(within milliseconds: Int = 5_000) throws -> ReplyEnvelope? {
+  func receive(within milliseconds: Int = patience) throws -> ReplyEnvelope? {
     guard try requests.waitUntilReadable(milliseconds: milliseconds),
       let message = try requests.receive()
     else { return nil }
@@ -199,7 +202,7 @@ final class Peer {
     return Envelope(device: device, requestID: family, request: .ping).encode()
   }
 
-  func ask(_ request: Request, within milliseconds: Int = 5_000) throws -> Reply? {
+  func ask(_ request: Request, within milliseconds: Int = patience) throws -> Reply? {
     try send(request)
     while let reply = try receive(within: milliseconds) {
       if reply.requestID == lastID { return reply.reply.opened() }
@@ -235,7 +238,7 @@ final class Peer {
     return false
   }
 
-  func broadcast(within milliseconds: Int = 2_000) throws -> Broadcast? {
+  func broadcast(within milliseconds: Int = patience) throws -> Broadcast? {
     guard try broadcasts.waitUntilReadable(milliseconds: milliseconds),
       let message = try broadcasts.receive()
     else { return nil }
@@ -250,7 +253,7 @@ final class Peer {
   }
 
   /// The next event on any channel.
-  func event(within milliseconds: Int = 2_000) throws -> Event? {
+  func event(within milliseconds: Int = patience) throws -> Event? {
     while let next = try broadcast(within: milliseconds) {
       if case .event(let event) = next { return event }
     }
