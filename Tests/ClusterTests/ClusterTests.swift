@@ -10,11 +10,12 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
 @Suite(.serialized) struct ClusterTests {
   private func run(_ command: String) async throws -> String {
     let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
     let result = try await Subprocess.run(
       .path(FilePath(cluster)), arguments: [command, "--directory", folder],
       output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-    #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+    // Where it failed, the logs that it names stay.
+    try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+    try FileManager.default.removeItem(atPath: folder)
     return result.standardOutput
   }
 

@@ -130,7 +130,9 @@ struct KillTable {
       case .sent: Status.all(layout).contains { $0.questions.contains { $0.id == id } }
       case .launch:
         isTraced("decided", id, in: Self.child) && (!appPIDs.isEmpty || handled(id) > 0)
-      case .attached, .acknowledged: isTraced(step.rawValue, after: id, in: Self.child)
+      // One that was launched for something else attached before, and takes this answer, too.
+      case .attached, .acknowledged:
+        isTraced(step.rawValue, after: id, in: Self.child) || handled(id) > 0
       case .bubble, .review, .answer: isTraced(step.rawValue, id, in: Self.guardian)
       case .prompt, .compose, .decided: isTraced(step.rawValue, id, in: Self.child)
       }
