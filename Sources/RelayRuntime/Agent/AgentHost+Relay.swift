@@ -195,9 +195,12 @@ extension AgentHost {
 
   /// Gives questions their turn, one of each connection after the other, up to `room`, which it takes from.
   func letAsk(_ room: inout Int) {
-    while room > 0, hasQuestions {
+    var isAnyLeft = true
+    while room > 0, isAnyLeft {
+      isAnyLeft = false
       for connection in connections.values where room > 0 {
-        guard let (question, address) = connection.pace.next() else { continue }
+        guard let (question, address) = connection.pace.next(Monotonic.now()) else { continue }
+        isAnyLeft = true
         room -= 1
         let wanted = devices[address]?.child?.step(.mayAsk(question), now: .now) ?? []
         let goes = wanted.contains { if case .send = $0 { true } else { false } }

@@ -18,10 +18,15 @@ package struct Pace<Item> {
   /// The shortest and the longest time for which an answer is expected: four times the usual one.
   private static var patience: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
 
+  /// A question that was not answered for so long takes up no room any more: its device may have been removed.
+  private static var forgottenAfter: UInt64 { 60_000_000_000 }
+
   private struct Sent {
-    /// `nil`: it has its turn and was not sent yet, as while the relay is given its key.
-    var at: UInt64?
+    /// When it was sent last, or had its turn.
+    var at: UInt64
     var isQuestion: Bool
+    /// A question has its turn before, as while the relay is given its key.
+    var isOnItsWay = true
   }
 
   private var window = Self.window.first
@@ -32,6 +37,8 @@ package struct Pace<Item> {
   /// How long an answer takes usually.
   private var usual: UInt64 = 0
   private var halved: UInt64 = 0
+  /// When those were looked for that take up room for nothing.
+  private var swept: UInt64 = 0
 
   /// A connection on which nothing was sent.
   package init() {}
@@ -45,9 +52,10 @@ package struct Pace<Item> {
     min(max(4 * usual, Self.patience.lowerBound), Self.patience.upperBound)
   }
 
-  /// Has a question wait for its turn; `false`: there is no place for it.
+  /// Has a question wait for its turn; `false`: there is no place for it. The turn that it had before is over.
   @discardableResult
   package mutating func wait(_ id: CommandID, _ item: Item) -> Bool {
+    forget(id)
     guard !held.contains(id) else { return true }
     guard held.count < Self.waitingMost else { return false }
     held.insert(id)
@@ -56,18 +64,33 @@ package struct Pace<Item> {
   }
 
   /// The question whose turn it is; it takes up room until it is answered, or gives its turn back.
-  package mutating func next() -> (id: CommandID, item: Item)? {
+  package mutating func next(_ now: UInt64) -> (id: CommandID, item: Item)? {
+    sweep(now)
     guard hasNext, let entry = waiting.popFirst() else { return nil }
     held.remove(entry.id)
-    if sent[entry.id] == nil { note(entry.id, Sent(at: nil, isQuestion: true)) }
+    note(entry.id, Sent(at: now, isQuestion: true, isOnItsWay: false))
     return entry
   }
 
   /// The question does not go after all.
   package mutating func giveBack(_ id: CommandID) {
-    guard let known = sent[id], known.at == nil else { return }
-    sent[id] = nil
-    questions -= 1
+    if sent[id]?.isOnItsWay == false { forget(id) }
+  }
+
+  @discardableResult
+  private mutating func forget(_ id: CommandID) -> Sent? {
+    let known = sent.removeValue(forKey: id)
+    if known?.isQuestion ?? false { questions -= 1 }
+    return known
+  }
+
+  /// Makes room where there is none, at most once a second.
+  private mutating func sweep(_ now: UInt64) {
+    guard !waiting.isEmpty, !hasNext, now >= swept + 1_000_000_000 else { return }
+    swept = now
+    for (id, known) in sent where known.isQuestion && now >= known.at + Self.forgottenAfter {
+      forget(id)
+    }
   }
 
   /// Whether the command is to be sent now, and not while the answer to it is on its way.
@@ -76,8 +99,9 @@ package struct Pace<Item> {
       note(id, Sent(at: now, isQuestion: false))
       return true
     }
-    if let at = known.at, now < at + patience { return false }
+    if known.isOnItsWay, now < known.at + patience { return false }
     sent[id]!.at = now
+    sent[id]!.isOnItsWay = true
     return true
   }
 
@@ -92,15 +116,13 @@ package struct Pace<Item> {
 
   /// The relay has answered; `isTooMuch`: it refused the command because it has too much to do.
   package mutating func answered(_ id: CommandID, isTooMuch: Bool, _ now: UInt64) {
-    guard let known = sent.removeValue(forKey: id) else { return }
-    if known.isQuestion { questions -= 1 }
-    guard let at = known.at else { return }
-    let took = now &- at
+    guard let known = forget(id), known.isOnItsWay else { return }
+    let took = now &- known.at
     usual = usual == 0 ? took : usual - usual / 8 + took / 8
     guard known.isQuestion else { return }
     if !isTooMuch {
       window = min(window + (halved == 0 ? 1 : 1 / window), Self.window.most)
-    } else if at >= halved {
+    } else if known.at >= halved {
       // One answer to all that was on its way.
       halved = now
       window = max(1, window / 2)

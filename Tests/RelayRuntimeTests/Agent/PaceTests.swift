@@ -29,7 +29,7 @@ import Testing
 
   /// Sends the questions whose turn it is.
   private func ask(_ pace: inout Pace<Int>, _ now: UInt64, _ sent: inout [Int]) {
-    while let (question, number) = pace.next() {
+    while let (question, number) = pace.next(now) {
       #expect(pace.maySend(question, now) == true)
       sent.append(number)
     }
@@ -63,7 +63,7 @@ import Testing
   func others() {
     var pace = Pace<Int>()
     for number in 0..<1_000 { pace.wait(id(number), number) }
-    while pace.next() != nil {}
+    while pace.next(1) != nil {}
     #expect(pace.maySend(id(5_000), 1) == true)
   }
 
@@ -73,16 +73,42 @@ import Testing
     var pace = Pace<Int>()
     var turns: [Int] = []
     for _ in 0..<2 { for number in 0..<1_000 { pace.wait(id(number), number) } }
-    while let next = pace.next() { turns.append(next.item) }
+    while let next = pace.next(1) { turns.append(next.item) }
     #expect(turns == Array(0..<Int(Pace<Int>.window.first)))
     pace.giveBack(id(7))
     pace.giveBack(id(7))
-    #expect(pace.next()?.item == turns.count)
-    #expect(pace.next() == nil)
+    #expect(pace.next(1)?.item == turns.count)
+    #expect(pace.next(1) == nil)
     // What was sent is on its way, whatever its device says.
     #expect(pace.maySend(id(8), 1) == true)
     pace.giveBack(id(8))
-    #expect(pace.next() == nil)
+    #expect(pace.next(1) == nil)
+  }
+
+  @Test(
+    "a question that wants its turn anew takes up no room meanwhile, as after its device was away")
+  func anew() {
+    var pace = Pace<Int>()
+    let first = Int(Pace<Int>.window.first)
+    for _ in 0..<2 {
+      for number in 0..<first { pace.wait(id(number), number) }
+      var sent: [Int] = []
+      ask(&pace, 1, &sent)
+      #expect(sent == Array(0..<first))
+    }
+  }
+
+  @Test("what is never answered gives its room to others in the end")
+  func forgotten() {
+    var pace = Pace<Int>()
+    let first = Int(Pace<Int>.window.first)
+    for number in 0..<2 * first { pace.wait(id(number), number) }
+    var sent: [Int] = []
+    ask(&pace, second, &sent)
+    ask(&pace, 60 * second, &sent)
+    #expect(sent == Array(0..<first))
+    ask(&pace, 61 * second, &sent)
+    #expect(sent == Array(0..<2 * first))
   }
 
   @Test("a command goes out again only when its answer is late, by what answers took before")
@@ -104,10 +130,10 @@ import Testing
     let hasPlace = (0..<Pace<Int>.waitingMost + 1).map { pace.wait(id($0), $0) }
     #expect(hasPlace.last == false && !hasPlace.dropLast().contains(false))
     #expect(pace.waitingCount == Pace<Int>.waitingMost)
-    while pace.next() != nil {}
+    while pace.next(1) != nil {}
     pace.restart()
     #expect(pace.waitingCount == 0)
     pace.wait(id(0), 0)
-    #expect(pace.next()?.item == 0)
+    #expect(pace.next(1)?.item == 0)
   }
 }

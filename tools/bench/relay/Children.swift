@@ -92,7 +92,7 @@ struct Children {
   }
 
   private mutating func takeTurns(_ devices: inout Devices) throws {
-    while let (command, number) = pace?.next() {
+    while let (command, number) = pace?.next(Monotonic.now()) {
       _ = pace!.maySend(command, Monotonic.now())
       try transmit(number, &devices)
     }
