@@ -15,6 +15,8 @@ extension Home {
     switch effect {
     case .persist(let changes): if device == Self.childDevice { keep(changes) }
     case .send(let id, let body): request(of: device, id, body)
+    case .wantsToAsk(let id):
+      queue += child.step(.mayAsk(id), now: now).map { (Self.childDevice, $0) }
     case .listen: break
     case .app(_, let reply): process?.give(.reply(reply))
     case .launch:

@@ -53,6 +53,9 @@ struct Household {
   var verifies = true
   /// As devices of one host: what one of them was fooled by, all would be.
   let verified = Verified()
+  /// Whether a question has its turn when it wants it.
+  var givesTurns = true
+  var wantingToAsk: [CommandID] = []
   private var nextSeed: UInt64 = 1
   private var nextQuestion: UInt64 = 0
 
@@ -110,18 +113,19 @@ struct Household {
   }
 
   /// Starts a device from what is durable.
-  mutating func restore(_ id: UInt32) {
+  mutating func restore(_ id: UInt32, _ security: Security? = nil) {
+    let security = security ?? self.security(id)
     let records = (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" }
       .map { try! DeviceRecord.decode(key: $0.key.bytes, value: $0.value) }
     let person = roster.device(DeviceID(id))!.person
     if roster.person(person)!.role == .child {
       children[id] = ChildMachine(
-        address(id), of: person, apps: [Self.app], security: security(id), restoring: records,
+        address(id), of: person, apps: [Self.app], security: security, restoring: records,
         ids: ids())
       startApp(on: id)
     } else {
       guardians[id] = GuardianMachine(
-        address(id), of: person, security: security(id), restoring: records, ids: ids())
+        address(id), of: person, security: security, restoring: records, ids: ids())
     }
   }
 
@@ -244,6 +248,9 @@ struct Household {
         }
       }
     case .send(let number, let body): if !away.contains(id) { request(id, number, body) }
+    case .wantsToAsk(let command):
+      wantingToAsk.append(command)
+      if givesTurns { child(id, .mayAsk(command)) }
     case .app(_, let reply):
       for reply in tellApp(reply, id) { tell(reply, id) }
     case .notify(.disbelieved(let problem)): problems[id, default: []].append(problem)

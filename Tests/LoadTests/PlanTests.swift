@@ -32,6 +32,22 @@ import ZeroMQ
     #expect((0.60...0.66).contains(short))
   }
 
+  @Test("the devices' processes are called the limit where they took the machine and were late")
+  func limit() {
+    var machine = Results.Machine()
+    machine.cores = 4
+    func isLimit(done: Double, relay: Double, workers: Double) -> Bool {
+      Results.Step(
+        offered: 1_000, achieved: done, approvals: Percentiles(Latency.histogram()), unfinished: 0,
+        holds: nil, relayCores: relay, workerCores: workers
+      ).isLimitedByDevices(of: machine)
+    }
+    #expect(isLimit(done: 500, relay: 0.4, workers: 3))
+    #expect(!isLimit(done: 990, relay: 0.4, workers: 3))
+    #expect(!isLimit(done: 500, relay: 0.4, workers: 2))
+    #expect(!isLimit(done: 500, relay: 2, workers: 1.5))
+  }
+
   @Test("objectives and mixes are read, and others are refused") func texts() {
     #expect(Objective("p99=50ms")?.limit == 50)
     #expect(Objective("p99.9=2s")?.limit == 2_000)

@@ -49,6 +49,8 @@ final class Crowd: Responder, LocalApps, AgentObserver {
     var refused = 0
     var wrongAnswers = 0
 
+    var over: Int { finished + alreadyAsked + refused }
+
     static func += (a: inout Counts, b: Counts) {
       a.asked += b.asked
       a.finished += b.finished
@@ -117,6 +119,8 @@ final class Crowd: Responder, LocalApps, AgentObserver {
 
   /// Whether nothing is under way: every question is handled and shown, every command is settled.
   var isIdle: Bool { state.withLock { $0.flights.isEmpty && $0.commands.isEmpty } }
+  /// Questions that came to their end.
+  var over: Int { state.withLock { $0.counts.over } }
   /// Devices that have their family and its channels.
   var readyCount: Int { state.withLock { $0.ready.count } }
 

@@ -11,8 +11,10 @@ import ZeroMQ
 actor LoadRun {
   /// Seconds between the order of a run and its first arrival.
   private static let lead = 0.3
-  /// Seconds that what is under way at the end of a run may still take.
-  private static let drain = 60.0
+  /// Seconds after a run in which nothing is finished, when what is still under way is given up: more than the
+  /// longest wait of a device that was told to come again. And seconds after which it is in any case.
+  private static let patience = 90.0
+  private static let drain = 1_800.0
   /// Seconds that set-up may take for each thousand families, and at least.
   private static let setUpLimit = 120.0
 
@@ -180,7 +182,7 @@ actor LoadRun {
     let cpuBefore = cpu
     let order = Run(
       families: settings.families, seed: settings.seed, mix: settings.mix, rate: rate,
-      seconds: seconds, first: runs << 40, start: start, drain: Self.drain)
+      seconds: seconds, first: runs << 40, start: start, patience: Self.patience, drain: Self.drain)
     runs += 1
     for worker in workers { worker.order(.run(order)) }
     // Of hours, so many moments that a picture shows them all.

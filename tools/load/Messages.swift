@@ -44,7 +44,9 @@ struct Run: Codable {
   var first: UInt64
   /// When it starts, in nanoseconds of `Monotonic`.
   var start: UInt64
-  /// Seconds that what is under way at the end may still take.
+  /// Seconds in which nothing is finished, after the last question, when what is still under way is given up;
+  /// and seconds after which it is in any case.
+  var patience: Double
   var drain: Double
 }
 

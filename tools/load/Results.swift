@@ -48,6 +48,15 @@ struct Results: Codable {
     /// Cores that were busy: the relay's, the workers'.
     var relayCores: Double
     var workerCores: Double
+
+    /// Part of the machine that is busy when there is no more to be had.
+    private static let all = 0.8
+
+    /// Whether the rate was not held, and the devices' processes had most of a machine that had no more.
+    func isLimitedByDevices(of machine: Machine) -> Bool {
+      achieved < 0.95 * offered && workerCores > relayCores
+        && workerCores + relayCores > Self.all * Double(machine.cores)
+    }
   }
   /// One second.
   struct Moment: Codable {

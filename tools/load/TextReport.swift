@@ -27,6 +27,13 @@ enum TextReport {
               + [step.relayCores.short, step.workerCores.short]
               + (step.holds.map { [$0 ? "yes" : "no"] } ?? [])
           }))
+    for step in results.steps where step.isLimitedByDevices(of: results.machine) {
+      parts.append(
+        """
+        At \(step.offered.short)/s the devices' processes were the limit: they took \(step.workerCores.short) of \(results.machine.cores) cores, the relay \(step.relayCores.short).
+        They did \(step.achieved.short) a second; each question waited for its turn, which counts in its time.
+        """)
+    }
     parts.append(
       Table.render(
         [

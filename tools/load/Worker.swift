@@ -148,12 +148,15 @@ actor Worker {
     let generator = Generator(run, hosting, hosts.map { ($0.host, $0.crowd) })
     asked += await generator.run()
     let end = Monotonic.now() + UInt64(run.drain * 1e9)
+    var (over, moved) = (0, Monotonic.now())
     // A busy host may not have begun yet with what it was handed.
     while hosts.reduce(0, { $0 + $1.crowd.asked }) < asked
       || !hosts.allSatisfy({ $0.crowd.isIdle }),
-      Monotonic.now() < end
+      Monotonic.now() < min(end, moved + UInt64(run.patience * 1e9))
     {
       try? await Task.sleep(for: Self.look)
+      let now = hosts.reduce(0) { $0 + $1.crowd.over }
+      if now > over { (over, moved) = (now, Monotonic.now()) }
     }
     tellSecond()
     Self.tell(.ran(unfinished: hosts.reduce(0) { $0 + $1.crowd.underway }))

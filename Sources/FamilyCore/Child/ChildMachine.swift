@@ -15,6 +15,8 @@ public struct ChildMachine: Sendable {
     case reply(UInt64, Reply)
     /// A broadcast came, with its content opened.
     case broadcast(Broadcast)
+    /// There is room for the question that wanted to go.
+    case mayAsk(CommandID)
     /// An app on this device asks for something.
     case app(AppID, AppRequest)
     /// The app's connection is gone, or, when `exited`, its process.
@@ -129,6 +131,7 @@ public struct ChildMachine: Sendable {
     case .disconnected: link.disconnected()
     case .reply(let id, let reply): link.reply(id, reply, now, &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
+    case .mayAsk(let id): link.mayAsk(id, now)
     case .timer: link.timer(now, &out)
     case .clockSetBack:
       link.clockSetBack(now)

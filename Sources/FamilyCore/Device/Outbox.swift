@@ -3,7 +3,7 @@ import FamilyModel
 /// The commands that the relay has not acknowledged, in the order in which they were given.
 ///
 /// A command is sent when it enters, again after each reattachment, and again when its wait is over;
-/// its id makes the repetition harmless.
+/// its id makes the repetition harmless. A question waits for its turn before, as long as there are many.
 struct Outbox: Sendable {
   struct Pending: Hashable, Sendable {
     var position: UInt64
@@ -12,6 +12,10 @@ struct Outbox: Sendable {
     var attempts = 0
     var refusals = 0
     var due = Instant(milliseconds: .max)
+    /// Whether it may go; a question may once it has its turn.
+    var hasTurn = false
+
+    var mayGo: Bool { if case .ask = command { hasTurn } else { true } }
   }
 
   private(set) var pending: [Pending] = []
@@ -49,7 +53,17 @@ struct Outbox: Sendable {
 
   /// Nothing is sent while there is no connection.
   mutating func suspend() {
-    for index in pending.indices { pending[index].due = Instant(milliseconds: .max) }
+    for index in pending.indices {
+      pending[index].due = Instant(milliseconds: .max)
+      pending[index].hasTurn = false
+    }
+  }
+
+  /// It is the question's turn.
+  mutating func giveTurn(_ id: CommandID, _ now: Instant) {
+    guard let index = pending.firstIndex(where: { $0.id == id && !$0.mayGo }) else { return }
+    pending[index].hasTurn = true
+    pending[index].due = now
   }
 
   mutating func postpone(_ id: CommandID, until: Instant) {
@@ -57,8 +71,8 @@ struct Outbox: Sendable {
   }
 
   /// The relay has too much to do. Who was refused together must not come back together: the wait grows with
-  /// each refusal, and is up to twice as long by a part that the command's id, which is random, decides.
-  /// Repetitions do not count: most of a question that had to wait on this side never left.
+  /// each refusal, not with repetitions, and is up to twice as long by a part that the command's id, which is
+  /// random, decides. A question needs another turn.
   mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, _ now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
     let refusals = pending[index].refusals
@@ -66,17 +80,23 @@ struct Outbox: Sendable {
     let wait = max(Timing.backoff(refusals, first, Timing.requestMost), Int64(retryAfter))
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
+    pending[index].hasTurn = false
     pending[index].due = now + wait + Int64(source.next() % UInt64(wait))
   }
 
-  /// Takes what is due, in order, and sets when each is due again.
+  /// Takes what is due, in order, and sets when each is due again; of what may not go yet, this is when it
+  /// asks for its turn again.
   mutating func takeDue(_ now: Instant) -> [Pending] {
     var due: [Pending] = []
     for index in pending.indices where pending[index].due <= now {
-      let wait = Timing.backoff(
-        pending[index].attempts, Timing.requestFirst, Timing.requestMost)
-      pending[index].attempts += 1
-      pending[index].due = now + wait
+      if pending[index].mayGo {
+        let wait = Timing.backoff(
+          pending[index].attempts, Timing.requestFirst, Timing.requestMost)
+        pending[index].attempts += 1
+        pending[index].due = now + wait
+      } else {
+        pending[index].due = now + Timing.requestMost
+      }
       due.append(pending[index])
     }
     return due

@@ -124,7 +124,6 @@ extension AgentHost {
         // A device's own event is an answer to its command, too.
         if case .event(let event) = broadcast {
           connection.pace.answered(event.command, isTooMuch: false, Monotonic.now())
-          self.sendWaiting(on: connection)
         }
         for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
@@ -158,44 +157,56 @@ extension AgentHost {
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
     guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
-    if case .command(let command, let body, _) = request {
-      let isQuestion = if case .ask = body { true } else { false }
-      let verdict = connection.pace.offer(
-        command, isQuestion: isQuestion, Monotonic.now(), (address, id, request))
-      // Where the relay cannot take it yet, it waits here, or the machine's timer brings it again.
-      guard verdict == .now else { return }
+    // The machine's timer brings again what is not sent now.
+    if case .command(let command, _, _) = request,
+      !connection.pace.maySend(command, Monotonic.now())
+    {
+      return
     }
-    // The machine asks again when its timer wants to.
     if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, .now) {
       return
     }
-    send(id, request, of: address, on: connection)
-  }
-
-  private func send(
-    _ id: UInt64, _ request: Request, of address: DeviceAddress, on connection: RelayConnection
-  ) {
     let envelope = Envelope(device: address, requestID: id, request: request)
     // Full or not connected: the machine's timers send it again.
     guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
   }
 
-  /// The answer to a command may make room for a question that waits.
+  /// The answer to a command makes room for a question that waits.
   private func settle(_ reply: Reply, on connection: RelayConnection) {
     let now = Monotonic.now()
     switch reply {
     case .accepted(let id, _): connection.pace.answered(id, isTooMuch: false, now)
     case .refused(let id, let problem):
       connection.pace.answered(id, isTooMuch: problem.code == Problem.overloaded.code, now)
-    default: return
+    case .page(_, let events, _):
+      for event in events { connection.pace.answered(event.command, isTooMuch: false, now) }
+    default: break
     }
-    sendWaiting(on: connection)
   }
 
-  private func sendWaiting(on connection: RelayConnection) {
-    while let next = connection.pace.next(Monotonic.now()) {
-      guard devices[next.device]?.isReachable ?? false else { continue }
-      send(next.id, next.request, of: next.device, on: connection)
+  /// A question of the device has its turn once there is room.
+  func wait(_ question: CommandID, of address: DeviceAddress) {
+    guard let device = devices[address], device.isReachable else { return }
+    connection(of: device)?.pace.wait(question, address)
+  }
+
+  /// Whether it is the turn of a question.
+  var hasQuestions: Bool { connections.values.contains { $0.pace.hasNext } }
+
+  /// Gives questions their turn, one of each connection after the other, up to `room`, which it takes from.
+  func letAsk(_ room: inout Int) {
+    var isAnyLeft = true
+    while room > 0, isAnyLeft {
+      isAnyLeft = false
+      for connection in connections.values where room > 0 {
+        guard let (question, address) = connection.pace.next(Monotonic.now()) else { continue }
+        isAnyLeft = true
+        room -= 1
+        let wanted = devices[address]?.child?.step(.mayAsk(question), now: .now) ?? []
+        let goes = wanted.contains { if case .send = $0 { true } else { false } }
+        if !goes { connection.pace.giveBack(question) }
+        perform(wanted, for: address)
+      }
     }
   }
 

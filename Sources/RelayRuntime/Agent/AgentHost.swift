@@ -38,6 +38,9 @@ public actor AgentHost: Service {
 
   /// Most messages that one socket gives before another has its turn.
   static let drainLimit = 512
+  /// Questions that have their turn in one turn of the thread, which first takes all that has come: what ends
+  /// questions comes before what begins them, and a host that is late is not later with each one.
+  private static let questionsATurn = 32
   /// Nanoseconds that a durable change waits for company when nothing is sent because of it.
   private static let unhurried: UInt64 = 5_000_000
 
@@ -192,6 +195,8 @@ public actor AgentHost: Service {
         changesDue = changesDue ?? Monotonic.now() + Self.unhurried
         if observer != nil { observed.append((address, records)) }
         statusIsStale = true
+      } else if case .wantsToAsk(let question) = effect {
+        wait(question, of: address)
       } else {
         effects.append((address, effect))
       }
@@ -223,11 +228,14 @@ public actor AgentHost: Service {
     speakForAll()
     attachNext()
     trim(now)
+    var room = Self.questionsATurn
+    letAsk(&room)
     while !effects.isEmpty || changesDue.map({ $0 <= Monotonic.now() }) ?? false {
       commit()
       let wanted = effects
       effects = []
       for (address, effect) in wanted { carryOut(effect, for: address) }
+      letAsk(&room)
     }
     if statusIsStale { onChange?() }
     writeStatus(now)
@@ -247,6 +255,7 @@ public actor AgentHost: Service {
 
   /// When there is something to do even if nothing happens, in nanoseconds of `Monotonic`.
   private func nextTurn(after now: Instant) -> UInt64? {
+    if hasQuestions { return Monotonic.now() }
     let status = statusIsStale ? statusWritten + Self.statusInterval : nil
     let wall = [timers.deadline, status, trimAt].compactMap { $0 }.min()
     let due = wall.map { wall in

@@ -5,25 +5,28 @@ package import FamilyModel
 /// and commands are not sent again while their answer can still be expected.
 ///
 /// The window for questions grows by one for each that the relay takes, until it refuses one as too many;
-/// from then on by one for each windowful, and each refusal halves it; what finds no room waits here, in order,
-/// and goes when others were answered.
+/// from then on by one for each windowful, and each refusal halves it; what finds no room waits in its device,
+/// neither sealed nor signed, stands here in order, and has its turn when others were answered.
 /// Other commands are never held back: they end what is under way. Moments are nanoseconds of `Monotonic`.
 package struct Pace<Item> {
   /// Questions on their way: at first, at most.
   package static var window: (first: Double, most: Double) { (256, 4_096) }
-  /// Questions that wait here; of those beyond the device itself knows to send them again.
+  /// Questions that stand in line; those beyond try again.
   package static var waitingMost: Int { 16_384 }
   /// Commands on their way that are remembered; of those beyond, repetitions are not noticed.
   private static var rememberedMost: Int { 65_536 }
   /// The shortest and the longest time for which an answer is expected: four times the usual one.
   private static var patience: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
 
-  /// What becomes of a command: it goes now; it waits here, or its answer is on its way; there is no room.
-  package enum Verdict: Hashable, Sendable { case now, later, never }
+  /// A question that was not answered for so long takes up no room any more: its device may have been removed.
+  private static var forgottenAfter: UInt64 { 60_000_000_000 }
 
   private struct Sent {
+    /// When it was sent last, or had its turn.
     var at: UInt64
     var isQuestion: Bool
+    /// A question has its turn before, as while the relay is given its key.
+    var isOnItsWay = true
   }
 
   private var window = Self.window.first
@@ -34,53 +37,89 @@ package struct Pace<Item> {
   /// How long an answer takes usually.
   private var usual: UInt64 = 0
   private var halved: UInt64 = 0
+  /// When those were looked for that take up room for nothing.
+  private var swept: UInt64 = 0
 
   /// A connection on which nothing was sent.
   package init() {}
 
-  /// Questions that wait here.
+  /// Questions that wait for their turn.
   package var waitingCount: Int { held.count }
+  /// Whether it is a question's turn.
+  package var hasNext: Bool { !waiting.isEmpty && questions < Int(window) }
 
   private var patience: UInt64 {
     min(max(4 * usual, Self.patience.lowerBound), Self.patience.upperBound)
   }
 
-  /// Whether the command is to be sent now; a question that is not waits here.
-  package mutating func offer(
-    _ id: CommandID, isQuestion: Bool, _ now: UInt64, _ item: @autoclosure () -> Item
-  ) -> Verdict {
-    if let known = sent[id] {
-      guard now >= known.at + patience else { return .later }
-      sent[id]!.at = now
-      return .now
-    }
-    guard !isQuestion || questions < Int(window) && held.isEmpty else {
-      if held.contains(id) { return .later }
-      guard held.count < Self.waitingMost else { return .never }
-      held.insert(id)
-      waiting.append((id, item()))
-      return .later
-    }
-    note(id, isQuestion, now)
-    return .now
+  /// Has a question wait for its turn; `false`: there is no place for it. The turn that it had before is over.
+  @discardableResult
+  package mutating func wait(_ id: CommandID, _ item: Item) -> Bool {
+    forget(id)
+    guard !held.contains(id) else { return true }
+    guard held.count < Self.waitingMost else { return false }
+    held.insert(id)
+    waiting.append((id, item))
+    return true
   }
 
-  private mutating func note(_ id: CommandID, _ isQuestion: Bool, _ now: UInt64) {
+  /// The question whose turn it is; it takes up room until it is answered, or gives its turn back.
+  package mutating func next(_ now: UInt64) -> (id: CommandID, item: Item)? {
+    sweep(now)
+    guard hasNext, let entry = waiting.popFirst() else { return nil }
+    held.remove(entry.id)
+    note(entry.id, Sent(at: now, isQuestion: true, isOnItsWay: false))
+    return entry
+  }
+
+  /// The question does not go after all.
+  package mutating func giveBack(_ id: CommandID) {
+    if sent[id]?.isOnItsWay == false { forget(id) }
+  }
+
+  @discardableResult
+  private mutating func forget(_ id: CommandID) -> Sent? {
+    let known = sent.removeValue(forKey: id)
+    if known?.isQuestion ?? false { questions -= 1 }
+    return known
+  }
+
+  /// Makes room where there is none, at most once a second.
+  private mutating func sweep(_ now: UInt64) {
+    guard !waiting.isEmpty, !hasNext, now >= swept + 1_000_000_000 else { return }
+    swept = now
+    for (id, known) in sent where known.isQuestion && now >= known.at + Self.forgottenAfter {
+      forget(id)
+    }
+  }
+
+  /// Whether the command is to be sent now, and not while the answer to it is on its way.
+  package mutating func maySend(_ id: CommandID, _ now: UInt64) -> Bool {
+    guard let known = sent[id] else {
+      note(id, Sent(at: now, isQuestion: false))
+      return true
+    }
+    if known.isOnItsWay, now < known.at + patience { return false }
+    sent[id]!.at = now
+    sent[id]!.isOnItsWay = true
+    return true
+  }
+
+  private mutating func note(_ id: CommandID, _ command: Sent) {
     if sent.count >= Self.rememberedMost {
       sent.removeAll(keepingCapacity: true)
       questions = 0
     }
-    sent[id] = Sent(at: now, isQuestion: isQuestion)
-    if isQuestion { questions += 1 }
+    sent[id] = command
+    if command.isQuestion { questions += 1 }
   }
 
   /// The relay has answered; `isTooMuch`: it refused the command because it has too much to do.
   package mutating func answered(_ id: CommandID, isTooMuch: Bool, _ now: UInt64) {
-    guard let known = sent.removeValue(forKey: id) else { return }
+    guard let known = forget(id), known.isOnItsWay else { return }
     let took = now &- known.at
     usual = usual == 0 ? took : usual - usual / 8 + took / 8
     guard known.isQuestion else { return }
-    questions -= 1
     if !isTooMuch {
       window = min(window + (halved == 0 ? 1 : 1 / window), Self.window.most)
     } else if known.at >= halved {
@@ -88,14 +127,6 @@ package struct Pace<Item> {
       halved = now
       window = max(1, window / 2)
     }
-  }
-
-  /// A question that may go now.
-  package mutating func next(_ now: UInt64) -> Item? {
-    guard questions < Int(window), let entry = waiting.popFirst() else { return nil }
-    held.remove(entry.id)
-    note(entry.id, true, now)
-    return entry.item
   }
 
   /// The connection is gone, and what was on its way with it; devices bring their commands again. What the

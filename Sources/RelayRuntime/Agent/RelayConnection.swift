@@ -10,7 +10,7 @@ final class RelayConnection {
   /// Of the attached devices.
   var presence = Presence()
   /// Of commands.
-  var pace = Pace<(device: DeviceAddress, id: UInt64, request: Request)>()
+  var pace = Pace<DeviceAddress>()
   private var message = Multipart()
   /// The device of this key that was the first to listen to a topic: mostly the only one.
   private var first: [[UInt8]: DeviceAddress] = [:]

@@ -11,6 +11,8 @@ extension World {
       // As its host would say it: every other time.
       let request = request == .ping && id % 2 == 0 ? .present([]) : request
       send(Envelope(device: device.address, requestID: id, request: request), from: index)
+    case .wantsToAsk(let id):
+      perform(device.child!.step(.mayAsk(id), now: clock(device.clock)), device)
     case .listen(let channels, let anew): listen(channels.map(\.topic), anew, device, index)
     case .app(let app, let reply): tell(app, reply, device, index)
     case .launch(let app, _):

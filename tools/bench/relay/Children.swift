@@ -82,14 +82,19 @@ struct Children {
 
   private mutating func send(_ number: UInt64, _ devices: inout Devices) throws {
     guard let begun = open[number]?.begun else { return }
-    let command = commands.id(number, at: begun)
-    let verdict = pace?.offer(command, isQuestion: true, Monotonic.now(), number)
-    switch verdict ?? .now {
-    case .now: try transmit(number, &devices)
-    case .later: break
-    case .never:
+    guard pace != nil else { return try transmit(number, &devices) }
+    if pace!.wait(commands.id(number, at: begun), number) {
+      try takeTurns(&devices)
+    } else {
       result.unsent += 1
       wait(number, milliseconds: 1_000)
+    }
+  }
+
+  private mutating func takeTurns(_ devices: inout Devices) throws {
+    while let (command, number) = pace?.next(Monotonic.now()) {
+      _ = pace!.maySend(command, Monotonic.now())
+      try transmit(number, &devices)
     }
   }
 
@@ -153,8 +158,7 @@ struct Children {
       case .other: break
       }
     }
-    let now = Monotonic.now()
-    while let next = pace?.next(now) { try transmit(next, &devices) }
+    try takeTurns(&devices)
   }
 
   /// It may have been decided before, or forgotten.

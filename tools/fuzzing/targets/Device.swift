@@ -15,7 +15,12 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
     digest: { _, _ in [1] })
   var now = Instant(milliseconds: 1_000_000)
   write(guardian.step(.connected, now: now))
-  write(child.step(.connected, now: now))
+  func stepChild(_ input: ChildMachine.Input) {
+    let effects = child.step(input, now: now)
+    write(effects)
+    for case .wantsToAsk(let id) in effects { stepChild(.mayAsk(id)) }
+  }
+  stepChild(.connected)
   var steps = 0
   while !input.isAtEnd, steps < 64 {
     steps += 1
@@ -26,28 +31,28 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
         continue
       }
       write(guardian.step(.reply(reply.requestID, reply.reply.opened()), now: now))
-      write(child.step(.reply(reply.requestID, reply.reply.opened()), now: now))
+      stepChild(.reply(reply.requestID, reply.reply.opened()))
     case 2, 3:
       guard let broadcast = try? Broadcast.decode(input.chunk()).opened() else { continue }
       write(guardian.step(.broadcast(broadcast), now: now))
-      write(child.step(.broadcast(broadcast), now: now))
+      stepChild(.broadcast(broadcast))
     case 4:
       now = now + Int64(input.byte()) * 500
       write(guardian.step(.timer, now: now))
-      write(child.step(.timer, now: now))
+      stepChild(.timer)
     case 5:
       let chunk = input.chunk()
       guard let request = try? chunk.withUnsafeBytes({ try AppRequest.decode($0) }) else {
         continue
       }
-      write(child.step(.app(AppID("a"), request), now: now))
+      stepChild(.app(AppID("a"), request))
     case 6:
       let prompt = UInt64(input.byte())
       let answers: [PromptAnswer] = [
         .cancel, .askByMessage, .inPerson, .send(names: []), .remind, .acknowledge,
         .share, .dontShare, .passcode("2580", choice: nil),
       ]
-      write(child.step(.answered(prompt: prompt, answers[input.pick(answers.count)]), now: now))
+      stepChild(.answered(prompt: prompt, answers[input.pick(answers.count)]))
     default:
       for bubble in guardian.open(now: now) {
         write(

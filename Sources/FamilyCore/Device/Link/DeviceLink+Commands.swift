@@ -10,6 +10,11 @@ extension DeviceLink {
     if state == .attached { outbox.postpone(id, until: now) }
   }
 
+  /// It is the turn of this question; one that has left meanwhile needs none.
+  mutating func mayAsk(_ id: CommandID, _ now: Instant) {
+    if state == .attached { outbox.giveTurn(id, now) }
+  }
+
   mutating func reply(_ id: UInt64, _ reply: Reply, _ now: Instant, _ out: inout Output) {
     switch reply {
     case .attached(let channels): attached(channels, now, &out)

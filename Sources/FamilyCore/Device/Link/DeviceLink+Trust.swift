@@ -87,9 +87,14 @@ extension DeviceLink {
     }
   }
 
-  /// Sends what is due. What lacks a key makes one, and waits until the relay has it.
+  /// Sends what is due. What lacks a key makes one, and waits until the relay has it. A question asks for its
+  /// turn first: until then it costs no seal, no signature and no key.
   mutating func sendDue(_ now: Instant, _ out: inout Output) {
     for pending in outbox.takeDue(now) {
+      guard pending.mayGo else {
+        out.sends.append(.wantsToAsk(pending.id))
+        continue
+      }
       switch dress(pending.id, pending.command) {
       case .ready(let ready): request(ready, attempt: pending.attempts, &out)
       case .notYet: isWaiting = true

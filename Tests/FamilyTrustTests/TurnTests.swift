@@ -1,0 +1,96 @@
+import FamilyCore
+import FamilyModel
+import FamilyTrust
+import Synchronization
+import Testing
+
+/// A vault that counts what is made for others.
+private final class CountingVault: DeviceVault {
+  let made = Mutex(0)
+  private let vault: KeyVault
+  init(_ vault: KeyVault) { self.vault = vault }
+
+  private func counted<R>(_ result: R) -> R {
+    made.withLock { $0 += 1 }
+    return result
+  }
+  func sign(_ bytes: [UInt8]) -> [UInt8] { counted(vault.sign(bytes)) }
+  func makeKey() -> [UInt8] { counted(vault.makeKey()) }
+  func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8]) -> Content {
+    counted(vault.seal(content, name, key, binding: binding))
+  }
+
+  var agreementKey: [UInt8] { vault.agreementKey }
+  func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+    vault.verify(publicKey, signature, bytes)
+  }
+  func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
+    vault.open(content, key, binding: binding)
+  }
+  func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] { vault.digest(bytes, under: key) }
+  func bytes(of content: Content) -> [UInt8] { vault.bytes(of: content) }
+  func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    vault.wrap(key, for: reader, binding: binding)
+  }
+  func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    vault.unwrap(wrapped, binding: binding)
+  }
+  func keyName(of content: Content) -> ContentKeyID? { vault.keyName(of: content) }
+}
+
+@Suite struct TurnTests {
+  /// A family whose child's device counts what it makes; its questions wait for their turn.
+  private func home() -> (Household, CountingVault) {
+    var home = Household()
+    home.disconnect(3)
+    let vault = CountingVault(KeyVault(home.keys[3]!, sharing: home.verified))
+    home.restore(3, Security(vault, organizerKey: home.keys[1]!.signingKey))
+    home.connect(3)
+    home.givesTurns = false
+    return (home, vault)
+  }
+
+  private func questions(_ home: Household) -> Int {
+    home.log.count { if case .asked = $0.body { true } else { false } }
+  }
+
+  @Test(
+    "a question that waits for its turn makes no key, is not sealed and not signed, however long")
+  func waits() throws {
+    var (home, vault) = home()
+    let before = vault.made.withLock { $0 }
+    home.ask("maria")
+    home.wait(300_000)
+    #expect(vault.made.withLock { $0 } == before)
+    let wanted = home.wantingToAsk
+    // At once, and where nobody answers, every half a minute.
+    #expect(wanted.count == 11 && Set(wanted).count == 1)
+
+    home.child(3, .mayAsk(try #require(wanted.first)))
+    // A key, its message's signature, the question's seal and its signature.
+    #expect(vault.made.withLock { $0 } == before + 4)
+    #expect(questions(home) == 1 && home.children[3]!.link.waiting.isEmpty)
+  }
+
+  @Test("a turn that comes when the device is off the network is not used; it asks for another one")
+  func offline() throws {
+    var (home, _) = home()
+    home.ask("maria")
+    let question = try #require(home.wantingToAsk.first)
+    home.disconnect(3)
+    #expect(home.children[3]!.step(.mayAsk(question), now: home.now) == [])
+    home.connect(3)
+    #expect(home.wantingToAsk == [question, question])
+    home.child(3, .mayAsk(question))
+    #expect(questions(home) == 1)
+    #expect(home.children[3]!.step(.mayAsk(question), now: home.now) == [])
+  }
+
+  @Test("what a person answers or writes waits for no turn")
+  func others() {
+    var (home, _) = home()
+    home.child(3, .post("Hello"))
+    #expect(home.log.contains { if case .posted = $0.body { true } else { false } })
+    #expect(home.wantingToAsk.isEmpty)
+  }
+}
