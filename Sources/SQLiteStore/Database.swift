@@ -13,13 +13,13 @@ enum Database {
   ///
   /// - Parameters:
   ///   - application: Tells the two kinds of stores apart, in the header of the file.
-  ///   - version: Of the schema.
+  ///   - versions: Of the schema: the newest one, and those before it that need no change but of their number.
   ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
   ///   - isShared: Other connections of this process use the file, too, and one of them copies the
   ///     write-ahead log. This makes SQLite's VFS `unix-excl` the one of the whole process.
   static func open(
-    _ path: String, application: Int32, version: Int32, synchronous: String, cacheKilobytes: Int,
-    isShared: Bool = false, schema: String
+    _ path: String, application: Int32, versions: ClosedRange<Int32>, synchronous: String,
+    cacheKilobytes: Int, isShared: Bool = false, schema: String
   ) throws(StoreError) -> DatabaseQueue {
     let isNew = !FileManager.default.fileExists(atPath: path)
     if isNew {
@@ -39,7 +39,7 @@ enum Database {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let foundVersion = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-        guard tables == 0 || found == application && foundVersion == version else {
+        guard tables == 0 || found == application && versions ~= foundVersion else {
           throw StoreError.wrongVersion("application \(found), version \(foundVersion)")
         }
         if !isShared { try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -48,10 +48,11 @@ enum Database {
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
-        let made =
-          "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)"
+        let mark =
+          "PRAGMA application_id = \(application); PRAGMA user_version = \(versions.upperBound);"
+        let made = tables == 0 ? mark + schema : foundVersion < versions.upperBound ? mark : ""
         // Also where there is nothing to make: it takes the lock now, and not at the first commit.
-        try db.execute(sql: "BEGIN IMMEDIATE; \(tables == 0 ? made : "") COMMIT")
+        try db.execute(sql: "BEGIN IMMEDIATE; \(made) COMMIT")
       }
       return queue
     }
