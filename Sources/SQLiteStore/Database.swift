@@ -27,7 +27,6 @@ enum Database {
         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     return try guarded { () throws -> DatabaseQueue in
-      if synchronous == "FULL" { try sync(path + "-wal") }
       if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in
@@ -53,6 +52,8 @@ enum Database {
         let made = tables == 0 ? mark + schema : foundVersion < versions.upperBound ? mark : ""
         // Also where there is nothing to make: it takes the lock now, and not at the first commit.
         try db.execute(sql: "BEGIN IMMEDIATE; \(made) COMMIT")
+        // Now nobody else writes to it.
+        if synchronous == "FULL", tables > 0 { try db.renewLog() }
       }
       return queue
     }
@@ -71,15 +72,6 @@ enum Database {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busy)
     return configuration
-  }
-
-  /// A killed process may have left commits that it did not come to sync. Who opens the file reads them, and
-  /// tells others of them: before that they are synced, or the next power cut takes them back.
-  private static func sync(_ path: String) throws {
-    let descriptor = Glibc.open(path, O_RDWR)
-    guard descriptor >= 0 else { return }
-    defer { Glibc.close(descriptor) }
-    guard fdatasync(descriptor) == 0 else { throw StoreError.io("sync failed: \(errno)") }
   }
 
   /// Runs the body and says in the store's words what went wrong.
