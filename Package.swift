@@ -175,7 +175,8 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("FamilyModelTests", ["FamilyModel"]),
     tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
-    tests("SimulationTests", ["Simulation", "History", subprocess, system]),
+    tests(
+      "SimulationTests", ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, system]),
     tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
     tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
     tests("WordingTests", ["FamilyModel", "Wording"]),

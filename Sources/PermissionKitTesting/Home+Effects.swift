@@ -113,7 +113,7 @@ extension Home {
     for effect in relay.step(input, now: now) {
       switch effect {
       case .append(_, let event): log.append(event)
-      case .cursor, .approve: break
+      case .snapshot, .cursor, .approve: break
       case .reply(let device, let id, let reply): deliver(.reply(id, reply), to: device.device)
       case .page(let device, let id, let audience, let after, _):
         let events = log.filter { $0.audience == audience && $0.seq > after }

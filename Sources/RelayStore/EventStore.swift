@@ -7,10 +7,12 @@ public protocol EventStore: AnyObject {
   /// - Throws: `conflict` for an event that is not the next of its family; `full`: nothing was kept. `io`: all or
   ///   nothing was; who opens the file again finds out.
   func commit(_ batch: Batch) throws(StoreError)
-  /// Everything of a family.
+  /// The family's newest snapshot; none where its sum is wrong, since it is a cache.
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot?
+  /// The family's events after `seq`, and its cursors.
   ///
   /// - Throws: `damaged` where a sum is wrong or an event is missing.
-  func load(_ family: FamilyID) throws(StoreError) -> StoredFamily
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
   /// A page of an audience's events after `seq`; at least one event, if there is one.
   func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
@@ -18,6 +20,13 @@ public protocol EventStore: AnyObject {
   func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64?
   /// Lets the file go.
   func close()
+}
+
+extension EventStore {
+  /// Everything of a family.
+  public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
+    try load(family, after: 0)
+  }
 }
 
 /// One change of a device's local state.

@@ -3,6 +3,7 @@ public import FamilyModel
 /// A log in memory: the same behaviour as the others, and gone with the process.
 public final class MemoryEventStore: EventStore {
   private var families: [FamilyID: StoredFamily] = [:]
+  private var snapshots: [FamilyID: StoredSnapshot] = [:]
 
   /// An empty log.
   public init() {}
@@ -10,13 +11,13 @@ public final class MemoryEventStore: EventStore {
   public func commit(_ batch: Batch) throws(StoreError) {
     var new = families
     for event in batch.events {
-      var family = new[event.family] ?? StoredFamily(snapshot: nil, events: [], cursors: [])
+      var family = new[event.family] ?? StoredFamily()
       guard event.seq == (family.events.last?.seq ?? 0) + 1 else { throw .conflict }
       family.events.append(event)
       new[event.family] = family
     }
     for cursor in batch.cursors {
-      var family = new[cursor.family] ?? StoredFamily(snapshot: nil, events: [], cursors: [])
+      var family = new[cursor.family] ?? StoredFamily()
       family.cursors.removeAll {
         $0.device == cursor.device && $0.cursor.audience == cursor.cursor.audience
       }
@@ -24,16 +25,17 @@ public final class MemoryEventStore: EventStore {
       family.cursors.sort { ($0.device, $0.cursor.audience) < ($1.device, $1.cursor.audience) }
       new[cursor.family] = family
     }
-    for snapshot in batch.snapshots { new[snapshot.family]?.snapshot = snapshot }
     families = new
+    for snapshot in batch.snapshots { snapshots[snapshot.family] = snapshot }
   }
 
-  public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
-    guard var found = families[family] else {
-      return StoredFamily(snapshot: nil, events: [], cursors: [])
-    }
-    let from = found.snapshot?.seq ?? 0
-    found.events.removeAll { $0.seq <= from }
+  public func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    snapshots[family]
+  }
+
+  public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    var found = families[family] ?? StoredFamily()
+    found.events.removeAll { $0.seq <= seq }
     return found
   }
 

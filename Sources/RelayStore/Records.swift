@@ -68,7 +68,7 @@ public struct StoredCursor: Hashable, Sendable {
   }
 }
 
-/// A family's state at an event: a cache, from which the log goes on.
+/// A family's state at an event: a cache, from which the log goes on. It is opaque to the store.
 public struct StoredSnapshot: Hashable, Sendable {
   /// The family.
   public var family: FamilyID
@@ -115,15 +115,12 @@ public struct Batch: Hashable, Sendable {
 
 /// What the store has of a family.
 public struct StoredFamily: Hashable, Sendable {
-  /// The newest snapshot.
-  public var snapshot: StoredSnapshot?
-  /// The events after the snapshot, in order.
+  /// The events, in order.
   public var events: [StoredEvent]
   /// The cursors, by device and audience.
   public var cursors: [StoredCursor]
   /// A family of these parts.
-  public init(snapshot: StoredSnapshot?, events: [StoredEvent], cursors: [StoredCursor]) {
-    self.snapshot = snapshot
+  public init(events: [StoredEvent] = [], cursors: [StoredCursor] = []) {
     self.events = events
     self.cursors = cursors
   }

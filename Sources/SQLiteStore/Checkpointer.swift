@@ -138,14 +138,3 @@ final class Checkpointer: Sendable {
     }
   }
 }
-
-extension GRDB.Database {
-  /// Syncs the database's file through SQLite's own descriptor: to close another one would let its locks go.
-  fileprivate func syncDatabase() throws {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    guard let file, let sync = file.pointee.pMethods.pointee.xSync else { return }
-    let code = sync(file, SQLITE_SYNC_NORMAL)
-    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-  }
-}

@@ -13,13 +13,13 @@ enum Database {
   ///
   /// - Parameters:
   ///   - application: Tells the two kinds of stores apart, in the header of the file.
-  ///   - version: Of the schema.
+  ///   - versions: Of the schema: the newest one, and those before it that need no change but of their number.
   ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
   ///   - isShared: Other connections of this process use the file, too, and one of them copies the
   ///     write-ahead log. This makes SQLite's VFS `unix-excl` the one of the whole process.
   static func open(
-    _ path: String, application: Int32, version: Int32, synchronous: String, cacheKilobytes: Int,
-    isShared: Bool = false, schema: String
+    _ path: String, application: Int32, versions: ClosedRange<Int32>, synchronous: String,
+    cacheKilobytes: Int, isShared: Bool = false, schema: String
   ) throws(StoreError) -> DatabaseQueue {
     let isNew = !FileManager.default.fileExists(atPath: path)
     if isNew {
@@ -27,7 +27,6 @@ enum Database {
         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     return try guarded { () throws -> DatabaseQueue in
-      if synchronous == "FULL" { try sync(path + "-wal") }
       if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in
@@ -39,7 +38,7 @@ enum Database {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let foundVersion = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-        guard tables == 0 || found == application && foundVersion == version else {
+        guard tables == 0 || found == application && versions ~= foundVersion else {
           throw StoreError.wrongVersion("application \(found), version \(foundVersion)")
         }
         if !isShared { try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -48,10 +47,13 @@ enum Database {
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
-        let made =
-          "PRAGMA application_id = \(application); PRAGMA user_version = \(version); \(schema)"
+        let mark =
+          "PRAGMA application_id = \(application); PRAGMA user_version = \(versions.upperBound);"
+        let made = tables == 0 ? mark + schema : foundVersion < versions.upperBound ? mark : ""
         // Also where there is nothing to make: it takes the lock now, and not at the first commit.
-        try db.execute(sql: "BEGIN IMMEDIATE; \(tables == 0 ? made : "") COMMIT")
+        try db.execute(sql: "BEGIN IMMEDIATE; \(made) COMMIT")
+        // Now nobody else writes to it.
+        if synchronous == "FULL", tables > 0 { try db.renewLog() }
       }
       return queue
     }
@@ -70,15 +72,6 @@ enum Database {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busy)
     return configuration
-  }
-
-  /// A killed process may have left commits that it did not come to sync. Who opens the file reads them, and
-  /// tells others of them: before that they are synced, or the next power cut takes them back.
-  private static func sync(_ path: String) throws {
-    let descriptor = Glibc.open(path, O_RDWR)
-    guard descriptor >= 0 else { return }
-    defer { Glibc.close(descriptor) }
-    guard fdatasync(descriptor) == 0 else { throw StoreError.io("sync failed: \(errno)") }
   }
 
   /// Runs the body and says in the store's words what went wrong.

@@ -18,7 +18,7 @@ public final class SQLiteAgentStore: AgentStore {
   /// Opens the state at `path`, or makes it with mode 0600.
   public init(path: String) throws(StoreError) {
     queue = try Database.open(
-      path, application: 0x5052_4131, version: 1, synchronous: "FULL",
+      path, application: 0x5052_4131, versions: 1...1, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       schema: Self.schema)
   }

@@ -9,7 +9,8 @@ extension SQLiteEventStore {
   public static let checkedEvents: Int64 = 8_192
 
   /// Reads everything, or of a large file the newest events, so that the start takes a fraction of a second
-  /// whatever its size. All that was not read now is checked when it is read: see ``load(_:)``.
+  /// whatever its size. All that was not read now is checked when it is read: by who asks for a page of the
+  /// history, and by ``load(_:after:)``.
   ///
   /// - Parameters:
   ///   - bytes: The largest file that is read as a whole.
@@ -29,10 +30,7 @@ extension SQLiteEventStore {
         }
         let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
         guard found == "ok" else { throw StoreError.damaged("the file's structure") }
-        for family in try checkEvents(from: 1, db) {
-          _ = try loadCursors(family, db)
-          _ = try loadSnapshot(family, db)
-        }
+        for family in try checkEvents(from: 1, db) { _ = try loadCursors(family, db) }
       }
     }
   }

@@ -3,14 +3,29 @@ import GRDB
 public import RelayStore
 
 extension SQLiteEventStore {
-  public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
+  public func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
     try Database.guarded {
       try queue.inDatabase { db in
-        let snapshot = try loadSnapshot(family, db)
+        let query = try Prepared(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
+        query.bind(1, family.rawValue.signed)
+        guard try query.next() else { return nil }
+        defer { query.reset() }
+        let snapshot = StoredSnapshot(
+          family: family, seq: query.number(0), payload: query.bytes(1))
+        return Int64(snapshot.checksum) == query.integer(2) ? snapshot : nil
+      }
+    }
+  }
+
+  public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    try Database.guarded {
+      try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
-        let events = try events(of: family, after: snapshot?.seq ?? 0, through: newest, db)
-        return StoredFamily(
-          snapshot: snapshot, events: events, cursors: try loadCursors(family, db))
+        guard seq <= newest.seq else {
+          throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
+        }
+        let events = try events(of: family, after: seq, through: newest, db)
+        return StoredFamily(events: events, cursors: try loadCursors(family, db))
       }
     }
   }
@@ -107,19 +122,6 @@ extension SQLiteEventStore {
     guard try query.next() else { return nil }
     defer { query.reset() }
     return Heads.Head(row: query.integer(0), seq: query.number(1))
-  }
-
-  func loadSnapshot(_ family: FamilyID, _ db: GRDB.Database) throws -> StoredSnapshot? {
-    let query = try Prepared(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
-    query.bind(1, family.rawValue.signed)
-    guard try query.next() else { return nil }
-    defer { query.reset() }
-    let snapshot = StoredSnapshot(
-      family: family, seq: query.number(0), payload: query.bytes(1))
-    guard Int64(snapshot.checksum) == query.integer(2) else {
-      throw StoreError.damaged("snapshot of family \(family.rawValue)")
-    }
-    return snapshot
   }
 
   func loadCursors(_ family: FamilyID, _ db: GRDB.Database) throws -> [StoredCursor] {

@@ -27,6 +27,8 @@ public final class SQLiteEventStore: EventStore {
       family INTEGER PRIMARY KEY, seq INTEGER NOT NULL, payload BLOB NOT NULL,
       sum INTEGER NOT NULL);
     """
+  /// In the second one there were no snapshots: who knew it would take the events after one for all.
+  private static let versions: ClosedRange<Int32> = 2...3
   /// SQLite's pages in memory.
   private static let cacheKilobytes = 65_536
   /// Events of a family from one mark to the next.
@@ -48,7 +50,7 @@ public final class SQLiteEventStore: EventStore {
 
   package init(path: String, limits: LogLimits) throws(StoreError) {
     queue = try Database.open(
-      path, application: 0x5052_4C31, version: 2, synchronous: "FULL",
+      path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
     claim = try Claim(path)
     checkpointer = Checkpointer(try Database.join(path), limits)

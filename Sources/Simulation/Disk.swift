@@ -11,11 +11,13 @@ final class RelayDisk: EventStore {
   struct Family {
     var events: [StoredEvent] = []
     var cursors: [StoredCursor] = []
+    /// Each with the sum that it was written with; the last one is the newest.
+    var snapshots: [(snapshot: StoredSnapshot, sum: UInt32)] = []
   }
 
   private(set) var families: [FamilyID: Family] = [:]
-  /// Batches that were written and not synced, each with how many events it has for a family.
-  private var unsynced: [[FamilyID]] = []
+  /// Batches that were written and not synced.
+  private var unsynced: [Batch] = []
   /// The event as it was before a bit of it changed, where one did.
   private var damaged: (family: FamilyID, index: Int, sum: UInt32, before: StoredEvent)?
   var isFull = false
@@ -30,7 +32,10 @@ final class RelayDisk: EventStore {
     for cursor in batch.cursors {
       families[cursor.family, default: Family()].put(cursor)
     }
-    unsynced.append(batch.events.map(\.family))
+    for snapshot in batch.snapshots {
+      families[snapshot.family, default: Family()].snapshots.append((snapshot, snapshot.checksum))
+    }
+    unsynced.append(batch)
   }
 
   func sync() { unsynced = [] }
@@ -44,23 +49,28 @@ final class RelayDisk: EventStore {
   func losePower(_ dice: inout Dice) {
     let kept = unsynced.isEmpty ? 0 : dice.below(unsynced.count + 1)
     for batch in unsynced.dropFirst(kept).reversed() {
-      for family in batch { families[family]?.events.removeLast() }
+      for event in batch.events { families[event.family]?.events.removeLast() }
+      for snapshot in batch.snapshots { families[snapshot.family]?.snapshots.removeLast() }
     }
     unsynced = []
   }
 
-  func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
-    guard let found = families[family] else {
-      return StoredFamily(snapshot: nil, events: [], cursors: [])
-    }
-    try check(family)
-    return StoredFamily(snapshot: nil, events: found.events, cursors: found.cursors)
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    guard let (snapshot, sum) = families[family]?.snapshots.last else { return nil }
+    return snapshot.checksum == sum ? snapshot : nil
+  }
+
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    guard let found = families[family] else { return StoredFamily() }
+    try check(family, after: seq)
+    return StoredFamily(
+      events: found.events.filter { $0.seq > seq }, cursors: found.cursors)
   }
 
   func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    try check(family)
+    try check(family, after: seq)
     let all = families[family]?.events.filter { $0.audience == audience && $0.seq > seq } ?? []
     return Page.cut(all, limit: limit, bytes: bytes)
   }
@@ -73,16 +83,19 @@ final class RelayDisk: EventStore {
 
   // MARK: damage
 
-  /// Flips a bit of an event; tells whether there was one.
+  /// Flips a bit of an event, or of a snapshot; tells whether there was one.
   func flip(_ dice: inout Dice) -> Bool {
     let choices = families.keys.sorted().filter { !families[$0]!.events.isEmpty }
     guard damaged == nil, !choices.isEmpty else { return false }
     let family = dice.pick(choices)
+    if let newest = families[family]!.snapshots.indices.last, dice.chance(50) {
+      dice.flip(&families[family]!.snapshots[newest].snapshot.payload)
+      return true
+    }
     let index = dice.below(families[family]!.events.count)
     let before = families[family]!.events[index]
     damaged = (family, index, before.checksum, before)
-    let byte = dice.below(before.payload.count)
-    families[family]!.events[index].payload[byte] ^= UInt8(1) << UInt8(dice.below(8))
+    dice.flip(&families[family]!.events[index].payload)
     return true
   }
 
@@ -94,11 +107,18 @@ final class RelayDisk: EventStore {
   }
 
   /// Sums are looked at where they can be wrong.
-  private func check(_ family: FamilyID) throws(StoreError) {
-    guard let damaged, damaged.family == family,
+  private func check(_ family: FamilyID, after seq: UInt64) throws(StoreError) {
+    guard let damaged, damaged.family == family, damaged.index >= seq,
       families[family]!.events[damaged.index].checksum != damaged.sum
     else { return }
     throw .damaged("event")
+  }
+}
+
+extension Dice {
+  fileprivate mutating func flip(_ bytes: inout [UInt8]) {
+    let byte = below(bytes.count)
+    bytes[byte] ^= UInt8(1) << UInt8(below(8))
   }
 }
 

@@ -7,6 +7,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case fsync
   /// The relay takes a repeated command for a new one, and the store does not object.
   case dedupe
+  /// The relay takes a family's snapshot for all of its history.
+  case snapshotTail = "snapshot-tail"
   /// A device writes its cursor in one transaction and the event in another.
   case cursorTransaction = "cursor-transaction"
   /// The relay accepts an answer to a question that is answered.

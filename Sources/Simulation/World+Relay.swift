@@ -28,6 +28,8 @@ struct RelayProcess {
   static let cursorDelay: Int64 = 10_000
   /// As `RelayLimits.batchRequests`, smaller.
   static let batch = 64
+  /// As `RelayLimits.snapshotEvents`, smaller.
+  static let snapshotEvery: UInt64 = 4
 
   var machine = RelayMachine(verify: FakeVault.verify, digest: FakeVault.digest)
   let disk = RelayDisk()
@@ -68,8 +70,9 @@ extension World {
     guard !relay.isRunning else { return }
     relay.isRunning = true
     relay.machine = RelayMachine(
-      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept, open: 1
-    )
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept,
+      open: 1,
+      snapshotEvery: RelayProcess.snapshotEvery)
     relay.outgoing = RelayProcess.Outgoing()
     relay.timerAt = nil
     relay.unseenJump = 0
@@ -201,9 +204,13 @@ extension World {
 
   func load(_ family: FamilyID) throws(StoreError) {
     guard !relay.machine.holds(family) else { return }
-    let stored = try relay.disk.load(family)
+    let snapshot = try relay.disk.snapshot(of: family).flatMap {
+      FamilyState(snapshot: $0.payload, resultsKept: scenario.resultsKept)
+    }
+    var stored = try relay.disk.load(family, after: snapshot?.seq ?? 0)
+    if mutant == .snapshotTail, snapshot != nil { stored.events = [] }
     relay.machine.load(
-      family, events: stored.events.map { try! Event.decode($0.payload) },
+      family, snapshot: snapshot, events: stored.events.map { try! Event.decode($0.payload) },
       cursors: (stored.cursors + relay.outgoing.cursors.filter { $0.family == family })
         .map { ($0.device, $0.cursor) }, now: clock(relay.clock))
   }
@@ -218,6 +225,9 @@ extension World {
         StoredEvent(
           family: family, seq: event.seq, audience: event.audience, command: event.command,
           at: event.at, payload: event.encode()))
+    case .snapshot(let family, let seq, let bytes):
+      relay.outgoing.batch.snapshots.append(
+        StoredSnapshot(family: family, seq: seq, payload: bytes))
     case .cursor(let family, let device, let cursor):
       relay.outgoing.cursors.append(
         StoredCursor(family: family, device: device, cursor: cursor))
@@ -282,7 +292,7 @@ extension World {
 
   private func commit() throws(StoreError) -> Bool {
     let isDue = relay.outgoing.cursorsDue.map { $0 <= clock(relay.clock) } ?? false
-    guard !relay.outgoing.batch.events.isEmpty || isDue else { return true }
+    guard !relay.outgoing.batch.isEmpty || isDue else { return true }
     var batch = relay.outgoing.batch
     relay.outgoing.batch.removeAll()
     if isDue {

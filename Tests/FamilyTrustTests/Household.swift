@@ -314,7 +314,7 @@ struct Household {
     for effect in relay.step(input, now: now) {
       switch effect {
       case .append(_, let event): log.append(try! Event.decode(event.encode()))
-      case .cursor, .approve: break
+      case .snapshot, .cursor, .approve: break
       case .reply(let device, let id, let reply):
         if case .refused(_, let refusal) = reply { problem = refusal }
         deliver(reply, id, to: device.device.rawValue)

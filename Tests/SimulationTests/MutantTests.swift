@@ -21,6 +21,7 @@ import Testing
     arguments: [
       (Mutant.fsync, "nothing acknowledged is lost", UInt64(60)),
       (.dedupe, "nothing is applied twice", 20),
+      (.snapshotTail, "nothing acknowledged is lost", 20),
       (.cursorTransaction, "one order for everybody", 60),
       (.firstAnswer, "one decision per question", 30),
       (.subscriptionCheck, "no event outside its audience", 60),

@@ -92,7 +92,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     var status = stat()
     #expect(stat(path, &status) == 0)
-    fail_fdatasync(status.st_ino)
+    fail_fdatasync(status.st_ino, 1)
     var seq: UInt64 = 1
     #expect(throws: StoreError.self) {
       while seq < Self.most {
@@ -100,7 +100,7 @@ import Testing
         seq += 1
       }
     }
-    fail_fdatasync(0)
+    fail_fdatasync(status.st_ino, 0)
     // What was written to the database since is not known to be on the disk, whatever a later sync says.
     #expect(throws: StoreError.self) { try store.commit(batch([event(1, seq + 1)])) }
     for suffix in ["", "-wal"] {
@@ -125,9 +125,9 @@ import Testing
     try store.commit(batch([event(1, 1)]))
     var status = stat()
     #expect(stat(path + "-wal", &status) == 0)
-    fail_fdatasync(status.st_ino)
+    fail_fdatasync(status.st_ino, 1)
     #expect(throws: StoreError.self) { try store.commit(batch([event(1, 2), event(1, 3)])) }
-    fail_fdatasync(0)
+    fail_fdatasync(status.st_ino, 0)
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path("b" + suffix))
     }

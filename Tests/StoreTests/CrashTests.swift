@@ -20,12 +20,21 @@ import Testing
     var counts: [[UInt64]] = [Array(repeating: 0, count: Int(families))]
     /// The cursor's position after so many batches.
     var delivered: [UInt64] = [0]
+    /// Each family's snapshot after so many batches: the event that it includes.
+    var snapshots: [[UInt64]] = [Array(repeating: 0, count: Int(families))]
 
     static func event(_ family: Int, _ seq: UInt64) -> StoredEvent {
       var event = StoreTests.event(UInt64(family) + 1, seq)
       event.payload += Array(
         repeating: UInt8(truncatingIfNeeded: seq), count: Int(seq.scattered % 2_500))
       return event
+    }
+
+    static func snapshot(_ family: Int, _ seq: UInt64) -> StoredSnapshot {
+      StoredSnapshot(
+        family: FamilyID(UInt64(family) + 1), seq: seq,
+        payload: Array(
+          repeating: UInt8(truncatingIfNeeded: seq), count: Int(seq.scattered % 10_000)))
     }
 
     mutating func next() -> Batch {
@@ -36,6 +45,13 @@ import Testing
         batch.events.append(Self.event(family, count[family]))
       }
       counts.append(count)
+      var snapshot = snapshots.last!
+      let family = Int(random.next() % families)
+      if snapshot[family] < count[family] {
+        snapshot[family] = count[family]
+        batch.snapshots = [Self.snapshot(family, count[family])]
+      }
+      snapshots.append(snapshot)
       delivered.append(delivered.last! + 1)
       batch.cursors = [
         StoredCursor(
@@ -53,7 +69,15 @@ import Testing
         return UInt64(events.count)
       }
       let cursor = try store.load(FamilyID(1)).cursors.first?.cursor.delivered ?? 0
-      return counts.indices.first { counts[$0] == found && delivered[$0] == cursor }
+      let snapshots = try (0..<Int(families)).map { family in
+        let snapshot = try store.snapshot(of: FamilyID(UInt64(family) + 1))
+        let seq = snapshot?.seq ?? 0
+        #expect(snapshot == (seq == 0 ? nil : Self.snapshot(family, seq)))
+        return seq
+      }
+      return counts.indices.first {
+        counts[$0] == found && delivered[$0] == cursor && self.snapshots[$0] == snapshots
+      }
     }
   }
 
@@ -96,6 +120,7 @@ import Testing
       #expect((acknowledged...acknowledged + 1).contains(found), "seed \(seed), \(count) steps")
       var other = story
       (other.counts, other.delivered) = ([story.counts[found]], [story.delivered[found]])
+      other.snapshots = [story.snapshots[found]]
       try heir.commit(other.next())
       #expect(try other.batches(in: heir) == 1)
       heir.close()
@@ -103,6 +128,41 @@ import Testing
     let again = try SQLiteEventStore(path: path)
     #expect(try story.batches(in: again) == 100)
     again.close()
+  }
+
+  @Test(
+    "X2: of commits whose sync failed nothing is told before the disk has it, though the system says that it has"
+  )
+  func forgotten() throws {
+    func copy(to name: String) throws -> [Data] {
+      try ["", "-wal"].map { suffix in
+        try FileManager.default.copyItem(
+          atPath: path + suffix, toPath: folder.path(name + suffix))
+        return try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+      }
+    }
+    let store = try SQLiteEventStore(path: path)
+    try store.commit(batch([event(1, 1)]))
+    let held = try copy(to: "held")
+    var status = stat()
+    #expect(stat(path + "-wal", &status) == 0)
+    fail_fdatasync(status.st_ino, 1)
+    #expect(throws: StoreError.self) { try store.commit(batch([event(1, 2)])) }
+    fail_fdatasync(status.st_ino, 0)
+    // As after a kill: what was not written is in the system's memory, which takes it for written.
+    _ = try copy(to: "b")
+    store.close()
+    let disk = try RecordedDisk(folder.path("b"), seed: 1, held: held)
+    let heir = try SQLiteEventStore(path: folder.path("b"))
+    let told = try heir.load(FamilyID(1)).events
+    #expect(told.count == 2)
+    disk.stop()
+    var random = IDSource(seed: 1)
+    try disk.crash(after: disk.steps.count, powerCut: true, &random, to: folder.path("c"))
+    heir.close()
+    let last = try SQLiteEventStore(path: folder.path("c"))
+    #expect(try last.load(FamilyID(1)).events == told)
+    last.close()
   }
 
   @Test(

@@ -102,16 +102,23 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect(try store.load(FamilyID(1)).cursors.map(\.cursor.delivered) == [5])
   }
 
-  @Test("a snapshot is followed by the events after it", arguments: StoreKind.allCases)
+  @Test(
+    "a snapshot replaces the one before it, and the events after it can be read alone",
+    arguments: StoreKind.allCases)
   func snapshot(_ kind: StoreKind) throws {
     let folder = try Folder()
     let store = try store(kind, folder)
     var all = batch([event(1, 1), event(1, 2), event(1, 3)])
-    all.snapshots = [StoredSnapshot(family: FamilyID(1), seq: 2, payload: [1, 2, 3])]
+    let snapshots = [1, 2].map { seq in
+      StoredSnapshot(family: FamilyID(1), seq: seq, payload: [1, 2, UInt8(seq)])
+    }
+    all.snapshots = snapshots
     try store.commit(all)
-    let family = try store.load(FamilyID(1))
-    #expect(family.snapshot?.seq == 2)
-    #expect(family.events == [event(1, 3)])
+    #expect(try store.snapshot(of: FamilyID(1)) == snapshots[1])
+    #expect(try store.snapshot(of: FamilyID(2)) == nil)
+    #expect(try store.load(FamilyID(1), after: 2).events == [event(1, 3)])
+    #expect(try store.load(FamilyID(1), after: 3).events.isEmpty)
+    #expect(try store.load(FamilyID(1)).events.count == 3)
   }
 }
 
@@ -151,7 +158,8 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     }
     let before = counted_fdatasync()
     let heir = try SQLiteEventStore(path: folder.path("b"))
-    #expect(counted_fdatasync() - before == 1)
+    // The log, and the folder in which it stands.
+    #expect(counted_fdatasync() - before == 2)
     #expect(try heir.load(FamilyID(1)).events == [event(1, 1)])
   }
 
@@ -258,6 +266,50 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     #expect { try damaged.load(FamilyID(1)) } throws: { ($0 as? StoreError)?.isDamage ?? false }
     damaged.close()
     #expect(try Data(contentsOf: file) == bytes)
+  }
+
+  @Test("a damaged snapshot is passed over; one that is ahead of its family's events is damage")
+  func damagedSnapshot() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    var both = batch([event(1, 1), event(1, 2)])
+    both.snapshots = [StoredSnapshot(family: FamilyID(1), seq: 2, payload: Array("state".utf8))]
+    try store.commit(both)
+    #expect(throws: StoreError.self) { try store.load(FamilyID(1), after: 3) }
+    store.close()
+    let file = URL(fileURLWithPath: folder.path("a"))
+    var bytes = try Data(contentsOf: file)
+    bytes[try #require(bytes.range(of: Data("state".utf8))).lowerBound] ^= 1
+    try bytes.write(to: file)
+    let damaged = try SQLiteEventStore(path: folder.path("a"))
+    try damaged.check()
+    #expect(try damaged.snapshot(of: FamilyID(1)) == nil)
+    #expect(try damaged.load(FamilyID(1)).events.count == 2)
+    damaged.close()
+  }
+
+  @Test("a file from before there were snapshots is gone on from, and is one of this version then")
+  func version() throws {
+    let folder = try Folder()
+    func inFile<R>(_ body: (GRDB.Database) throws -> R) throws -> R {
+      let queue = try DatabaseQueue(path: folder.path("a"))
+      defer { try? queue.close() }
+      return try queue.inDatabase(body)
+    }
+    var store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch([event(1, 1)]))
+    store.close()
+    let version = try inFile { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    #expect(version == 3)
+    try inFile { try $0.execute(sql: "PRAGMA user_version = 2") }
+    store = try SQLiteEventStore(path: folder.path("a"))
+    #expect(try store.load(FamilyID(1)).events == [event(1, 1)])
+    store.close()
+    #expect(try inFile { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == version)
+    for other in [1, 4] {
+      try inFile { try $0.execute(sql: "PRAGMA user_version = \(other)") }
+      #expect(throws: StoreError.self) { try SQLiteEventStore(path: folder.path("a")) }
+    }
   }
 
   @Test("a missing event is found")

@@ -23,14 +23,15 @@ final class RecordedDisk {
 
   private static let recording = Mutex<Recording?>(nil)
 
-  private let paths: [String]
   private let base: [Data]
   private(set) var steps: [Step] = []
 
-  /// Records from now on; what is in the files is on the disk.
-  init(_ path: String, seed: UInt64) throws {
-    paths = [path, path + "-wal"]
-    base = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+  /// Records from now on.
+  ///
+  /// - Parameter held: What the disk has of the file and its log; `nil`: what is in them.
+  init(_ path: String, seed: UInt64, held: [Data]? = nil) throws {
+    let paths = [path, path + "-wal"]
+    base = try held ?? paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     Self.recording.withLock { $0 = Recording(delays: IDSource(seed: seed)) }
     let files = paths.map { path in
       var status = stat()

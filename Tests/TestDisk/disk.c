@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,13 +15,29 @@
 static _Thread_local long count;
 static _Thread_local long room = -1;
 static _Thread_local int denied;
-static _Atomic ino_t failing;
+static _Atomic ino_t failing[8];
 static _Atomic ino_t watched[2];
 static _Atomic(disk_watcher) watcher;
 
 long counted_fdatasync(void) { return count; }
 
-void fail_fdatasync(ino_t inode) { failing = inode; }
+static int replace_failing(ino_t from, ino_t to) {
+  for (int index = 0; index < 8; index++) {
+    ino_t old = from;
+    if (atomic_compare_exchange_strong(&failing[index], &old, to)) return 1;
+  }
+  return 0;
+}
+
+void fail_fdatasync(ino_t inode, int fails) {
+  if (!replace_failing(fails ? 0 : inode, fails ? inode : 0)) abort();
+}
+
+static int is_failing(ino_t inode) {
+  for (int index = 0; index < 8; index++)
+    if (failing[index] && failing[index] == inode) return 1;
+  return 0;
+}
 
 void deny_writing(int is_denied) { denied = is_denied; }
 
@@ -48,7 +65,7 @@ static long tell(int descriptor, enum disk_step step, long place, const void *by
 
 int fdatasync(int descriptor) {
   count++;
-  if (failing && inode(descriptor) == failing) {
+  if (is_failing(inode(descriptor))) {
     errno = EIO;
     return -1;
   }

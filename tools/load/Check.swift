@@ -124,7 +124,6 @@ extension Crowd {
       events = events.map { opened[$0.seq] ?? $0 }
     }
     for event in events { history.note(.stored(family, event), at: event.at) }
-    // A log that begins with a snapshot is not all of it, and then no checker may say yes.
-    if stored.snapshot == nil { history.note(.storeRead, at: .now) }
+    history.note(.storeRead, at: .now)
   }
 }

@@ -148,7 +148,7 @@ extension FamilyState: Packable {
   }
 
   init(_ packed: inout Unpacker) {
-    self.init(resultsKept: Int(packed.number()))
+    self.init(resultsKept: Int(clamping: packed.number()))
     roster = packed.value()
     seq = packed.number()
     rosterSeq = packed.number()

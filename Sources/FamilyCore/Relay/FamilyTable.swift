@@ -63,7 +63,7 @@ struct FamilyTable: Sendable {
     get {
       switch slot(place) {
       case .open(let index): openFamilies[index]
-      case .packed(let bytes, _, _): Unpacker.unpack(bytes, as: Family.self)
+      case .packed(let bytes, _, _): Unpacker.unpack(bytes, as: Family.self)!
       case .large(let large): large.family
       case .free: preconditionFailure("nobody lives at place \(place)")
       }

@@ -157,7 +157,7 @@ extension Readers: Packable {
   init(_ packed: inout Unpacker) {
     positions = packed.value()
     heard = packed.value()
-    attempts = Int(packed.number())
+    attempts = Int(clamping: packed.number())
     expected = packed.value()
   }
 }

@@ -24,6 +24,9 @@ public struct RelayMachine: Sendable {
   public enum Effect: Hashable, Sendable {
     /// Make the event durable.
     case append(FamilyID, Event)
+    /// Keep the family's state after this event, which is durable, or made durable at the same time, in place of
+    /// an older one; it may be lost.
+    case snapshot(FamilyID, seq: UInt64, [UInt8])
     /// Keep the cursor; it may be lost in a crash, since the device tells it again.
     case cursor(FamilyID, DeviceID, Cursor)
     /// Answer the request.
@@ -49,6 +52,8 @@ public struct RelayMachine: Sendable {
     var isWatched = false
     /// What the store said of the last command that only it could tell of.
     var recalled: Recalled?
+    /// The last event that its newest snapshot includes.
+    var snapshotSeq: UInt64 = 0
   }
 
   struct Recalled: Hashable, Sendable {
@@ -69,6 +74,7 @@ public struct RelayMachine: Sendable {
 
   let verify: FamilyState.Verifier
   private let resultsKept: Int
+  private let snapshotEvery: UInt64
 
   /// A relay that holds no family.
   ///
@@ -79,12 +85,14 @@ public struct RelayMachine: Sendable {
   ///     store has to be asked: see ``needsResult(of:in:)``.
   ///   - open: How many families, those used last, are held ready for use; the others are packed into a
   ///     third of the memory.
+  ///   - snapshotEvery: Events of a family from one snapshot to the next, at least.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
-    resultsKept: Int = .max, open: Int = 16_384
+    resultsKept: Int = .max, open: Int = 16_384, snapshotEvery: UInt64 = .max
   ) {
     self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept
+    self.snapshotEvery = snapshotEvery
     families = FamilyTable(open: open)
   }
 
@@ -101,12 +109,14 @@ public struct RelayMachine: Sendable {
     families.place(of: family).map { families[$0].state }
   }
 
-  /// Takes a family from the store: its events in order, and the cursors. A family without events is
-  /// one that does not exist yet.
+  /// Takes a family from the store: its snapshot, if there is one, the events after it in order, and the
+  /// cursors. A family without events is one that does not exist yet.
   public mutating func load(
-    _ id: FamilyID, events: [Event], cursors: [(DeviceID, Cursor)], now: Instant
+    _ id: FamilyID, snapshot: FamilyState? = nil, events: [Event], cursors: [(DeviceID, Cursor)],
+    now: Instant
   ) {
-    var family = Family(state: FamilyState(resultsKept: resultsKept), used: now)
+    var family = Family(state: snapshot ?? FamilyState(resultsKept: resultsKept), used: now)
+    family.snapshotSeq = family.state.seq
     for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.readers.restore(device, cursor) }
     family.state.fit()
@@ -178,13 +188,16 @@ public struct RelayMachine: Sendable {
       effects.append(Self.refusal(of: request, address, sender.id, .overloaded))
       return
     }
-    if let at = families[place].take(request, of: sender, now, verify, &effects) {
-      timers.set(address.family, at)
-    }
+    let (look, isSnapshotDue) = families[place].take(
+      request, of: sender, now, verify, snapshotEvery: snapshotEvery, &effects)
+    if let look { timers.set(address.family, look) }
     if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
       // Nobody needs many that it refuses: they come one by one, too.
       let most = effects.count + Self.repliesPerRequest
       for other in others where effects.count < most { hear(other, sender.key, now, &effects) }
+    }
+    if isSnapshotDue, let snapshot = families[place].takeSnapshot(of: address.family) {
+      effects.append(snapshot)
     }
   }
 

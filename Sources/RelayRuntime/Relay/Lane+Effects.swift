@@ -15,6 +15,8 @@ extension Lane {
         StoredEvent(
           family: family, seq: event.seq, audience: event.audience, command: event.command,
           at: event.at, payload: bytes))
+    case .snapshot(let family, let seq, let bytes):
+      outgoing.snapshots.append(StoredSnapshot(family: family, seq: seq, payload: bytes))
     case .cursor(let family, let device, let cursor):
       cursors.add(StoredCursor(family: family, device: device, cursor: cursor))
     case .reply(let device, let id, let reply):

@@ -59,7 +59,7 @@ struct Lane: ~Copyable, Sendable {
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, lanes: Int) {
     machine = RelayMachine(
       verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results,
-      open: RelayLimits.openFamilies / lanes)
+      open: RelayLimits.openFamilies / lanes, snapshotEvery: RelayLimits.snapshotEvents)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     slice = configuration.slice

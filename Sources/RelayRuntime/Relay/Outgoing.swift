@@ -24,6 +24,7 @@ struct Outgoing: Sendable {
   }
 
   var events: [StoredEvent] = []
+  var snapshots: [StoredSnapshot] = []
   /// The last event that was encoded: its broadcast comes right after it.
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
@@ -40,6 +41,7 @@ struct Outgoing: Sendable {
   /// Empties it; the memory stays for the next ones.
   mutating func removeAll() {
     events.removeAll(keepingCapacity: true)
+    snapshots.removeAll()
     encoded = nil
     replies.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)

@@ -25,6 +25,8 @@ enum RelayLimits {
   static let cursorFamilies = (perEvent: 4, alone: 1_024)
   /// Results of commands that a family keeps in memory, at least; of older ones the store is asked.
   static let results = 64
+  /// Events of a family after which its state is stored, at least: so many are read when the family is used again.
+  static let snapshotEvents: UInt64 = 1_024
   /// libzmq's threads: one encrypts for two sockets at about a fourth of a million messages a second.
   static let ioThreads: Int32 = 2
   /// Messages that wait for one peer; further replies are dropped (the peer asks again), and further

@@ -196,11 +196,16 @@ extension RelayService {
     guarded {
       // Its cursors may be on their way to the store.
       try finish()
-      let stored = try committer.read { store throws(StoreError) in try store.load(family) }
+      let (state, stored) = try committer.read { store throws(StoreError) in
+        let state = try store.snapshot(of: family).flatMap {
+          FamilyState(snapshot: $0.payload, resultsKept: RelayLimits.results)
+        }
+        return (state, try store.load(family, after: state?.seq ?? 0))
+      }
       let events = try stored.events.map { try Event.decode($0.payload) }
       place.with { lane in
         lane.machine.load(
-          family, events: events,
+          family, snapshot: state, events: events,
           cursors: (stored.cursors + lane.cursors.cursors(of: family)).map {
             ($0.device, $0.cursor)
           },

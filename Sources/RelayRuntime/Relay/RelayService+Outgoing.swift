@@ -51,6 +51,7 @@ extension RelayService {
       place.with { lane in
         swap(&lane.outgoing, &committing[index])
         batch.events += committing[index].events
+        batch.snapshots += committing[index].snapshots
         batch.cursors += lane.cursors.take(events: committing[index].events.count, .now)
       }
       try republish(committing[index].republishes, in: place)

@@ -294,7 +294,12 @@ final class WatchedStore: EventStore {
     }
     try store.commit(batch)
   }
-  func load(_ family: FamilyID) throws(StoreError) -> StoredFamily { try store.load(family) }
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    try store.snapshot(of: family)
+  }
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    try store.load(family, after: seq)
+  }
   func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {

@@ -4,8 +4,8 @@
 /// How often this thread has called fdatasync.
 long counted_fdatasync(void);
 
-/// From now on fdatasync of this file fails; 0: of none.
-void fail_fdatasync(ino_t inode);
+/// From now on fdatasync of this file fails, or does not. Tests at the same time may have some such files.
+void fail_fdatasync(ino_t inode, int fails);
 
 /// The disk is full for this thread after so many more writes; -1: it is not.
 void fail_pwrite_after(long writes);

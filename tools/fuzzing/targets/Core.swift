@@ -9,9 +9,11 @@ import RelayWire
 /// that was let go and read again is the same.
 struct FuzzedFamily {
   static let id = FamilyID(7)
-  var relay = RelayMachine { _, signature, _ in signature.first == 1 }
+  var relay = RelayMachine(
+    verify: { _, signature, _ in signature.first == 1 }, snapshotEvery: 4)
   var now = Instant(milliseconds: 1_700_000_000_000)
   var log: [Event] = []
+  var snapshot: [UInt8] = []
   var heads: [Audience: UInt64] = [:]
   private var lastID: UInt64 = 0
 
@@ -67,6 +69,7 @@ struct FuzzedFamily {
   }
 
   mutating func take(_ effects: [RelayMachine.Effect]) {
+    for case .snapshot(_, _, let bytes) in effects { snapshot = bytes }
     for case .append(let family, let event) in effects {
       precondition(family == Self.id && event.seq == UInt64(log.count) + 1, "a gap in the log")
       precondition(event.previous == heads[event.audience] ?? 0, "a gap in a chain")
@@ -84,6 +87,10 @@ struct FuzzedFamily {
     }
     relay.load(Self.id, events: read, cursors: [], now: now)
     precondition(relay.state(of: Self.id) == before, "a family differs when it is read again")
+    guard let state = FamilyState(snapshot: snapshot) else { return }
+    relay.load(
+      Self.id, snapshot: state, events: Array(read[Int(state.seq)...]), cursors: [], now: now)
+    precondition(relay.state(of: Self.id) == before, "a family differs from its snapshot on")
   }
 }
 

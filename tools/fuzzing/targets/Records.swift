@@ -20,6 +20,7 @@ private func relay(_ input: inout Bytes) {
   var events: [Event] = []
   while !input.isAtEnd {
     let payload = input.chunk()
+    _ = FamilyState(snapshot: payload)
     guard let event = try? Event.decode(payload) else { continue }
     let stored = StoredEvent(
       family: FamilyID(1), seq: event.seq, audience: event.audience, command: event.command,

@@ -9,13 +9,14 @@ extension RelayMachine.Family: Packable {
     packer.add(used)
     packer.add(isWatched)
     packer.add(recalled)
+    packer.add(snapshotSeq)
   }
 
   init(_ packed: inout Unpacker) {
     self.init(
       state: packed.value(), readers: packed.value(), allowances: packed.value(),
       refusals: packed.value(), used: packed.value(), isWatched: packed.isSo(),
-      recalled: packed.value())
+      recalled: packed.value(), snapshotSeq: packed.value())
   }
 }
 

@@ -54,8 +54,9 @@ extension Person: Packable {
   }
   init(_ packed: inout Unpacker) {
     let id = packed.value() as PersonID
-    let role = Role(rawValue: UInt8(packed.number()))!
-    self.init(id: id, role: role, displayName: packed.text())
+    let role = Role(rawValue: UInt8(truncatingIfNeeded: packed.number()))
+    if role == nil { packed.fail() }
+    self.init(id: id, role: role ?? .adult, displayName: packed.text())
   }
 }
 
@@ -112,7 +113,7 @@ extension Passcode: Packable {
   }
   init(_ packed: inout Unpacker) {
     let salt = packed.array()
-    let logCost = UInt8(packed.number())
+    let logCost = UInt8(truncatingIfNeeded: packed.number())
     self.init(salt: salt, logCost: logCost, publicKey: packed.array())
   }
 }

@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// What can be written as few bytes, and read again by this process alone: no version, no check.
+/// What can be written as few bytes, and read again by who knows that they are of this form: see ``Snapshot``.
 protocol Packable {
   func pack(_ packer: inout Packer)
   init(_ packed: inout Unpacker)
@@ -71,7 +71,7 @@ struct Packer: ~Copyable {
   /// Always eight bytes: for numbers that are as good as random.
   mutating func add(fixed number: UInt64) {
     reserve(8)
-    bytes.storeBytes(of: number, toByteOffset: count, as: UInt64.self)
+    bytes.storeBytes(of: number.littleEndian, toByteOffset: count, as: UInt64.self)
     count += 8
   }
 
@@ -96,58 +96,88 @@ struct Packer: ~Copyable {
   }
 }
 
-/// Reads what a ``Packer`` wrote, in the same order.
+/// Reads what a ``Packer`` wrote, in the same order. Of bytes that it did not write it makes something, too, and
+/// knows that it is nothing.
 struct Unpacker {
-  private let bytes: UnsafeRawBufferPointer
-  private var index = 0
+  private var place: UnsafeRawPointer
+  private let end: UnsafeRawPointer
+  private var isWrong = false
 
-  private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  private init(_ place: UnsafeRawPointer, _ count: Int) {
+    self.place = place
+    end = place + count
+  }
 
-  static func unpack<Value: Packable>(_ bytes: [UInt8], as: Value.Type) -> Value {
+  /// The value; `nil` where the bytes are not those of one.
+  static func unpack<Value: Packable>(_ bytes: [UInt8], as: Value.Type) -> Value? {
     bytes.withUnsafeBytes { bytes in
-      var unpacker = Unpacker(bytes)
-      return Value(&unpacker)
+      guard let start = bytes.baseAddress else { return nil }
+      var unpacker = Unpacker(start, bytes.count)
+      let value = Value(&unpacker)
+      return unpacker.isWrong || unpacker.place < unpacker.end ? nil : value
     }
+  }
+
+  private var left: Int { end - place }
+
+  /// These are not bytes of a value: from here on all is zero.
+  mutating func fail() {
+    isWrong = true
+    place = end
   }
 
   @inline(__always)
   mutating func number() -> UInt64 {
-    let byte = bytes[index]
+    guard place < end else { return longNumber() }
+    let byte = place.load(as: UInt8.self)
     guard byte < 0x80 else { return longNumber() }
-    index += 1
+    place += 1
     return UInt64(byte)
   }
 
   private mutating func longNumber() -> UInt64 {
     var (number, shift): (UInt64, UInt64) = (0, 0)
-    while true {
-      let byte = bytes[index]
-      index += 1
+    while place < end {
+      let byte = place.load(as: UInt8.self)
+      place += 1
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }
       shift += 7
     }
+    fail()
+    return 0
+  }
+
+  /// A number of things that take a byte each, at least.
+  mutating func count() -> Int {
+    let count = number()
+    guard count <= left else {
+      fail()
+      return 0
+    }
+    return Int(count)
   }
 
   mutating func fixed() -> UInt64 {
-    defer { index += 8 }
-    return bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    guard left >= 8 else {
+      fail()
+      return 0
+    }
+    defer { place += 8 }
+    return UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
   }
 
   mutating func array() -> [UInt8] { [UInt8](next()) }
   mutating func text() -> String { String(decoding: next(), as: UTF8.self) }
 
-  mutating func isSo() -> Bool {
-    defer { index += 1 }
-    return bytes[index] != 0
-  }
+  mutating func isSo() -> Bool { number() != 0 }
 
   mutating func value<Value: Packable>() -> Value { Value(&self) }
 
   private mutating func next() -> UnsafeRawBufferPointer {
-    let count = Int(number())
-    defer { index += count }
-    return UnsafeRawBufferPointer(rebasing: bytes[index..<index + count])
+    let count = count()
+    defer { place += count }
+    return UnsafeRawBufferPointer(start: place, count: count)
   }
 }
 
@@ -159,7 +189,7 @@ extension Array: Packable where Element: Packable {
   }
 
   init(_ packed: inout Unpacker) {
-    let count = Int(packed.number())
+    let count = packed.count()
     self = []
     guard count > 0 else { return }
     reserveCapacity(count)
@@ -186,7 +216,7 @@ extension SmallMap: Packable where Key: Packable, Value: Packable {
   }
 
   init(_ packed: inout Unpacker) {
-    let count = Int(packed.number())
+    let count = packed.count()
     var entries: [Entry] = []
     if count > 0 { entries.reserveCapacity(count) }
     for _ in 0..<count {
