@@ -16,7 +16,7 @@ package final class FolderLock: Sendable {
       throw ClusterError("Cannot write \(file): \(String(cString: strerror(errno))).")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
+      Glibc.close(descriptor)
       let owner = Self.owner(of: layout).map { " (process \($0))" } ?? ""
       throw ClusterError(
         "A cluster runs in \(layout.root.path)\(owner): `cluster down --directory \(layout.root.path)`"
@@ -27,7 +27,13 @@ package final class FolderLock: Sendable {
     _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
   }
 
-  deinit { close(descriptor) }
+  deinit { Self.close(descriptor) }
+
+  /// A child that is just being started has the descriptor, too, and would keep the lock for that long.
+  private static func close(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
+    Glibc.close(descriptor)
+  }
 
   /// The process that has the folder, if one has.
   package static func owner(of layout: Layout) -> pid_t? {

@@ -9,6 +9,8 @@ import SQLiteStore
 final class Stage: Sendable {
   /// The variable that all processes of a run have: whoever cleans up finds them by it.
   static let runVariable = "CHAOS_RUN"
+  /// Milliseconds for which a guardian thinks who takes their time.
+  static let slowAnswer = 2_000
   /// The family's passcode.
   static let passcode = "2580"
 
@@ -116,7 +118,7 @@ final class Stage: Sendable {
       let isAlex = name.hasSuffix("alex")
       rules = [
         ["handle": "-race-", "choose": isAlex ? "decline" : "approve", "review": !isAlex],
-        ["handle": "-slow-", "choose": isAlex ? "ignore" : "approve", "delay": 2_000],
+        ["handle": "-slow-", "choose": isAlex ? "ignore" : "approve", "delay": Self.slowAnswer],
       ]
       let own = isAlex ? "alex" : "other"
       rules += [
