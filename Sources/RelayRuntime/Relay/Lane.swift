@@ -7,7 +7,7 @@ import ZeroMQ
 
 /// A part of the relay's families, with all that their requests need but the store and the sockets.
 ///
-/// Families have nothing to do with each other, so lanes can work at the same time: see ``Crew``. Which lane a
+/// Families have nothing to do with each other, so lanes can work at the same time: see ``Place``. Which lane a
 /// family belongs to follows from its number. A lane shares no memory with another, not even a buffer that
 /// both only read: counting its references would make their processors wait for each other.
 ///
@@ -85,6 +85,15 @@ struct Lane: ~Copyable, Sendable {
   /// Messages in the mailbag that were not handled.
   var left: Int { mailbag.count - handled }
 
+  /// Whether something was put aside.
+  var hasAside: Bool { !aside.isEmpty }
+
+  /// Hands over what it has done, and the cursors that go with it, if there is something.
+  mutating func handOver(to committer: Committer, isUrgent: Bool) {
+    outgoing.cursors += cursors.take(events: outgoing.events.count, .now)
+    if !outgoing.isEmpty { committer.put(&outgoing, isUrgent: isUrgent) }
+  }
+
   /// What was put aside, and is now for the caller to handle in this order.
   mutating func takeAside() -> [Request] {
     waiting.removeAll(keepingCapacity: true)
@@ -93,6 +102,8 @@ struct Lane: ~Copyable, Sendable {
   }
 
   private mutating func handle(_ index: Int) {
+    outgoing.requests += 1
+    outgoing.bytes += mailbag[index].withBytes(2) { $0.count }
     let (route, key) = senders.sender(of: mailbag[index])
     do throws(Problem) {
       let envelope = try mailbag[index].withBytes(2) { bytes throws(Problem) in
@@ -151,7 +162,9 @@ struct Lane: ~Copyable, Sendable {
   }
 
   /// When the clock asks for something.
-  var deadline: Instant? { [machine.deadline, cursors.due].compactMap { $0 }.min() }
+  var deadline: Instant? {
+    [isBehind ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
+  }
 
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {

@@ -14,16 +14,20 @@ struct Outgoing: Sendable {
     var upTo: UInt64
   }
 
-  /// Events that are to be published again.
+  /// Events that are to be published again; what was decided after that is left out, likewise.
   struct Republish {
     var family: FamilyID
     var generation: UInt32
     var audience: Audience
     var after: UInt64
     var limit: Int
+    var upTo: UInt64
   }
 
+  /// Requests that were handled, or put aside, and their bytes.
+  var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
+  var cursors: [StoredCursor] = []
   /// The last event that was encoded: its broadcast comes right after it.
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
@@ -37,9 +41,17 @@ struct Outgoing: Sendable {
   /// Requests that could not be read.
   var malformed = 0
 
+  /// Whether there is nothing to do for it.
+  var isEmpty: Bool {
+    requests == 0 && events.isEmpty && cursors.isEmpty && replies.isEmpty && broadcasts.isEmpty
+      && pages.isEmpty && republishes.isEmpty && proved.isEmpty && malformed == 0
+  }
+
   /// Empties it; the memory stays for the next ones.
   mutating func removeAll() {
+    (requests, bytes) = (0, 0)
     events.removeAll(keepingCapacity: true)
+    cursors.removeAll(keepingCapacity: true)
     encoded = nil
     replies.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)

@@ -28,7 +28,7 @@ final class Rig: Sendable {
   }
 
   init(
-    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, batchRequests: Int? = nil,
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, mostRequests: Int? = nil,
     lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
@@ -40,7 +40,7 @@ final class Rig: Sendable {
       from: AdministratorCredential.file(in: folder))
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
-    if let batchRequests { configuration.batchRequests = batchRequests }
+    if let mostRequests { configuration.mostRequests = mostRequests }
     configuration.maxConnections = maxConnections
     configuration.lanes = lanes
     // Batches of tests are small, and shall wake the threads nevertheless.

@@ -23,8 +23,8 @@ final class Street {
     let onCommit = Mutex<@Sendable (Batch) -> WatchedStore.Mode?>({ _ in nil })
   }
 
-  init(lanes: Int, maxFamilies: Int = 1_000, batchRequests: Int? = nil) async throws {
-    rig = try await Rig(maxFamilies: maxFamilies, batchRequests: batchRequests, lanes: lanes) {
+  init(lanes: Int, maxFamilies: Int = 1_000, mostRequests: Int? = nil) async throws {
+    rig = try await Rig(maxFamilies: maxFamilies, mostRequests: mostRequests, lanes: lanes) {
       [store] in
       WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }
     }
