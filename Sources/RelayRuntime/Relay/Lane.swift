@@ -23,6 +23,8 @@ struct Lane: ~Copyable, Sendable {
     /// anything else, so commands need no look at it.
     var descriptor: Int32?
     var envelope: Envelope
+    /// Of the message.
+    var bytes: Int
     /// The moment at which all of it is decided: what a device may have fills with time.
     let at = Instant.now
 
@@ -102,8 +104,7 @@ struct Lane: ~Copyable, Sendable {
   }
 
   private mutating func handle(_ index: Int) {
-    outgoing.requests += 1
-    outgoing.bytes += mailbag[index].withBytes(2) { $0.count }
+    let bytes = mailbag[index].withBytes(2) { $0.count }
     let (route, key) = senders.sender(of: mailbag[index])
     do throws(Problem) {
       let envelope = try mailbag[index].withBytes(2) { bytes throws(Problem) in
@@ -115,11 +116,15 @@ struct Lane: ~Copyable, Sendable {
       let mayProve = !envelope.request.isCommand || isAdministrator
       let request = Request(
         route: route, key: key, isAdministrator: isAdministrator,
-        descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope)
-      guard goesAside(request) else { return _ = step(request) }
+        descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope, bytes: bytes)
+      guard goesAside(request) else {
+        outgoing.count(bytes)
+        return _ = step(request)
+      }
       waiting.insert(request.family)
       aside.append(request)
     } catch {
+      outgoing.count(bytes)
       outgoing.refuse(error, route)
     }
   }

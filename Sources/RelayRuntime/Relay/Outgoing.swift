@@ -24,8 +24,8 @@ struct Outgoing: Sendable {
     var upTo: UInt64
   }
 
-  /// Requests that were handled, or put aside, and their bytes.
-  var (requests, bytes) = (0, 0)
+  /// Requests that led to it, and their bytes.
+  private(set) var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
   var cursors: [StoredCursor] = []
   /// The last event that was encoded: its broadcast comes right after it.
@@ -40,6 +40,12 @@ struct Outgoing: Sendable {
   var proved: [Int32] = []
   /// Requests that could not be read.
   var malformed = 0
+
+  /// One more request, of so many bytes, was handled.
+  mutating func count(_ bytes: Int) {
+    requests += 1
+    self.bytes += bytes
+  }
 
   /// Whether there is nothing to do for it.
   var isEmpty: Bool {

@@ -43,6 +43,14 @@ extension RelayService {
     if count > configuration.maxFamilies { flush() }
   }
 
+  /// Serves and stores what the lanes, which are at rest, have put aside or done, and waits for no other commit.
+  func settle() {
+    guarded {
+      try serveAside()
+      try commit()
+    }
+  }
+
   /// Before the thread sleeps: the lanes go on, and what there is no room for waits in the socket.
   func goOn() {
     guard failure == nil else { return }
@@ -105,6 +113,7 @@ extension RelayService {
   /// Handles a request that needs the store, as the lane would.
   private func serve(_ request: Lane.Request) {
     guard failure == nil else { return }
+    defer { crew[request.family].with { $0.outgoing.count(request.bytes) } }
     if case .present(let others) = request.envelope.request, crew.places.count > 1 {
       for part in parts(of: request, others) { handle(part) }
     } else {
@@ -177,7 +186,7 @@ extension RelayService {
         }
       }
     }
-    flush()
+    settle()
     goOn()
   }
 

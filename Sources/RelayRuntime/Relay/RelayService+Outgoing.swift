@@ -115,10 +115,7 @@ extension RelayService {
     guarded { try release() }
     if crew.isStuck {
       crew.rest()
-      guarded {
-        try serveAside()
-        try commit()
-      }
+      settle()
     }
     let now = Instant.now
     if clock.isSetBack(now, monotonic: Monotonic.now()) {
@@ -128,7 +125,7 @@ extension RelayService {
     if let due = deadline, due <= now {
       crew.rest()
       for place in crew.places { place.tick(now) }
-      flush()
+      settle()
     }
     if isMoreWaiting { drainRequests() } else { goOn() }
     guard failure == nil else { return nil }
