@@ -26,7 +26,7 @@ struct RelayProcess {
   }
   /// As `RelayLimits.cursorDelay`.
   static let cursorDelay: Int64 = 10_000
-  /// As `RelayLimits.batchRequests`, smaller.
+  /// As `RelayLimits.requests`, smaller.
   static let batch = 64
   /// As `RelayLimits.snapshotEvents`, smaller.
   static let snapshotEvery: UInt64 = 4

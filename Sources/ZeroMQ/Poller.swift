@@ -41,6 +41,18 @@ public struct Poller: ~Copyable {
 
   /// Takes a socket or file descriptor out; an unknown token is ignored.
   public mutating func unwatch(_ token: Token) {
+    guard let index = index(of: token) else { return }
+    items.remove(at: index)
+    tokens.remove(at: index)
+    handles.remove(at: index)
+  }
+
+  /// Stops and resumes waiting for a socket or file descriptor; an unknown token is ignored.
+  public mutating func mute(_ token: Token, _ isMuted: Bool) {
+    if let index = index(of: token) { items[index].events = isMuted ? 0 : Int16(ZMQ_POLLIN) }
+  }
+
+  private func index(of token: Token) -> Int? {
     // Tokens grow, so the array is sorted: look by halves.
     var low = 0
     var high = tokens.count
@@ -48,10 +60,7 @@ public struct Poller: ~Copyable {
       let middle = (low + high) / 2
       if tokens[middle].number < token.number { low = middle + 1 } else { high = middle }
     }
-    guard low < tokens.count, tokens[low] == token else { return }
-    items.remove(at: low)
-    tokens.remove(at: low)
-    handles.remove(at: low)
+    return low < tokens.count && tokens[low] == token ? low : nil
   }
 
   /// Blocks until something is readable or the time is over.

@@ -53,6 +53,12 @@ extension SocketThread {
     return Registration(kind: .turn(loop.lastTurn))
   }
 
+  /// Stops and resumes looking whether a watched socket or file descriptor is readable, so that what comes waits.
+  public func mute(_ registration: Registration, _ isMuted: Bool) {
+    checkIsolated()
+    if case .poll(let token) = registration.kind { loop.poller.mute(token, isMuted) }
+  }
+
   /// Forgets a handler; that of a socket that was closed is forgotten already. A socket that is
   /// open stays so, until its value ends.
   public func unwatch(_ registration: Registration) {

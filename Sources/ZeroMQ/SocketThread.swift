@@ -84,6 +84,15 @@ public final class SocketThread: SerialExecutor {
     }
   }
 
+  /// Has the turn handlers called soon. Any thread may ask for it; it takes a system call only if this one sleeps.
+  public func callTurns() {
+    let sleeping = inbox.withLock { inbox in
+      inbox.turnWanted = true
+      return inbox.takeSleeping()
+    }
+    if sleeping { wake() }
+  }
+
   // MARK: Executor
 
   /// Runs the job on the thread; called by the Swift runtime.

@@ -7,6 +7,8 @@ struct SocketThreadInbox {
   var closing: [SocketHandle] = []
   var sleeping = false
   var stopping = false
+  /// Whether somebody wants the turn handlers to be called.
+  var turnWanted = false
   /// After the end: jobs run on short-lived threads, one at a time.
   var ended = false
   var lateRunning = false
@@ -53,11 +55,16 @@ extension SocketThread {
     identity.store(UInt(pthread_self()), ordering: .relaxed)
     while true {
       runJobs()
-      if inbox.withLock({ $0.stopping }) { break }
+      let isOver = inbox.withLock { inbox in
+        inbox.turnWanted = false
+        return inbox.stopping
+      }
+      if isOver { break }
       let deadline = runTurnHandlers()
       // Decided under the lock: whoever adds a job later sees that we sleep, and wakes us.
       let busy = inbox.withLock { inbox in
-        inbox.sleeping = inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping
+        inbox.sleeping =
+          inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping && !inbox.turnWanted
         return !inbox.sleeping
       }
       sleep(milliseconds: busy ? 0 : Self.milliseconds(until: deadline))

@@ -37,6 +37,24 @@ struct PollerTests {
     poller.unwatch(one)
   }
 
+  @Test("what is muted waits, and is readable again when it is not muted any more")
+  func muted() throws {
+    let context = try Context()
+    let router = try Socket(.router, in: context)
+    let dealer = try Socket(.dealer, in: context)
+    try router.bind("inproc://muted")
+    try dealer.connect("inproc://muted")
+    var poller = Poller()
+    let token = poller.watch(router)
+    poller.mute(token, true)
+    try #expect(dealer.send([[1]]) == .sent)
+    try #expect(poller.wait(milliseconds: 0) == 0)
+    poller.mute(token, false)
+    try #expect(poller.wait(milliseconds: patience) == 1)
+    poller.unwatch(token)
+    poller.mute(token, true)
+  }
+
   @Test("a socket that is closed leaves by itself")
   func closed() throws {
     let context = try Context()

@@ -90,6 +90,36 @@ struct SocketThreadTests {
     await counter.stopCounting()
   }
 
+  @Test("the turn handlers are called as soon as another thread wants it, each time")
+  func calls() async throws {
+    let thread = try SocketThread()
+    defer { thread.stop() }
+    let turns = Turns(thread)
+    await turns.start()
+    for _ in 0..<200 {
+      // It sleeps, or is about to.
+      let before = turns.count.load(ordering: .acquiring)
+      thread.callTurns()
+      try eventually { turns.count.load(ordering: .acquiring) > before }
+    }
+  }
+
+  /// Counts its turns, for which no job has to be run.
+  private actor Turns {
+    nonisolated let thread: SocketThread
+    nonisolated let count = Atomic(0)
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ thread: SocketThread) { self.thread = thread }
+
+    func start() {
+      thread.onTurn { [weak self] _ in
+        self?.count.add(1, ordering: .releasing)
+        return nil
+      }
+    }
+  }
+
   /// Two ROUTERs: what one receives is answered through the other's queue too.
   private actor Echo {
     nonisolated let thread: SocketThread

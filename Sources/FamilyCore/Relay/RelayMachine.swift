@@ -104,6 +104,10 @@ public struct RelayMachine: Sendable {
   public func exists(_ family: FamilyID) -> Bool {
     families.place(of: family).map { families[$0].state.seq > 0 } ?? false
   }
+  /// The family's newest event; 0, unless it is held.
+  public func seq(of family: FamilyID) -> UInt64 {
+    families.place(of: family).map { families[$0].state.seq } ?? 0
+  }
   /// The family's state, if it is held.
   public func state(of family: FamilyID) -> FamilyState? {
     families.place(of: family).map { families[$0].state }

@@ -1,31 +1,53 @@
 import RelayStore
 import Synchronization
 
-/// The store, and a thread that commits to it while the relay's thread goes on.
+/// The store, and a thread that commits to it while the others go on.
 ///
-/// The store is in use by its thread from `begin(_:)` to `wait()`, and belongs to the relay's thread at all other
-/// times. There is one batch on the way at most; who reads meanwhile may have to wait for it, and may find the
-/// store as it was before.
+/// What the lanes have decided waits in the order in which they hand it over; all that waits is one commit. What
+/// is durable waits, in the same order, for the thread of the sockets. After a failure nothing more is committed.
 final class Committer: Sendable {
+  private struct Queue: Sendable {
+    var decided: [Outgoing] = []
+    var durable: [Outgoing] = []
+    /// Empty ones, whose memory is used again.
+    var spare: [Outgoing] = []
+    /// Whether somebody is at it.
+    var isBusy = false
+    /// Whether the thread of the sockets waits for the end of that.
+    var isAwaited = false
+    var commits = 0
+    var failure: StoreError?
+  }
+
   private struct Work {
     var store: any EventStore
     var batch = Batch()
-    var failure: StoreError?
+    var taken: [Outgoing] = []
 
-    mutating func commit() {
-      do throws(StoreError) { try store.commit(batch) } catch { failure = error }
-      batch.removeAll()
+    mutating func commit() throws(StoreError) -> Bool {
+      for one in taken {
+        batch.events += one.events
+        batch.snapshots += one.snapshots
+        batch.cursors += one.cursors
+      }
+      guard !batch.isEmpty else { return false }
+      defer { batch.removeAll() }
+      try store.commit(batch)
+      return true
     }
   }
 
+  private let queue = Mutex(Queue())
   private let work: Mutex<Work>
   private let worker = Worker()
+  private let isDone = Semaphore()
 
   init(_ store: sending any EventStore) { work = Mutex(Work(store: store)) }
 
-  /// Starts the thread; it inherits the caller's mask of signals.
-  func start() {
-    worker.start("commits") { [self] in work.withLock { $0.commit() } }
+  /// Starts the thread, which tells when something is durable, or has failed; it inherits the caller's mask of
+  /// signals.
+  func start(onDurable: @escaping @Sendable () -> Void) {
+    worker.start("commits") { [self] in commitAll(onDurable) }
   }
 
   /// Ends the thread, which was started, when it has done its last, and lets the store's file go.
@@ -34,31 +56,55 @@ final class Committer: Sendable {
     work.withLock { $0.store.close() }
   }
 
-  /// Whether what was begun is durable, or nothing was.
-  var isIdle: Bool { worker.isIdle }
-
-  /// Takes the batch, and makes it durable while the caller goes on; ``wait()`` has to follow.
-  func begin(_ batch: inout Batch) {
-    work.withLock { swap(&$0.batch, &batch) }
-    worker.begin()
-  }
-
-  /// Returns when what was begun is durable.
+  /// Takes what was decided, and leaves an empty one.
   ///
-  /// - Throws: what the store failed with.
-  func wait() throws(StoreError) {
-    worker.wait()
-    if let failure = work.withLock({ $0.failure }) { throw failure }
+  /// - Parameter isUrgent: Whether to wake the thread for it, if it sleeps.
+  func put(_ outgoing: inout Outgoing, isUrgent: Bool) {
+    queue.withLock { queue in
+      var empty = queue.spare.popLast() ?? Outgoing()
+      swap(&empty, &outgoing)
+      queue.decided.append(empty)
+    }
+    if isUrgent { begin() }
   }
 
-  /// Makes the batch durable on the caller's thread.
-  func commit(_ batch: inout Batch) throws(StoreError) {
-    let failure = work.withLock { work in
-      swap(&work.batch, &batch)
-      work.commit()
-      return work.failure
+  /// Wakes the thread, if it sleeps and something waits for it.
+  func begin() {
+    let wakes = queue.withLock { queue in
+      guard !queue.isBusy, !queue.decided.isEmpty else { return false }
+      queue.isBusy = true
+      return true
     }
-    if let failure { throw failure }
+    if wakes { worker.begin() }
+  }
+
+  /// Makes durable what was decided, on the caller's thread, unless the other one is at it, which goes on with it.
+  func commit() {
+    let isMine = queue.withLock { queue in
+      defer { queue.isBusy = true }
+      return !queue.isBusy
+    }
+    if isMine { commitAll {} }
+  }
+
+  /// Returns when all that was decided is durable, or that has failed.
+  func finish() {
+    commit()
+    let waits = queue.withLock { queue in
+      queue.isAwaited = queue.isBusy
+      return queue.isBusy
+    }
+    if waits { isDone.wait() }
+  }
+
+  /// Gives what is durable, in its order, for empty ones; and what the store has failed with after that.
+  func takeDurable(_ durable: inout [Outgoing]) -> (commits: Int, failure: StoreError?) {
+    queue.withLock { queue in
+      queue.spare += durable.prefix(max(0, RelayLimits.spare - queue.spare.count))
+      durable.removeAll(keepingCapacity: true)
+      swap(&queue.durable, &durable)
+      return (queue.commits, queue.failure)
+    }
   }
 
   /// Reads from the store.
@@ -67,5 +113,35 @@ final class Committer: Sendable {
   {
     let result = work.withLock { work in Result { () throws(StoreError) in try body(work.store) } }
     return try result.get()
+  }
+
+  /// Goes on as long as something waits; who calls it has made it busy.
+  private func commitAll(_ onDurable: () -> Void) {
+    while work.withLock({ work in commitNext(&work) }) { onDurable() }
+  }
+
+  private func commitNext(_ work: inout Work) -> Bool {
+    let (goesOn, isAwaited) = queue.withLock { queue in
+      guard queue.decided.isEmpty || queue.failure != nil else {
+        swap(&queue.decided, &work.taken)
+        return (true, false)
+      }
+      defer { queue.isAwaited = false }
+      queue.isBusy = false
+      return (false, queue.isAwaited)
+    }
+    if isAwaited { isDone.signal() }
+    guard goesOn else { return false }
+    let result = Result { () throws(StoreError) in try work.commit() }
+    queue.withLock { queue in
+      switch result {
+      case .success(let isCommit):
+        queue.commits += isCommit ? 1 : 0
+        queue.durable += work.taken
+      case .failure(let failure): queue.failure = failure
+      }
+    }
+    work.taken.removeAll(keepingCapacity: true)
+    return true
   }
 }

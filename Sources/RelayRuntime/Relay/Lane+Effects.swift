@@ -30,7 +30,8 @@ extension Lane {
     case .republish(let family, let generation, let audience, let after, let limit):
       outgoing.republishes.append(
         .init(
-          family: family, generation: generation, audience: audience, after: after, limit: limit))
+          family: family, generation: generation, audience: audience, after: after, limit: limit,
+          upTo: machine.seq(of: family)))
     }
   }
 

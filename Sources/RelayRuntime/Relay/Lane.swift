@@ -7,7 +7,7 @@ import ZeroMQ
 
 /// A part of the relay's families, with all that their requests need but the store and the sockets.
 ///
-/// Families have nothing to do with each other, so lanes can work at the same time: see ``Crew``. Which lane a
+/// Families have nothing to do with each other, so lanes can work at the same time: see ``Place``. Which lane a
 /// family belongs to follows from its number. A lane shares no memory with another, not even a buffer that
 /// both only read: counting its references would make their processors wait for each other.
 ///
@@ -23,6 +23,8 @@ struct Lane: ~Copyable, Sendable {
     /// anything else, so commands need no look at it.
     var descriptor: Int32?
     var envelope: Envelope
+    /// Of the message.
+    var bytes: Int
     /// The moment at which all of it is decided: what a device may have fills with time.
     let at = Instant.now
 
@@ -85,6 +87,15 @@ struct Lane: ~Copyable, Sendable {
   /// Messages in the mailbag that were not handled.
   var left: Int { mailbag.count - handled }
 
+  /// Whether something was put aside.
+  var hasAside: Bool { !aside.isEmpty }
+
+  /// Hands over what it has done, and the cursors that go with it, if there is something.
+  mutating func handOver(to committer: Committer, isUrgent: Bool) {
+    outgoing.cursors += cursors.take(events: outgoing.events.count, .now)
+    if !outgoing.isEmpty { committer.put(&outgoing, isUrgent: isUrgent) }
+  }
+
   /// What was put aside, and is now for the caller to handle in this order.
   mutating func takeAside() -> [Request] {
     waiting.removeAll(keepingCapacity: true)
@@ -93,6 +104,7 @@ struct Lane: ~Copyable, Sendable {
   }
 
   private mutating func handle(_ index: Int) {
+    let bytes = mailbag[index].withBytes(2) { $0.count }
     let (route, key) = senders.sender(of: mailbag[index])
     do throws(Problem) {
       let envelope = try mailbag[index].withBytes(2) { bytes throws(Problem) in
@@ -104,11 +116,15 @@ struct Lane: ~Copyable, Sendable {
       let mayProve = !envelope.request.isCommand || isAdministrator
       let request = Request(
         route: route, key: key, isAdministrator: isAdministrator,
-        descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope)
-      guard goesAside(request) else { return _ = step(request) }
+        descriptor: mayProve ? mailbag[index].descriptor : nil, envelope: envelope, bytes: bytes)
+      guard goesAside(request) else {
+        outgoing.count(bytes)
+        return _ = step(request)
+      }
       waiting.insert(request.family)
       aside.append(request)
     } catch {
+      outgoing.count(bytes)
       outgoing.refuse(error, route)
     }
   }
@@ -151,7 +167,9 @@ struct Lane: ~Copyable, Sendable {
   }
 
   /// When the clock asks for something.
-  var deadline: Instant? { [machine.deadline, cursors.due].compactMap { $0 }.min() }
+  var deadline: Instant? {
+    [isBehind ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
+  }
 
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {

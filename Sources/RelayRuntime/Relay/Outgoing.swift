@@ -14,17 +14,21 @@ struct Outgoing: Sendable {
     var upTo: UInt64
   }
 
-  /// Events that are to be published again.
+  /// Events that are to be published again; what was decided after that is left out, likewise.
   struct Republish {
     var family: FamilyID
     var generation: UInt32
     var audience: Audience
     var after: UInt64
     var limit: Int
+    var upTo: UInt64
   }
 
+  /// Requests that led to it, and their bytes.
+  private(set) var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
   var snapshots: [StoredSnapshot] = []
+  var cursors: [StoredCursor] = []
   /// The last event that was encoded: its broadcast comes right after it.
   var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
@@ -38,10 +42,25 @@ struct Outgoing: Sendable {
   /// Requests that could not be read.
   var malformed = 0
 
+  /// One more request, of so many bytes, was handled.
+  mutating func count(_ bytes: Int) {
+    requests += 1
+    self.bytes += bytes
+  }
+
+  /// Whether there is nothing to do for it.
+  var isEmpty: Bool {
+    requests == 0 && events.isEmpty && snapshots.isEmpty && cursors.isEmpty && replies.isEmpty
+      && broadcasts.isEmpty
+      && pages.isEmpty && republishes.isEmpty && proved.isEmpty && malformed == 0
+  }
+
   /// Empties it; the memory stays for the next ones.
   mutating func removeAll() {
+    (requests, bytes) = (0, 0)
     events.removeAll(keepingCapacity: true)
     snapshots.removeAll()
+    cursors.removeAll(keepingCapacity: true)
     encoded = nil
     replies.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)

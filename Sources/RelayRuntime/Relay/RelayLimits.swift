@@ -2,20 +2,26 @@ import ZeroMQ
 
 /// Every bound of the relay's shell, and what happens there.
 enum RelayLimits {
-  /// Most requests that wait for the lanes, and about as many of one commit; the others wait in libzmq.
-  static let batchRequests = 2_048
-  /// Most requests that a lane handles in one go: those before them are stored meanwhile. Larger ones would
-  /// leave nothing for the others to do at the same time when a thousand are on the way.
+  /// Most requests that are received, and not yet answered or left without an answer: they wait for their lane,
+  /// for the store or for the sockets. The others wait in libzmq, and then in their devices. And most that are
+  /// received in one go: then subscriptions and timers have their turn.
+  static let requests = 4_096
+  /// Bytes of these requests, likewise; one more may come.
+  static let requestBytes = 16 << 20
+  /// Most requests that a lane handles before it hands over what they led to: the larger, the longer the
+  /// others wait for something to do.
   static let slice = 128
-  /// Bytes of requests that wait, likewise: then all of them are handled before more are received.
-  static let batchBytes = 16 << 20
   /// Lanes at most; more than there are processors are of no use.
   static let lanes = 16
-  /// Slices that are handled in one go; then subscriptions and timers have their turn.
+  /// Empty buffers for what slices lead to that are kept; the memory of others is let go.
+  static let spare = 64
+  /// How often little is handled in one go, likewise.
   static let rounds = 64
-  /// Requests of a batch from which on the lanes work at the same time: to wake their threads, and to wait
-  /// for them, takes as long as some ten requests.
+  /// Requests that wait from which on the lanes are woken for them: to wake a thread takes as long as some
+  /// ten requests.
   static let forkedRequests = 48
+  /// Milliseconds until a lane at work is looked at again for what its clock asks for.
+  static let laneLook: Int64 = 20
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
   /// Milliseconds that cursors wait before they are written: the longer, the more of them share a page. After a

@@ -5,58 +5,76 @@ import RelayWire
 import ZeroMQ
 
 extension RelayService {
-  /// Takes what waits, and commits what it leads to. With much to do, what came first is stored, and goes out,
-  /// while the lanes work on what came after it, and what comes then is received.
+  /// Takes what waits. Little is handled and stored here, if nobody else is at work; else the lanes do it.
   func drainRequests() {
     guarded {
-      var rounds = 0
       try receive()
-      while waiting > 0, failure == nil {
+      var rounds = 0
+      while isLittle, rounds < RelayLimits.rounds, failure == nil {
         rounds += 1
-        let mayReceive = rounds < RelayLimits.rounds
-        let isForked = crew.isMany && waiting >= configuration.forkedRequests
-        if isForked { counters.forks += 1 }
-        noteBehind()
-        try crew.work(isForked: isForked) {
-          try release()
-          if mayReceive { try receive() }
-        }
-        for place in crew.places { place.with { $0.takeAside() }.forEach(serve) }
-        guard failure == nil else { break }
-        let left = crew.waiting
-        decided += waiting - left
-        waiting = left
-        if waiting == 0, mayReceive { try receive() }
-        if waiting == 0, mayReceive, isCommitting {
-          try finish()
-          try receive()
-        }
-        let isMuch =
-          decided >= configuration.batchRequests || waitingBytes >= RelayLimits.batchBytes
-        if waiting > 0, isMuch || committer.isIdle { try begin() }
+        try handleAll()
+        try receive()
+        try commit()
       }
-      noteBehind()
+      try release()
     }
-    flush()
+    goOn()
   }
 
-  private func noteBehind() {
-    for place in crew.places { place.with { $0.isBehind = admission.isBehind } }
+  /// Whether there is too little to wake anybody for it.
+  private var isLittle: Bool {
+    crew.isAtRest && (1..<configuration.forkedRequests).contains(crew.waiting)
+  }
+
+  /// Handles here all that waits for the lanes, which are at rest.
+  func handleAll() throws {
+    try serveAside()
+    while crew.waiting > 0, failure == nil {
+      for place in crew.places { place.handle() }
+      try serveAside()
+    }
+  }
+
+  /// Handles what the lanes, which are at rest, have put aside, and hands over what they have done.
+  func serveAside() throws {
+    for place in crew.places { place.takeAside().forEach(serve) }
+    handOver()
+    let count = crew.places.reduce(0) { $0 + $1.with { $0.machine.count } }
+    if count > configuration.maxFamilies { flush() }
+  }
+
+  /// Serves and stores what the lanes, which are at rest, have put aside or done, and waits for no other commit.
+  func settle() {
+    guarded {
+      try serveAside()
+      try commit()
+    }
+  }
+
+  /// Before the thread sleeps: the lanes go on, and what there is no room for waits in the socket.
+  func goOn() {
+    guard failure == nil else { return }
+    if crew.wake() { counters.forks += 1 }
+    guard isMuted != isFull, let routerWatch else { return }
+    isMuted = isFull
+    thread.mute(routerWatch, isMuted)
+  }
+
+  /// Whether as much is on its way as may be.
+  var isFull: Bool {
+    onTheWay.requests >= configuration.mostRequests || onTheWay.bytes >= RelayLimits.requestBytes
   }
 
   /// Gives what waits to the lanes, up to the limits.
   private func receive() throws {
-    var count = 0
-    var isQueueEmpty = false
-    if waiting == 0 { waitingBytes = 0 }
+    var (count, given) = (0, 0)
+    isMoreWaiting = true
     admission.batchBegins(Instant.now.milliseconds)
     // What is answered unread does not wait for the lanes, and must not keep them waiting.
-    while count < configuration.batchRequests, waiting < configuration.batchRequests,
-      waitingBytes < RelayLimits.batchBytes
-    {
+    while count < configuration.mostRequests, !isFull {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
-        isQueueEmpty = true
+        isMoreWaiting = false
         break
       }
       count += 1
@@ -65,15 +83,18 @@ extension RelayService {
         refusals.refuse(.malformed, message.bytes(0))
         continue
       }
-      waitingBytes += message.withBytes(2) { $0.count }
       if refuseIfFull() { continue }
+      onTheWay.requests += 1
+      onTheWay.bytes += message.withBytes(2) { $0.count }
       // Where it does not stand, any lane reads it, and finds that it does not have the family.
       let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
       crew[family].put(&message)
-      waiting += 1
+      given += 1
+      if given.isMultiple(of: configuration.slice), crew.wake() { counters.forks += 1 }
     }
     counters.requests += count
-    admission.batchEnds(isQueueEmpty: isQueueEmpty)
+    admission.batchEnds(isQueueEmpty: !isMoreWaiting)
+    for place in crew.places { place.note(isBehind: admission.isBehind) }
   }
 
   /// Answers a question that is one too many, unread; other requests are never refused for that.
@@ -92,7 +113,8 @@ extension RelayService {
   /// Handles a request that needs the store, as the lane would.
   private func serve(_ request: Lane.Request) {
     guard failure == nil else { return }
-    if case .present(let others) = request.envelope.request, crew.isMany {
+    defer { crew[request.family].with { $0.outgoing.count(request.bytes) } }
+    if case .present(let others) = request.envelope.request, crew.places.count > 1 {
       for part in parts(of: request, others) { handle(part) }
     } else {
       handle(request)
@@ -122,7 +144,7 @@ extension RelayService {
   }
 
   /// Asks the store what became of a command that is older than those in memory.
-  private func recall(_ request: Lane.Request, _ place: Crew.Place) {
+  private func recall(_ request: Lane.Request, _ place: Place) {
     guard case .command(let id, _, _) = request.envelope.request,
       place.with({ $0.needsResult(id, request) })
     else { return }
@@ -138,7 +160,7 @@ extension RelayService {
   }
 
   /// Sends what waits, when there are as many pages as may wait.
-  private func flushPages(_ place: Crew.Place) {
+  private func flushPages(_ place: Place) {
     if place.with({ $0.outgoing.pages.count }) >= RelayLimits.batchPages / crew.places.count {
       flush()
     }
@@ -146,6 +168,7 @@ extension RelayService {
 
   /// Approves exact topics of members, each right after its receive.
   func drainSubscriptions() {
+    crew.rest()
     guarded {
       _ = try gate.drain(publisher!) { event in
         guard failure == nil else { return false }
@@ -163,7 +186,8 @@ extension RelayService {
         }
       }
     }
-    flush()
+    settle()
+    goOn()
   }
 
   private func isApproved(_ event: SubscriptionEvent) -> Bool {
@@ -195,7 +219,7 @@ extension RelayService {
     let now = Instant.now
     guarded {
       // Its cursors may be on their way to the store.
-      try finish()
+      committer.finish()
       let (state, stored) = try committer.read { store throws(StoreError) in
         let state = try store.snapshot(of: family).flatMap {
           FamilyState(snapshot: $0.payload, resultsKept: RelayLimits.results)

@@ -5,77 +5,50 @@ import RelayWire
 import ZeroMQ
 
 extension RelayService {
-  /// Makes what the lanes have done durable, then lets everything go that waited for it.
+  /// Makes what the lanes, which are at rest, have done durable, then lets everything go that waited for it.
   func flush() {
     guarded {
-      try finish()
-      try collect()
-      if !batch.isEmpty { try committer.commit(&batch) }
-      swap(&committing, &durable)
+      handOver()
+      committer.finish()
       try release()
       evict()
     }
   }
 
-  /// Begins to make durable what the lanes have done; what was begun before may go.
-  func begin() throws {
-    try settle()
-    try collect()
-    guard !batch.isEmpty else {
-      try release()
-      return swap(&committing, &durable)
-    }
-    isCommitting = true
-    committer.begin(&batch)
-  }
-
-  /// Waits until what was begun is durable, and lets it go.
-  func finish() throws {
-    try settle()
+  /// Has the store take what was handed over: here, if nothing else is to be done.
+  func commit() throws {
+    try release()
+    guard crew.isAtRest, crew.waiting == 0 else { return committer.begin() }
+    committer.commit()
     try release()
   }
 
-  /// Waits until what was begun is durable; what was so before goes out first.
-  private func settle() throws {
-    try release()
-    guard isCommitting else { return }
-    isCommitting = false
-    try committer.wait()
-    swap(&committing, &durable)
+  /// Hands over what the lanes, which are at rest, have done.
+  func handOver() {
+    for place in crew.places { place.with { $0.handOver(to: committer, isUrgent: false) } }
   }
 
-  /// Takes what the lanes have done; they must not be at work, and nothing on its way to the store.
-  private func collect() throws {
-    decided = 0
-    for (index, place) in crew.places.enumerated() {
-      place.with { lane in
-        swap(&lane.outgoing, &committing[index])
-        batch.events += committing[index].events
-        batch.snapshots += committing[index].snapshots
-        batch.cursors += lane.cursors.take(events: committing[index].events.count, .now)
-      }
-      try republish(committing[index].republishes, in: place)
-    }
-    guard !batch.isEmpty else { return }
-    counters.commits += 1
-    counters.events += batch.events.count
-  }
-
-  /// Sends all that waited for its commit. It looks into no lane: they may be at work.
+  /// Sends all that is durable; then the relay fails, if the store has.
   func release() throws {
-    // Who has gone asks again; who does not read is not waited for.
-    for (route, bytes) in refusals.replies { try reply(route, bytes) }
-    for lane in durable { for (route, bytes) in lane.replies { try reply(route, bytes) } }
-    for lane in durable { for (topic, bytes) in lane.broadcasts { try publish(topic, bytes) } }
-    for lane in durable { for page in lane.pages { try send(page) } }
-    clear(&refusals)
-    for index in durable.indices { clear(&durable[index]) }
+    try send(&refusals)
+    let (commits, failure) = committer.takeDurable(&durable)
+    counters.commits = commits
+    for index in durable.indices { try send(&durable[index]) }
+    if let failure { throw failure }
   }
 
-  private func clear(_ lane: inout Outgoing) {
-    counters.malformed += lane.malformed
-    for descriptor in lane.proved { requestGuard?.prove(descriptor) }
-    lane.removeAll()
+  private func send(_ outgoing: inout Outgoing) throws {
+    // Who has gone asks again; who does not read is not waited for.
+    for (route, bytes) in outgoing.replies { try reply(route, bytes) }
+    for (topic, bytes) in outgoing.broadcasts { try publish(topic, bytes) }
+    for page in outgoing.pages { try send(page) }
+    try republish(outgoing.republishes)
+    for descriptor in outgoing.proved { requestGuard?.prove(descriptor) }
+    counters.malformed += outgoing.malformed
+    counters.events += outgoing.events.count
+    onTheWay.requests -= outgoing.requests
+    onTheWay.bytes -= outgoing.bytes
+    outgoing.removeAll()
   }
 
   private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
@@ -99,12 +72,14 @@ extension RelayService {
     try reply(item.route, envelope.encode())
   }
 
-  /// Sends again what is in the store, and so need not wait for a commit.
-  private func republish(_ all: [Outgoing.Republish], in place: Crew.Place) throws {
+  /// The lanes have to rest for it: each seals for its families.
+  private func republish(_ all: [Outgoing.Republish]) throws {
+    if !all.isEmpty { crew.rest() }
     for item in all {
       counters.republished += 1
-      for event in try page(item.family, item.audience, item.after, item.limit).events {
-        let (topic, bytes) = place.with {
+      let events = try page(item.family, item.audience, item.after, item.limit).events
+      for event in events where event.seq <= item.upTo {
+        let (topic, bytes) = crew[item.family].with {
           $0.sealed(.event(event), item.family, item.audience, item.generation)
         }
         try publish(topic, bytes)
@@ -134,27 +109,39 @@ extension RelayService {
     }
   }
 
-  /// What the clock asks for; tells when it is to be called again, in nanoseconds of `Monotonic`.
+  /// Sends what has become durable, serves lanes that are stuck, does what the clock asks for, and takes what there
+  /// was no room for; tells when it is to be called again, in nanoseconds of `Monotonic`.
   func turn() -> UInt64? {
+    guarded { try release() }
+    if crew.isStuck {
+      crew.rest()
+      settle()
+    }
     let now = Instant.now
     if clock.isSetBack(now, monotonic: Monotonic.now()) {
+      crew.rest()
       for place in crew.places { place.with { $0.setBack(now) } }
     }
     if let due = deadline, due <= now {
-      for place in crew.places { place.with { $0.tick(now) } }
-      flush()
+      crew.rest()
+      for place in crew.places { place.tick(now) }
+      settle()
     }
+    if isMoreWaiting { drainRequests() } else { goOn() }
     guard failure == nil else { return nil }
     let next = deadline.map {
       Monotonic.now()
         + UInt64(max(1, min($0.milliseconds - now.milliseconds, RelayLimits.sleep))) * 1_000_000
     }
-    return [next, lookAtConnections()].compactMap { $0 }.min()
+    let isAgain = isMoreWaiting && !isFull
+    return [next, lookAtConnections(), isAgain ? Monotonic.now() : nil].compactMap { $0 }.min()
   }
 
-  /// The first moment at which a lane wants something.
+  /// The first moment at which a lane wants something. A lane at work looks itself, and has to be looked at
+  /// again when it rests.
   private var deadline: Instant? {
-    crew.places.compactMap { $0.with { $0.deadline } }.min()
+    let look = Instant.now + RelayLimits.laneLook
+    return crew.places.compactMap { $0.isAtRest ? $0.deadline : look }.min()
   }
 
   /// Cuts off who takes too much; tells when to look again.

@@ -10,9 +10,10 @@ import ZeroMQ
 /// one commit, and only then answers and broadcasts.
 ///
 /// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
-/// What comes goes from stage to stage, and each stage may work at the same time as the others: one thread has
-/// the sockets; a ``Crew`` of threads has lanes, each with some of the families; a ``Committer`` has the store.
-/// With little to do it is all done by the thread of the sockets. A failed relay sends nothing more, and `run`
+/// What comes goes from stage to stage, and no stage waits for another: one thread has the sockets; a ``Crew`` of
+/// threads has lanes, each with some of the families; a ``Committer`` has the store. It comes in and goes out by
+/// the thread of the sockets, which takes no more when too much is on its way: that bounds what waits between the
+/// stages. With little to do it is all done by that thread. A failed relay sends nothing more, and `run`
 /// throws: who does not know what is on the disk must not guess.
 public actor RelayService: Service {
   /// Where and how a relay runs.
@@ -23,14 +24,13 @@ public actor RelayService: Service {
     public var broadcasts: String
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
-    /// Parts of the families that are worked on at the same time. Two lanes have done their work in less
-    /// time than the thread of the sockets has for sending and storing what they did before.
+    /// Parts of the families that are worked on at the same time.
     public var lanes = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
-    /// Most requests that wait for the lanes, and about as many of one commit; the others wait in libzmq.
-    package var batchRequests = RelayLimits.batchRequests
-    /// Most requests that a lane handles in one go.
+    /// Most requests that are received, and not yet answered or left without an answer.
+    package var mostRequests = RelayLimits.requests
+    /// Most requests that a lane handles before it hands over what they led to.
     package var slice = RelayLimits.slice
-    /// Requests of a batch from which on the lanes work at the same time.
+    /// Requests that wait from which on the lanes are woken for them.
     package var forkedRequests = RelayLimits.forkedRequests
     /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.
     public var maxConnections: Int?
@@ -73,20 +73,14 @@ public actor RelayService: Service {
   var message = Multipart(maximumParts: 4)
   /// Answers to what was refused unread.
   var refusals = Outgoing()
-  /// Requests that were received and wait for the lanes.
-  var waiting = 0
-  /// Bytes received since none waited.
-  var waitingBytes = 0
-  /// Requests that the lanes have handled, and that wait for a commit.
-  var decided = 0
-  /// What the lanes have done, on its way to the store.
-  var committing: [Outgoing]
-  /// Of that, what the store has to keep.
-  var batch = Batch()
-  /// Whether the committer has a batch.
-  var isCommitting = false
+  /// Requests that were received and have not left, and their bytes.
+  var onTheWay = (requests: 0, bytes: 0)
+  /// Whether the last look at the requests' socket ended before it was empty.
+  var isMoreWaiting = false
+  /// The watch of that socket, and whether it waits until some requests have left.
+  var (routerWatch, isMuted) = (nil as SocketThread.Registration?, false)
   /// What is durable, on its way to the sockets.
-  var durable: [Outgoing]
+  var durable: [Outgoing] = []
   var clock = ClockWatch()
   var failure: (any Error)?
   /// What the relay has seen.
@@ -107,8 +101,6 @@ public actor RelayService: Service {
     admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
     crew = Crew(configuration, keys)
-    committing = crew.places.map { _ in Outgoing() }
-    durable = committing
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")
   }
@@ -117,10 +109,10 @@ public actor RelayService: Service {
   ///
   /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
   public func run() async throws {
-    crew.start()
-    committer.start()
+    committer.start { [thread] in thread.callTurns() }
+    for place in crew.places { place.start(committer) { [thread] in thread.callTurns() } }
     defer {
-      crew.stop()
+      for place in crew.places { place.stop() }
       thread.stop()
       committer.stop()
     }
@@ -131,6 +123,9 @@ public actor RelayService: Service {
     } onGracefulShutdown: {
       ending.continuation.finish()
     }
+    crew.rest()
+    guarded { try handleAll() }
+    flush()
     while failure == nil, crew.places.contains(where: { $0.with { !$0.cursors.isEmpty } }) {
       for place in crew.places { place.with { $0.cursors.hasten(.now) } }
       flush()
@@ -173,7 +168,9 @@ public actor RelayService: Service {
     try publisher.bind(configuration.broadcasts)
     try router.bind(configuration.requests)
     thread.watch(publisher) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
-    thread.watch(router) { [weak self] in self?.assumeIsolated { $0.drainRequests() } }
+    routerWatch = thread.watch(router) { [weak self] in
+      self?.assumeIsolated { $0.drainRequests() }
+    }
     self.requestGuard = consume requestGuard
     self.broadcastGuard = consume broadcastGuard
     self.router = consume router

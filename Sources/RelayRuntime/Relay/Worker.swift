@@ -1,16 +1,11 @@
 import Foundation
 import Synchronization
 
-/// A thread that does the same work each time that it is told to. Who has told it waits for it before the next
-/// time.
+/// A thread that does the same work each time that it is told to.
 final class Worker: Sendable {
   private let begins = Semaphore()
   private let isDone = Semaphore()
   private let isOver = Atomic(false)
-  private let isAtRest = Atomic(true)
-
-  /// Whether it has done what it was told to, or was told nothing.
-  var isIdle: Bool { isAtRest.load(ordering: .acquiring) }
 
   /// Starts the thread; it inherits the caller's mask of signals.
   func start(_ name: String, _ work: @escaping @Sendable () -> Void) {
@@ -19,8 +14,6 @@ final class Worker: Sendable {
         begins.wait()
         if isOver.load(ordering: .acquiring) { break }
         work()
-        isAtRest.store(true, ordering: .releasing)
-        isDone.signal()
       }
       isDone.signal()
     }
@@ -28,19 +21,13 @@ final class Worker: Sendable {
     thread.start()
   }
 
-  /// Ends the thread, which was started, when it has done its last.
+  /// Ends the thread, which was started, when it has done what it is at.
   func stop() {
     isOver.store(true, ordering: .releasing)
     begins.signal()
     isDone.wait()
   }
 
-  /// Has it work while the caller goes on; ``wait()`` has to follow.
-  func begin() {
-    isAtRest.store(false, ordering: .releasing)
-    begins.signal()
-  }
-
-  /// Returns when it has done what it was told to.
-  func wait() { isDone.wait() }
+  /// Has it work while the caller goes on.
+  func begin() { begins.signal() }
 }

@@ -68,7 +68,7 @@ import Testing
   func overload() async throws {
     let milliseconds = Mutex<UInt32>(0)
     let shared = Shared(milliseconds)
-    let rig = try await Rig(batchRequests: 8) { store in
+    let rig = try await Rig(mostRequests: 8) { store in
       WatchedStore(store) { _ in
         let slow = shared.milliseconds.withLock { $0 }
         return slow > 0 ? .slow(milliseconds: slow) : nil

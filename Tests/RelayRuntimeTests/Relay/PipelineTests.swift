@@ -35,7 +35,7 @@ import Testing
 
   @Test("X2: of a commit that fails behind another nothing is said, and all of the one before it")
   func second() async throws {
-    let street = try await Street(lanes: 4, batchRequests: 16)
+    let street = try await Street(lanes: 4, mostRequests: 16)
     try street.attach()
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -54,14 +54,14 @@ import Testing
     commits.letGo()
     #expect(await street.rig.failure() != nil)
     #expect(try street.peer.receive(within: 200) == nil)
-    let last = first.last { $0.family == FamilyID(1) }!.seq
+    let last = first.last { $0.family == FamilyID(1) }?.seq ?? 2
     while let event = try street.peer.event(within: 100) { #expect(event.seq <= last) }
     #expect(try stored(street).intersection(asked) == Set(answered))
   }
 
   @Test("X2: a relay that is told to stop while a commit is on its way stores all that it took")
   func shutdown() async throws {
-    let street = try await Street(lanes: 4, batchRequests: 16)
+    let street = try await Street(lanes: 4, mostRequests: 16)
     let before = await street.rig.service.counters.requests
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -85,12 +85,55 @@ import Testing
     #expect(await street.rig.service.counters.requests - before == stored.count + 1)
   }
 
+  /// A street whose next commit waits, on its own thread: the sockets go on.
+  private func held(mostRequests: Int? = nil) async throws -> (Street, Commits) {
+    let street = try await Street(lanes: 4, mostRequests: mostRequests, forkedRequests: 1)
+    let commits = Commits(holding: 0)
+    street.onCommit {
+      _ = commits.isHeld($0)
+      return nil
+    }
+    return (street, commits)
+  }
+
+  @Test("X2: what is said in a family keeps its order, where many slices wait for one commit")
+  func order() async throws {
+    let (street, commits) = try await held()
+    let before = await street.rig.service.counters.requests
+    let asked = try posts(street)
+    #expect(commits.waitUntilHeld())
+    while await street.rig.service.counters.requests - before < asked.count { await Task.yield() }
+    commits.letGo()
+    let answered = accepted(try street.replies(asked.count))
+    for family in Street.families {
+      #expect(answered.filter { $0.high == family }.map(\.low) == Array(0..<Self.rounds))
+    }
+    try await street.rig.stop()
+  }
+
+  @Test("X2: while as many requests are on their way as may be, the others wait in the socket")
+  func most() async throws {
+    let most = 16
+    let (street, commits) = try await held(mostRequests: most)
+    let before = await street.rig.service.counters.requests
+    let asked = try posts(street)
+    #expect(commits.waitUntilHeld())
+    // Each look lets the sockets have their turn before the next one.
+    for _ in 0..<200 {
+      #expect(await street.rig.service.counters.requests - before <= most)
+      try await Task.sleep(nanoseconds: 1_000_000)
+    }
+    commits.letGo()
+    #expect(Set(accepted(try street.replies(asked.count))) == asked)
+    try await street.rig.stop()
+  }
+
   @Test(
     "X2: what cannot be read is answered, and keeps nobody waiting who is honest",
     arguments: [[[7]], [[], [0xFF]]] as [[[UInt8]]])
   func flood(_ malformed: [[UInt8]]) async throws {
     let batch = 8
-    let street = try await Street(lanes: 4, batchRequests: batch)
+    let street = try await Street(lanes: 4, mostRequests: batch)
     let count = 1_000
     var asked: [(id: UInt64, behind: Int)] = []
     try street.atOnce {
@@ -116,7 +159,7 @@ import Testing
 
   @Test("X2: a relay whose store has failed takes, stores and says nothing more")
   func stops() async throws {
-    let street = try await Street(lanes: 4, batchRequests: 64)
+    let street = try await Street(lanes: 4, mostRequests: 64)
     let before = await street.rig.service.counters.requests
     let (old, last) = (CommandID(high: 1, low: 0), CommandID(high: 1, low: 1))
     let commits = Commits()

@@ -31,8 +31,8 @@ final class Rig: Sendable {
   }
 
   init(
-    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, batchRequests: Int? = nil,
-    lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
+    in folder: URL = Rig.newFolder(), maxFamilies: Int = 1_000, mostRequests: Int? = nil,
+    forkedRequests: Int = 2, lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
@@ -43,11 +43,11 @@ final class Rig: Sendable {
       from: AdministratorCredential.file(in: folder))
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
-    if let batchRequests { configuration.batchRequests = batchRequests }
+    if let mostRequests { configuration.mostRequests = mostRequests }
     configuration.maxConnections = maxConnections
     configuration.lanes = lanes
     // Batches of tests are small, and shall wake the threads nevertheless.
-    configuration.forkedRequests = 2
+    configuration.forkedRequests = forkedRequests
     configuration.slice = 2
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))

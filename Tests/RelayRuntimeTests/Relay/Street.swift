@@ -23,9 +23,13 @@ final class Street {
     let onCommit = Mutex<@Sendable (Batch) -> WatchedStore.Mode?>({ _ in nil })
   }
 
-  init(lanes: Int, maxFamilies: Int = 1_000, batchRequests: Int? = nil) async throws {
-    rig = try await Rig(maxFamilies: maxFamilies, batchRequests: batchRequests, lanes: lanes) {
-      [store] in
+  init(
+    lanes: Int, maxFamilies: Int = 1_000, mostRequests: Int? = nil, forkedRequests: Int = 2
+  ) async throws {
+    rig = try await Rig(
+      maxFamilies: maxFamilies, mostRequests: mostRequests, forkedRequests: forkedRequests,
+      lanes: lanes
+    ) { [store] in
       WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }
     }
     var pairs: [UInt32: CurveKeyPair] = [:]
