@@ -137,6 +137,8 @@ extension RelayService {
     let place = crew[request.family]
     let isRead = load(request.family, for: request.key, isTrusted: request.isAdministrator)
     recall(request, place)
+    // A family that could not be read is not one that is not there.
+    guard failure == nil else { return }
     if case .fetch = request.envelope.request { flushPages(place) }
     let isRefused = place.with { $0.step(request) }
     if isRead { strangers.read(for: request.key, isRefused: isRefused, now: .now) }

@@ -18,6 +18,7 @@ extension RelayService {
   /// Has the store take what was handed over: here, if nothing else is to be done.
   func commit() throws {
     try release()
+    guard failure == nil else { return }
     guard crew.isAtRest, crew.waiting == 0 else { return committer.begin() }
     committer.commit()
     try release()
@@ -28,8 +29,9 @@ extension RelayService {
     for place in crew.places { place.with { $0.handOver(to: committer, isUrgent: false) } }
   }
 
-  /// Sends all that is durable; then the relay fails, if the store has.
+  /// Sends all that is durable; then the relay fails, if the store has. One that has failed says nothing more.
   func release() throws {
+    guard failure == nil else { return }
     try send(&refusals)
     let (commits, failure) = committer.takeDurable(&durable)
     counters.commits = commits

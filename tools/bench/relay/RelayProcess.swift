@@ -25,7 +25,7 @@ final class RelayProcess {
     process.executableURL = try Program(isPlain ? "bench" : "relay").file
     process.arguments =
       (isPlain
-        ? ["plain-relay", "--key", keys.0.publicKey.z85]
+        ? ["plain-relay", "--key=\(keys.0.publicKey.z85)"]
         : ["--log-level", "error", "--max-families-in-memory", "\(maxFamilies)"])
       + ["--directory", folder.path]
     let output = Pipe()
