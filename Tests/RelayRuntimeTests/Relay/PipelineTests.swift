@@ -111,6 +111,32 @@ import Testing
     try await street.rig.stop()
   }
 
+  @Test("F3: what is published again is what was decided by then, and nothing that came since")
+  func republished() async throws {
+    let street = try await Street(lanes: 4, forkedRequests: 1)
+    try street.attach()
+    try street.post("first", in: 1)
+    #expect(try street.peer.event()?.seq == 2)
+    let commits = Commits(holding: 0)
+    street.onCommit {
+      _ = commits.isHeld($0)
+      return nil
+    }
+    try street.post("held", in: 2)
+    #expect(commits.waitUntilHeld())
+    // Meanwhile nobody acknowledges the first, and so it is to be published again, after the commit.
+    try await Task.sleep(for: .milliseconds(750))
+    let before = await street.rig.service.counters.requests
+    try street.post("second", in: 1)
+    while await street.rig.service.counters.requests == before { await Task.yield() }
+    commits.letGo()
+    var heard: [UInt64] = []
+    while heard.count < 3, let event = try street.peer.event() { heard.append(event.seq) }
+    // The first again, the second by itself, and later both again.
+    #expect(heard.count == 3 && heard[1...] != [3, 3])
+    try await street.rig.stop()
+  }
+
   @Test("X2: while as many requests are on their way as may be, the others wait in the socket")
   func most() async throws {
     let most = 16
