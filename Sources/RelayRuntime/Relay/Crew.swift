@@ -23,6 +23,9 @@ final class Crew: Sendable {
   /// Messages that wait for the lanes, which are at rest.
   var waiting: Int { places.reduce(0) { $0 + $1.waiting } }
 
+  /// Families in memory, of the lanes, which are at rest.
+  var families: Int { places.reduce(0) { $0 + $1.with { $0.machine.count } } }
+
   /// Sets all to work that rest and have something to do; tells whether there is one.
   func wake() -> Bool { places.reduce(false) { $1.wake() || $0 } }
 

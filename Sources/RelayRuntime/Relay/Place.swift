@@ -97,18 +97,16 @@ final class Place: Sendable {
   }
 
   /// When the clock asks for something.
-  var deadline: Instant? {
-    lane.withLock { lane in
-      lane.isBehind = post.withLock { $0.isBehind }
-      return lane.deadline
-    }
-  }
+  var deadline: Instant? { withNews { $0.deadline } }
 
   /// Does what the clock asks for.
-  func tick(_ now: Instant) {
-    lane.withLock { lane in
+  func tick(_ now: Instant) { withNews { $0.tick(now) } }
+
+  /// The lane, which knows whether it is behind.
+  private func withNews<R: Sendable>(_ body: (inout Lane) -> R) -> R {
+    with { lane in
       lane.isBehind = post.withLock { $0.isBehind }
-      lane.tick(now)
+      return body(&lane)
     }
   }
 

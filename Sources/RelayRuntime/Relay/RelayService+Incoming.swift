@@ -39,8 +39,7 @@ extension RelayService {
   func serveAside() throws {
     for place in crew.places { place.takeAside().forEach(serve) }
     handOver()
-    let count = crew.places.reduce(0) { $0 + $1.with { $0.machine.count } }
-    if count > configuration.maxFamilies { flush() }
+    if crew.families > configuration.maxFamilies { flush() }
   }
 
   /// Serves and stores what the lanes, which are at rest, have put aside or done, and waits for no other commit.

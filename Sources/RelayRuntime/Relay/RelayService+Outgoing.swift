@@ -102,7 +102,7 @@ extension RelayService {
   /// Only when all is stored: a family with events that are not in the store must not be read.
   /// An eighth at a time, so that it is not done for each new family.
   private func evict() {
-    let count = crew.places.reduce(0) { $0 + $1.with { $0.machine.count } }
+    let count = crew.families
     guard count > configuration.maxFamilies else { return }
     let most = configuration.maxFamilies - configuration.maxFamilies / 8
     // Each lane keeps as much of what it has as the others.
