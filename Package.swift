@@ -1,54 +1,297 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// The language's strictest defaults: imports are internal unless said otherwise.
+// MARK: Targets by folder
+
+/// The strictest defaults of the language: imports are internal unless stated otherwise.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A target of the layers: what is not named here cannot be imported.
-func layer(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource] = [], path: String? = nil
+/// A library in `Sources/<folder>/<name>`. A module imports only the dependencies listed here.
+func library(
+  _ folder: String, _ name: String, _ dependencies: [Target.Dependency] = [],
+  exclude: [String] = [], resources: [Resource] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", exclude: exclude,
+    resources: resources, swiftSettings: settings)
+}
+
+/// A system library or C shim in `Sources/<folder>/<name>`.
+func system(_ folder: String, _ name: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/\(folder)/\(name)")
+}
+
+/// A shipped program in `Sources/Programs/<name>`.
+func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
+  -> Target
+{
+  .executableTarget(
+    name: name, dependencies: dependencies + [argumentParser], path: "Sources/Programs/\(name)",
+    resources: resources, swiftSettings: settings)
+}
+
+/// A library in `Verification/<path>`.
+func rig(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Verification/\(path ?? name)",
     swiftSettings: settings)
 }
 
-func program(
-  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
-  resources: [Resource] = []
+/// A program in `Verification/<path>` that measures or attacks the shipped programs.
+func tool(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = []
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies + [argumentParser], path: path, resources: resources,
-    swiftSettings: settings)
+    name: name, dependencies: dependencies + [argumentParser],
+    path: "Verification/\(path ?? name)", exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+// MARK: Dependencies
+
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-let argumentParser = Target.Dependency.product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+// MARK: Shipped
+
+/// Each folder imports only folders listed above it.
+let sources: [Target] = [
+  library("Core", "FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
+  library("Core", "FamilyCore", ["FamilyModel"]),
+  library("Wire", "RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
+  library("Core", "FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
+
+  system("Storage", "CChecksum"),
+  library("Storage", "RelayStore", ["FamilyModel", "CChecksum"]),
+  library("Storage", "SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
+
+  system("Transport", "CZeroMQ"),
+  library("Transport", "ZeroMQ", ["CZeroMQ"]),
+  library("Transport", "SystemClock", ["FamilyModel"]),
+
+  system("Client", "CSodium"),
+  library(
+    "Client", "Credentials",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "ZeroMQ", "CSodium", "SystemClock", crypto,
+      cryptoExtras,
+    ]),
+  library(
+    "Client", "RelayClient",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "ZeroMQ", "Credentials",
+      "SystemClock", crypto,
+    ]),
+
+  library(
+    "Relay", "RelayServer",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
+      "Credentials", "SystemClock", crypto, logging, lifecycle,
+    ]),
+
+  library("App", "DeviceConnection", ["FamilyModel"]),
+  library("Device", "ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
+  library(
+    "Device", "DeviceAgent",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
+      "Credentials", "DeviceConnection", "SystemClock", deque, logging, lifecycle, subprocess,
+      systemPackage,
+    ]),
+
+  library(
+    "App", "AppClient",
+    [
+      "DeviceConnection", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore",
+      "SQLiteStore", "ZeroMQ", "SystemClock", logging,
+    ]),
+  library("App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library("App", "DeclaredAgeRange", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library(
+    "App", "PermissionKitTesting",
+    [
+      "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
+      "FamilyTrust", "RelayStore",
+    ]),
+
+  library("Terminal", "TextTable"),
+  library("Terminal", "QRCode"),
+  library("Terminal", "Wording", ["FamilyModel"], resources: [.process("Resources")]),
+  library(
+    "Terminal", "TerminalUI",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "ContentCheck", "Credentials", "DeviceAgent",
+      "QRCode", "SystemClock", "Wording", lifecycle,
+    ]),
+
+  library("Programs", "ProgramOptions", [argumentParser, logging]),
+  library(
+    "Programs", "AgentCommand",
+    [
+      "FamilyModel", "ContentCheck", "Credentials", "DeviceAgent", "ProgramOptions",
+      "RelayClient", "SQLiteStore", "SystemClock", "TerminalUI", "Wording", argumentParser,
+      logging, lifecycle,
+    ]),
+  program(
+    "relay",
+    [
+      "Credentials", "ProgramOptions", "RelayServer", "SQLiteStore", "ZeroMQ", logging, lifecycle,
+    ]),
+  program(
+    "relayctl",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "ProgramOptions", "QRCode",
+      "RelayClient", "RelayWire", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
+    ]),
+  program("child-agent", ["FamilyModel", "AgentCommand", "Credentials", "DeviceAgent"]),
+  program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials"]),
+  program(
+    "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
+  program("content-worker", ["ContentCheck", logging, lifecycle]),
+]
+
+// MARK: Verification
+
+let verification: [Target] = [
+  rig("History", ["FamilyModel", "FamilyCore"]),
+  rig("Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
+  tool("simulate", ["Simulation", "History", "TextTable"]),
+
+  rig("Processes", []),
+  rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
+  tool(
+    "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
+
+  .target(name: "ChaosShim", path: "Verification/ChaosShim"),
+  tool(
+    "chaos",
+    [
+      "ProcessCluster", "Processes", "History", "FamilyModel", "FamilyCore", "Credentials",
+      "DeviceAgent", "RelayClient", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
+      "TextTable", subprocess, systemPackage, nio, nioPosix,
+    ]),
+  tool(
+    "load",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent", "RelayClient",
+      "RelayWire", "RelayStore", "SQLiteStore", "SystemClock", "ZeroMQ", "History", "TextTable",
+      "Processes", crypto, histogram, logging, lifecycle,
+    ]),
+  tool(
+    "bench",
+    [
+      "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
+      "RelayClient",
+      "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
+      "Processes", logging, lifecycle,
+    ], exclude: ["reference", "micro"]),
+  tool(
+    "bench-micro",
+    ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite],
+    path: "bench/micro", exclude: ["thresholds.json"]),
+  .executableTarget(
+    name: "bench-reference", path: "Verification/bench/reference",
+    linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
+  rig(
+    "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+    path: "fuzzing/targets"),
+]
+
+// MARK: Tests
+
+let suites: [Target] = [
+  .target(name: "TestDisk", path: "Tests/TestDisk"),
+  .target(
+    name: "RelayFixture",
+    dependencies: [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayClient", "RelayServer",
+      "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ", logging,
+    ], path: "Tests/RelayFixture", swiftSettings: settings),
+  tests("ArchitectureTests", []),
+
+  tests("FamilyModelTests", ["FamilyModel"]),
+  tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
+  tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
+  tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
+  tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
+  tests("ZeroMQTests", ["ZeroMQ"]),
+  tests(
+    "RelayServerTests",
+    [
+      "RelayFixture", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayClient",
+      "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ", crypto,
+      logging, lifecycle,
+    ]),
+  tests(
+    "DeviceAgentTests",
+    [
+      "RelayFixture", "RelayClient", "RelayServer",
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
+      "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
+      crypto, logging, lifecycle,
+    ]),
+  tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
+  tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
+  tests(
+    "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
+  tests(
+    "ExampleAppTests",
+    ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
+  tests("TextTableTests", ["TextTable"]),
+  tests("QRCodeTests", ["QRCode"]),
+  tests("WordingTests", ["FamilyModel", "Wording"]),
+  tests(
+    "TerminalUITests",
+    [
+      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "RelayClient",
+      "SystemClock",
+      "TerminalUI", "Wording", crypto,
+    ]),
+  tests(
+    "RelayControlTests",
+    ["FamilyModel", "Credentials", "RelayClient", "SystemClock", subprocess, systemPackage]),
+
+  tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
+  tests(
+    "SimulationTests",
+    ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, systemPackage]),
+  tests("FuzzTests", ["FuzzTargets"]),
+  tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
+  tests(
+    "LoadTests",
+    [
+      "load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, systemPackage,
+    ]),
+  tests(
+    "ChaosTests",
+    ["chaos", "FamilyModel", "History", "ProcessCluster", subprocess, systemPackage]),
+]
+
+// MARK: Package
 
 let package = Package(
   name: "permission-relay",
@@ -65,159 +308,21 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],
-  targets: [
-    .systemLibrary(name: "CZeroMQ"),
-    .systemLibrary(name: "CSodium"),
-    layer("ZeroMQ", ["CZeroMQ"]),
-    layer("FamilyModel", resources: [.embedInCode("Age/regions.csv")]),
-    layer("FamilyCore", ["FamilyModel"]),
-    layer("Wording", ["FamilyModel"], resources: [.process("Resources")]),
-    layer("TextTable"),
-    layer("QRCode"),
-    layer("RelayWire", ["FamilyModel", "FamilyCore", protobuf], exclude: ["Protos"]),
-    layer("FamilyTrust", ["FamilyModel", "FamilyCore", "RelayWire", crypto]),
-    .systemLibrary(name: "CChecksum"),
-    layer("RelayStore", ["FamilyModel", "CChecksum"]),
-    layer("SQLiteStore", ["FamilyModel", "RelayStore", grdb, sqlite]),
-    layer("DeviceConnection", ["FamilyModel"]),
-    layer(
-      "RelayRuntime",
-      [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "CSodium", "DeviceConnection", "QRCode", "Wording", "ContentCheck", crypto,
-        cryptoExtras,
-        deque, logging, lifecycle, subprocess, system, argumentParser,
-      ]),
-    layer("ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
-    layer("DeviceSocket", ["DeviceConnection", "FamilyModel", "RelayWire", "ZeroMQ"]),
-    layer(
-      "AppClient",
-      [
-        "DeviceConnection", "DeviceSocket", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire",
-        "RelayStore", "SQLiteStore", logging,
-      ]),
-    layer("Presentation", []),
-    layer("PermissionKit", ["AppClient", "FamilyModel", "Presentation"]),
-    layer("DeclaredAgeRange", ["AppClient", "FamilyModel", "Presentation"]),
-    layer(
-      "PermissionKitTesting",
-      [
-        "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
-        "FamilyTrust", "RelayStore",
-      ]),
-    layer("History", ["FamilyModel", "FamilyCore"]),
-    layer(
-      "Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
-    program(
-      "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
-    program("relay", ["RelayRuntime", "SQLiteStore", "ZeroMQ", logging, lifecycle]),
-    program("content-worker", ["ContentCheck", logging, lifecycle]),
-    program(
-      "relayctl",
-      [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "QRCode", "RelayRuntime", "RelayWire",
-        "TextTable",
-        "Wording", "ZeroMQ", yams,
-      ]),
-    program("child-agent", ["FamilyModel", "RelayRuntime"]),
-    program("parent-agent", ["FamilyModel", "RelayRuntime"]),
-    .target(
-      name: "ProcessCluster", dependencies: ["Processes", "TextTable", subprocess, system],
-      path: "tools/ProcessCluster", swiftSettings: settings),
-    program(
-      "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, system],
-      path: "tools/cluster"),
-    .target(name: "ChaosShim", path: "tools/chaos-shim"),
-    program(
-      "chaos",
-      [
-        "ProcessCluster", "Processes", "History", "FamilyModel", "FamilyCore", "RelayRuntime",
-        "RelayStore", "RelayWire", "SQLiteStore", "TextTable", subprocess, system, nio, nioPosix,
-      ],
-      path: "tools/chaos"),
-    .executableTarget(
-      name: "bench",
-      dependencies: [
-        "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayRuntime", "RelayStore",
-        "RelayWire",
-        "SQLiteStore", "ZeroMQ", "Processes", argumentParser, logging, lifecycle,
-      ], path: "tools/bench", exclude: ["reference", "micro"], swiftSettings: settings),
-    .executableTarget(
-      name: "bench-micro",
-      dependencies: [
-        "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite,
-        argumentParser,
-      ], path: "tools/bench/micro", exclude: ["thresholds.json"], swiftSettings: settings),
-    .executableTarget(
-      name: "bench-reference", path: "tools/bench/reference",
-      linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
-    .target(name: "Processes", path: "tools/processes", swiftSettings: settings),
-    program("simulate", ["Simulation", "History", "TextTable"], path: "tools/simulate"),
-    layer(
-      "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
-      path: "tools/fuzzing/targets"),
-    tests("FuzzTests", ["FuzzTargets"]),
-    program(
-      "load",
-      [
-        "FamilyModel", "FamilyCore", "RelayRuntime", "RelayWire", "RelayStore", "SQLiteStore",
-        "ZeroMQ", "History", "TextTable", "Processes", "FamilyTrust", crypto, histogram, logging,
-      ],
-      path: "tools/load"),
-    tests("ZeroMQTests", ["ZeroMQ"]),
-    tests("FamilyModelTests", ["FamilyModel"]),
-    tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
-    tests(
-      "SimulationTests", ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, system]),
-    tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
-    tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
-    tests("WordingTests", ["FamilyModel", "Wording"]),
-    tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
-    tests(
-      "RelayRuntimeTests",
-      [
-        "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "SQLiteStore",
-        "RelayRuntime", "ZeroMQ", "DeviceConnection", crypto, logging, lifecycle,
-      ]),
-    tests(
-      "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
-    tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
-    tests(
-      "ExampleAppTests",
-      ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
-    tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
-    tests(
-      "TerminalTests",
-      ["FamilyModel", "FamilyCore", "RelayRuntime", "ContentCheck", "Wording", crypto]),
-    tests("ArchitectureTests", []),
-    tests("ClusterTests", ["ProcessCluster", subprocess, system]),
-    tests(
-      "LoadTests",
-      ["load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, system]),
-    tests(
-      "ChaosTests", ["chaos", "FamilyModel", "History", "ProcessCluster", subprocess, system]),
-    tests("TextTableTests", ["TextTable"]),
-    tests("QRCodeTests", ["QRCode"]),
-    tests(
-      "RelayControlTests",
-      ["FamilyModel", "RelayRuntime", subprocess, system]),
-    .target(name: "TestDisk", path: "Tests/TestDisk"),
-    tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
-  ]
+  targets: sources + verification + suites
 )
 
-// libFuzzer brings the main function, so this program links with its sanitizer only: see tools/fuzz.
+// libFuzzer provides `main`, so this program links only with its sanitizer: see tools/fuzz.
 if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
-      name: "fuzz", dependencies: ["FuzzTargets"], path: "tools/fuzzing/fuzz",
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "Verification/fuzzing/fuzz",
       swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -1,8 +1,7 @@
-import Foundation
 import Testing
 
-/// What must not stand in the machines and their values, and why it would spoil a replay.
-private let forbidden = [
+/// Code that would make a machine depend on anything but its inputs, and so break replay.
+private let impure = [
   "import Foundation", "import Glibc", "import Dispatch", "import Synchronization", "async ",
   "await ", "Task ", "Task{", "Date(", "ContinuousClock", "SystemRandomNumberGenerator", ".random(",
   ".shuffled(", ".keys {", ".values {", ".keys.forEach", ".values.forEach",
@@ -10,44 +9,72 @@ private let forbidden = [
 
 private func violations(_ text: String) -> [String] {
   text.split(separator: "\n").filter { !$0.contains("//") }.flatMap { line in
-    forbidden.filter { line.contains($0) }
+    impure.filter { line.contains($0) }
   }
 }
 
+/// Imports that one module alone may use.
+private let exclusiveImports = [
+  "import CZeroMQ": "ZeroMQ", "import CSodium": "Credentials", "import GRDB": "SQLiteStore",
+]
+
 @Suite struct LayerTests {
-  private let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
-
-  private func files(_ target: String) throws -> [(name: String, text: String)] {
-    let folder = sources.appendingPathComponent(target)
-    let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-    return try (found?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
-      .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
-  }
-
   @Test(
-    "the machines have no clock, no randomness of their own, no concurrency, no unordered loops",
+    "machines use no clock, randomness, concurrency or unordered iteration",
     arguments: ["FamilyModel", "FamilyCore"])
-  func pure(_ target: String) throws {
-    let files = try files(target)
+  func pure(_ module: String) throws {
+    let files = try Repository.files(below: "Sources/Core/\(module)")
     #expect(files.count > 5)
-    for (name, text) in files { #expect(violations(text) == [], "\(name)") }
+    for file in files { #expect(violations(file.text) == [], "\(file.path)") }
   }
 
-  @Test("the check finds what it is for") func canFail() {
+  @Test("the purity check finds each kind of violation") func purityCanFail() {
     #expect(violations("import Foundation") == ["import Foundation"])
     #expect(violations("for key in table.keys {") == [".keys {"])
     #expect(violations("let seed = UInt64.random(in: 0...1)") == [".random("])
   }
 
-  @Test("only ZeroMQ imports CZeroMQ, only the shell libsodium, and only the store a database")
-  func imports() throws {
-    for target in try FileManager.default.contentsOfDirectory(atPath: sources.path) {
-      for (name, text) in try files(target) {
-        if target != "ZeroMQ" { #expect(!text.contains("import CZeroMQ"), "\(name)") }
-        if target != "RelayRuntime" { #expect(!text.contains("import CSodium"), "\(name)") }
-        if target != "SQLiteStore" { #expect(!text.contains("import GRDB"), "\(name)") }
+  @Test("one module imports libzmq, one libsodium, one the database") func exclusive() throws {
+    let files = try Repository.files(below: "Sources")
+    #expect(files.count > 200)
+    for file in files {
+      for (statement, owner) in exclusiveImports where file.module != owner {
+        #expect(!file.text.contains(statement), "\(file.path): \(statement)")
       }
     }
+  }
+
+  @Test("each target depends only on targets that Package.swift lists above it") func order() throws
+  {
+    let graph = try PackageGraph.ofRepository()
+    #expect(graph.targets.count > 40)
+    #expect(graph.upwardDependencies() == [])
+  }
+
+  @Test("a target's folder carries its name") func folders() throws {
+    for target in try PackageGraph.ofRepository().targets where target.path.hasPrefix("Sources/") {
+      #expect(target.path.split(separator: "/").last.map(String.init) == target.name)
+    }
+  }
+
+  @Test("relay links no terminal, wording, QR code, launcher or content check") func relayIsLean()
+    throws
+  {
+    let linked = try PackageGraph.ofRepository().closure(of: "relay")
+    #expect(linked.contains("RelayServer"))
+    let forbidden: Set = [
+      "TerminalUI", "Wording", "QRCode", "TextTable", "ContentCheck", "DeviceAgent",
+      "AgentCommand", "Subprocess", "AppClient",
+    ]
+    #expect(linked.intersection(forbidden) == [])
+  }
+
+  @Test("the graph checks find a hidden link and an upward dependency") func graphCanFail() {
+    let graph = PackageGraph(targets: [
+      .init(name: "relay", path: "", dependencies: ["Server"]),
+      .init(name: "Server", path: "", dependencies: ["Wording"]),
+    ])
+    #expect(graph.closure(of: "relay") == ["Server", "Wording"])
+    #expect(graph.upwardDependencies() == ["relay → Server"])
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FuzzTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("tools/fuzzing/corpus")
+    .appendingPathComponent("Verification/fuzzing/corpus")
 
   @Test("X2: no bytes bring a decoder or a machine down", arguments: FuzzTarget.allCases)
   func corpus(_ target: FuzzTarget) throws {

@@ -1,6 +1,7 @@
 import FamilyModel
 import Foundation
-import RelayRuntime
+import RelayClient
+import SystemClock
 import Testing
 
 /// What a guardian does, and what comes of it.

@@ -1,8 +1,10 @@
+import Credentials
 import FamilyModel
 import Foundation
-import RelayRuntime
+import RelayClient
 import Subprocess
 import Synchronization
+import SystemClock
 import SystemPackage
 import Testing
 

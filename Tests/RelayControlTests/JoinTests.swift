@@ -1,5 +1,6 @@
+import Credentials
 import Foundation
-import RelayRuntime
+import RelayClient
 import Subprocess
 import SystemPackage
 import Testing

@@ -1,6 +1,6 @@
 import FamilyModel
 import Foundation
-import RelayRuntime
+import RelayClient
 import Testing
 
 /// What a guardian sees of the family.

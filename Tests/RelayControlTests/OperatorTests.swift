@@ -1,6 +1,6 @@
+import Credentials
 import FamilyModel
 import Foundation
-import RelayRuntime
 import Testing
 
 /// What the operator sees of families, and what not.

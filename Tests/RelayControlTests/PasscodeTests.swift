@@ -1,6 +1,7 @@
+import Credentials
 import FamilyModel
 import Foundation
-import RelayRuntime
+import RelayClient
 import Testing
 
 /// The family's passcode: set from a terminal or a pipe, and seen nowhere.

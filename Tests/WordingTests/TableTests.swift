@@ -13,7 +13,7 @@ private func table(_ language: Language) throws -> [String: String] {
 private func file(_ language: Language) -> URL {
   URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-    .appendingPathComponent("Sources/Wording/Resources/\(language.rawValue).lproj")
+    .appendingPathComponent("Sources/Terminal/Wording/Resources/\(language.rawValue).lproj")
     .appendingPathComponent("Localizable.strings")
 }
 

@@ -1,0 +1,188 @@
+package import DeviceConnection
+package import FamilyCore
+package import FamilyModel
+import FamilyTrust
+import Foundation
+import Logging
+package import RelayStore
+import RelayWire
+package import Synchronization
+import SystemClock
+
+/// Drives the app's machine: one connection, one store, the app's waiting calls. All modules that an app
+/// imports share one.
+///
+/// It runs on its connection's executor.
+package actor AppSession {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
+  private let connection: any DeviceConnection
+  private let store: any AgentStore
+  private var machine: AppMachine
+  private var asks: [QuestionID: [CheckedContinuation<AskOutcome, Never>]] = [:]
+  private var ages: [UInt64: CheckedContinuation<AgeReply, Never>] = [:]
+  private var lastAge: UInt64 = 0
+  private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
+  private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
+  private var waiting: [Delivery] = []
+  /// A copy that any thread may read without waiting for the actor (K2).
+  package nonisolated let known: Mutex<HandleSet>
+
+  /// A response for the app's code.
+  package struct Delivery: Sendable {
+    /// Its place among what the app learns.
+    package let position: UInt64
+    /// The question.
+    package let question: Question
+    /// The answer.
+    package let choice: Choice
+  }
+
+  private nonisolated let taken = Mutex(0)
+  private nonisolated let idle = Mutex(false)
+  /// What time it is for the app.
+  package nonisolated let clock: @Sendable () -> Instant
+
+  private let logger = Logger(label: "PermissionKit")
+
+  /// A session of an app, which believes what is signed from the family's organizer on.
+  package init(
+    _ app: AppID, _ security: AppSecurity, _ connection: any DeviceConnection,
+    _ store: sending any AgentStore,
+    clock: @escaping @Sendable () -> Instant = {
+      Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    }
+  ) throws {
+    self.connection = connection
+    self.clock = clock
+    let records = try store.load(prefix: []).map {
+      try AppRecord.decode(key: $0.key, value: $0.value)
+    }
+    machine = AppMachine(
+      app, trusting: (security, KeyVault.Public()), restoring: records)
+    known = Mutex(machine.known)
+    self.store = store
+  }
+
+  /// Runs as long as the connection does.
+  package func run() async {
+    for await event in connection.events {
+      switch event {
+      case .connected: step(.connected)
+      case .disconnected: step(.disconnected)
+      case .reply(let reply): step(.reply(reply))
+      }
+      taken.withLock { $0 += 1 }
+    }
+  }
+
+  /// How many events of the connection it has taken in.
+  package nonisolated var eventsTaken: Int { taken.withLock { $0 } }
+
+  /// Whether the app listens, and has handled all that it was given.
+  package nonisolated var isIdle: Bool { idle.withLock { $0 } }
+
+  /// Asks; returns when the device says how that ended.
+  package func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
+    await withCheckedContinuation { continuation in
+      // Registered before it is sent: the answer may be quick.
+      asks[question.id, default: []].append(continuation)
+      step(.ask(question, manner))
+    }
+  }
+
+  /// Asks about the age; returns when the device has the answer, however long the person takes.
+  package func ask(_ request: AgeRequest) async -> AgeReply {
+    switch request {
+    case .range(let gates): return await askAge(gates)
+    case .status: return await askAge(nil)
+    case .acknowledge(let description):
+      let question = Question(
+        id: ID128(bytes: withUnsafeBytes(of: UUID().uuid) { Array($0) })!,
+        topic: .significantUpdate(description: description))
+      switch await ask(question, .acknowledge) {
+      case .acknowledged: return .acknowledged
+      case .refused(let problem): return .failed(problem)
+      default: return .declined
+      }
+    }
+  }
+
+  private func askAge(_ gates: [Int32]?) async -> AgeReply {
+    await withCheckedContinuation { continuation in
+      lastAge += 1
+      ages[lastAge] = continuation
+      step(.askAge(lastAge, gates: gates))
+    }
+  }
+
+  /// The responses, to one loop at a time for each kind; those that came before are first (R7).
+  package func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
+    let (stream, continuation) = AsyncStream<Delivery>.makeStream()
+    subscribers[kind]?.finish()
+    subscribers[kind] = continuation
+    for delivery in waiting where delivery.question.topic.kind == kind {
+      continuation.yield(delivery)
+    }
+    step(.subscribe(kind))
+    return stream
+  }
+
+  /// The app's code has handled the response.
+  package func consumed(_ position: UInt64) {
+    waiting.removeAll { $0.position == position }
+    step(.consumed(position))
+  }
+
+  /// Whether a guardian withdrew the consent to this app (R9).
+  package var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
+
+  /// Whether the consent is withdrawn: now, and whenever that changes.
+  package func consent() -> AsyncStream<Bool> {
+    let (stream, continuation) = AsyncStream<Bool>.makeStream()
+    let id = UUID()
+    consentWatchers[id] = continuation
+    continuation.onTermination = { [weak self] _ in
+      Task { await self?.forgetWatcher(id) }
+    }
+    continuation.yield(machine.isConsentWithdrawn)
+    return stream
+  }
+
+  private func forgetWatcher(_ id: UUID) { consentWatchers[id] = nil }
+
+  private func step(_ input: AppMachine.Input) {
+    defer { idle.withLock { $0 = !subscribers.isEmpty && waiting.isEmpty } }
+    for effect in machine.step(input) {
+      switch effect {
+      case .persist(let changes):
+        // A store that fails ends the app: what it would say next would not be true.
+        try! store.apply(changes.flatMap { try! self.changes($0) })
+        known.withLock { $0 = machine.known }
+      case .send(let request): connection.assumeIsolated { $0.send(request) }
+      case .deliver(let position, let question, let choice):
+        let delivery = Delivery(position: position, question: question, choice: choice)
+        waiting.append(delivery)
+        subscribers[question.topic.kind]?.yield(delivery)
+      case .asked(let id, let outcome):
+        for continuation in asks.removeValue(forKey: id) ?? [] {
+          continuation.resume(returning: outcome)
+        }
+      case .age(let id, let reply): ages.removeValue(forKey: id)?.resume(returning: reply)
+      case .consentChanged:
+        for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
+      case .disbelieved(let problem):
+        logger.error("the device told something that is not believed: \(problem)")
+      case .caughtUp: break
+      }
+    }
+  }
+
+  private func changes(_ change: AppRecordChange) throws(StoreError) -> [Change] {
+    switch change {
+    case .put(let record): return [Change(key: record.key, value: record.value)]
+    case .remove(let record): return [Change(key: record.key, value: nil)]
+    case .forgetAll:
+      return try store.load(prefix: AppRecord.knownPrefix).map { Change(key: $0.key, value: nil) }
+    }
+  }
+}

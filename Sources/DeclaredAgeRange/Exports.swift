@@ -1,2 +1,0 @@
-// `PermissionKit` and `DeclaredAgeRange` share this name: an app may import both.
-@_exported public import Presentation

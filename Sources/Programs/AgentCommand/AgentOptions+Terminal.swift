@@ -1,0 +1,63 @@
+import ArgumentParser
+import ContentCheck
+import DeviceAgent
+import Foundation
+import SQLiteStore
+import ServiceLifecycle
+import TerminalUI
+import Wording
+
+extension AgentOptions {
+  /// Is the device in this terminal, until its owner quits. Logs go to `agent.log` beside the store.
+  func converse(_ configuration: AgentHost.Configuration, _ store: String, label: String)
+    async throws
+  {
+    guard let credential = configuration.credentials.first, configuration.credentials.count == 1
+    else {
+      let files = configuration.credentials.map {
+        "\($0.name) (family \($0.address.family.rawValue))"
+      }
+      throw ValidationError(
+        "A terminal is one device, and these are \(files.count): \(files.joined(separator: ", "))."
+          + " Give one credential file.")
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let preferred = [language, environment["LC_ALL"], environment["LANG"]]
+    let wording = Wording(
+      Language.best(for: preferred.compactMap { $0 }.filter { !$0.isEmpty }.prefix(1).map { $0 }))
+    let log = configuration.directory.appendingPathComponent("agent.log").path
+    let errors = try StandardError(to: log)
+    defer { errors.restore() }
+    let responder = TerminalResponder()
+    let host = try AgentHost(
+      configuration, store: SQLiteAgentStore(path: store), responder: responder,
+      trace: Trace { _ in }, logger: logger(label))
+    let checker = try contentWorker.map { try ContentClient(directory: URL(fileURLWithPath: $0)) }
+    let session = TerminalSession(
+      host, of: credential.address, responder, console: Console(), wording: wording,
+      checker: checker)
+    try await serve(
+      [
+        .init(service: host),
+        .init(service: session, successTerminationBehavior: .gracefullyShutdownGroup),
+      ], label)
+  }
+}
+
+/// Standard error in a file, for as long as the screen belongs to a conversation.
+private struct StandardError {
+  private let before: Int32
+
+  init(to path: String) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    guard file >= 0 else { throw ValidationError("Cannot write the log \(path).") }
+    before = dup(STDERR_FILENO)
+    dup2(file, STDERR_FILENO)
+    close(file)
+  }
+
+  func restore() {
+    dup2(before, STDERR_FILENO)
+    close(before)
+  }
+}

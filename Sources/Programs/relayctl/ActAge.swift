@@ -1,0 +1,135 @@
+import ArgumentParser
+import FamilyCore
+import FamilyModel
+import TextTable
+
+struct SetAgeSharing: Guided {
+  enum Setting: String, ExpressibleByArgument, CaseIterable {
+    case always, ask, never
+
+    var sharing: AgeSharing {
+      switch self {
+      case .always: .always
+      case .ask: .askFirst
+      case .never: .never
+      }
+    }
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "age-sharing", abstract: "Choose whether apps are told a child's age range.")
+  @OptionGroup var child: ChildOption
+  @Argument var setting: Setting
+  @Option(help: "Only this app, whatever holds for the others.") var app: String?
+  @OptionGroup var guardian: GuardianOptions
+
+  func perform() throws {
+    let child = try guardian.changeAge(of: child) {
+      if let app { $0.apps[AppID(app)] = setting.sharing } else { $0.sharing = setting.sharing }
+    }
+    print("\(app ?? "Apps"): \(child.displayName)'s age range, \(setting).".printable)
+  }
+}
+
+struct SetCeiling: Guided {
+  enum Rating: String, ExpressibleByArgument, CaseIterable {
+    case four = "4"
+    case nine = "9"
+    case thirteen = "13"
+    case sixteen = "16"
+    case eighteen = "18"
+    case off
+
+    var rating: AgeRating? { UInt8(rawValue).flatMap(AgeRating.init) }
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "ceiling", abstract: "Choose the highest age rating of an app for a child.")
+  @OptionGroup var child: ChildOption
+  @Argument var rating: Rating
+  @OptionGroup var guardian: GuardianOptions
+
+  func perform() throws {
+    let child = try guardian.changeAge(of: child) { $0.ceiling = rating.rating }
+    let apps = rating == .off ? "all apps" : "apps rated up to \(rating.rawValue)+"
+    print("\(child.displayName) may use \(apps).".printable)
+  }
+}
+
+struct ForgetAge: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Forget what an app was told about a child's age: it is told the present range.")
+  @OptionGroup var child: ChildOption
+  @Argument(help: "The app's identifier.") var app: String
+  @OptionGroup var guardian: GuardianOptions
+
+  func perform() throws {
+    var relay = try guardian.connect()
+    let view = FamilyView(try relay.machine())
+    let child = try view.child(child.name)
+    let apps = view.link.age(of: child.id).apps
+    guard apps.contains(AppID(app)) else {
+      throw ControlError(
+        "\(app) was told nothing about \(child.displayName)'s age. `relayctl ages` shows who was."
+          .printable)
+    }
+    try relay.send(.setAge(child.id, .ageMemory(AppID(app), nil), proof: []))
+    print("\(app) is told the present range when it asks again.".printable)
+  }
+}
+
+struct Ages: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Show which apps were told what about the children's ages.")
+  @OptionGroup var guardian: GuardianOptions
+  @OptionGroup var child: ChildOption
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    let view = try guardian.view()
+    var listing = Listing(
+      columns: [
+        .init("child"), .init(nil, "childID"), .init("app"), .init("gates"), .init("told"),
+        .init("declaration"), .init("day"),
+      ])
+    for child in try view.children(child.name) {
+      let age = view.link.age(of: child.id)
+      for app in age.apps {
+        for answer in age.memory(app).answers {
+          let gates = answer.gates.map { Cell.number(UInt64(max(0, $0))) }
+          listing.rows.append([
+            .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(app.rawValue),
+            .list(gates), .text(answer.range.map(\.text) ?? "declined"),
+            answer.range?.declaration.map { .text("\($0)") } ?? .none, .text(answer.day.text),
+          ])
+        }
+      }
+    }
+    output.show(listing, empty: "No app was told anything yet.")
+  }
+}
+
+extension AgeRange {
+  /// `13…15`.
+  var text: String {
+    "\(lower.map { "\($0)" } ?? "nil")…\(upper.map { "\($0)" } ?? "nil")"
+  }
+}
+
+extension GuardianOptions {
+  fileprivate func changeAge(of child: ChildOption, _ change: (inout AgeSettings) -> Void) throws
+    -> Person
+  {
+    var relay = try connect()
+    let view = FamilyView(try relay.machine())
+    let child = try view.child(child.name)
+    var settings = view.link.age(of: child.id).settings
+    let before = settings
+    change(&settings)
+    try settings.validate()
+    if settings != before {
+      try relay.send(.setAge(child.id, .ageSettings(settings), proof: []))
+    }
+    return child
+  }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import FamilyCore
+import FamilyModel
+import SystemClock
+import TextTable
+
+struct AnswerQuestion: Guided {
+  static let configuration = CommandConfiguration(
+    commandName: "answer", abstract: "Answer a question of a child.")
+  @Argument(help: "The question's id, or as much of it as `relayctl pending` shows.")
+  var question: String
+  @Argument(help: "The id of one of its choices, for example approve or decline.")
+  var choice: String
+  @OptionGroup var guardian: GuardianOptions
+
+  func perform() throws {
+    var relay = try guardian.connect()
+    let view = FamilyView(try relay.machine())
+    let state = try view.question(question)
+    try view.requireOpen(state)
+    let ids = state.header.choices.map(\.id)
+    guard ids.contains(choice) else {
+      throw ControlError(
+        "The question has no choice \(choice). Its choices: \(ids.joined(separator: ", "))."
+          .printable)
+    }
+    try relay.send(.answer(state.header.id, choice: choice))
+    let title = view.title(choice, of: state)
+    print("Answered “\(title)”: \(view.sentence(state))".printable)
+  }
+}
+
+extension FamilyView {
+  /// Says who was first, or why it is too late: more than the number that the relay would refuse with.
+  fileprivate func requireOpen(_ state: QuestionState) throws {
+    switch state.phase {
+    case .open:
+      guard let end = state.header.expiration, !state.isOpen(.now) else { return }
+      throw ControlError("\(Problem.expired). Nobody can answer since \(end.local).")
+    case .cancelled:
+      let child = name(of: state.header.child)
+      throw ControlError("\(Problem.cancelled). \(child) took the question back.".printable)
+    case .answered(let choice, let device, let at):
+      let title = title(choice.id, of: state)
+      throw ControlError(
+        "\(Problem.alreadyAnswered). \(name(of: device)) chose “\(title)” at \(at.local)."
+          .printable)
+    }
+  }
+}
+
+struct Post: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a message into a child's conversation.")
+  @OptionGroup var child: ChildOption
+  @Argument(help: "The message.") var text: String
+  @OptionGroup var guardian: GuardianOptions
+
+  func perform() throws {
+    guard 1...Limits.textBytes ~= text.utf8.count else { throw Problem.badText }
+    var relay = try guardian.connect()
+    let child = try FamilyView(try relay.machine()).child(child.name)
+    try relay.send(.post(child: child.id, .text(text)))
+    print("Posted in \(child.displayName)'s conversation.".printable)
+  }
+}

@@ -1,0 +1,224 @@
+import Credentials
+import FamilyModel
+import FamilyTrust
+import Foundation
+import RelayClient
+import RelayWire
+import SystemClock
+import ZeroMQ
+
+/// Makes families at the relay, one after the other.
+///
+/// The credential files are what remembers ids: a member and a device keep theirs however the file of
+/// families is rearranged. They are written first, so that a key that the relay knows is never lost.
+struct SetUp: ~Copyable {
+  private let credential: AdministratorCredential
+  private let folder: URL
+  private var administrator: Administrator
+  private let known: [UInt64: [Credential]]
+  private let prunes: Bool
+
+  /// - Parameter prunes: Whether who is not in the file goes.
+  init(_ credential: AdministratorCredential, credentials folder: URL, prunes: Bool) throws {
+    let known = try Self.read(folder, for: credential.relayKey)
+    let administrator = try Administrator(credential)
+    self.credential = credential
+    self.folder = folder
+    self.known = known
+    self.prunes = prunes
+    self.administrator = administrator
+  }
+
+  private static func read(_ folder: URL, for relay: CurvePublicKey) throws
+    -> [UInt64: [Credential]]
+  {
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let files = try FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
+    var known: [UInt64: [Credential]] = [:]
+    for file in files
+    where file.pathExtension == "json" && file.lastPathComponent.hasPrefix("family-") {
+      let found = try Credential.read(from: file)
+      guard found.relayKey == relay else {
+        throw FamilyFileError(
+          description: "\(file.path) is for another relay: choose another --credentials folder.")
+      }
+      known[found.address.family.rawValue, default: []].append(found)
+    }
+    return known
+  }
+
+  /// Whatever changes is signed: the roster by the organizer's device, and so are the children's accounts;
+  /// other accounts by a device of their own. The administrator brings it in, and could not make it.
+  mutating func apply(_ family: FamilyFile.Family) throws {
+    let address = FamilyID(family.id)
+    var events = try administrator.history(of: .family, in: address)
+    let rosters = events.compactMap { event in
+      if case .rosterChanged(let roster) = event.body { roster } else { nil }
+    }
+    let persons = try persons(of: family, after: rosters)
+    let credentials = try credentials(of: family, persons, after: rosters)
+    var roster = Roster(persons: persons, devices: credentials.map(\.device))
+    let organizer = try organizer(of: roster, among: credentials, now: events)
+    var machine = organizer.machine(restoring: events)
+    let before = machine.link.roster
+    if !prunes { roster = roster.keeping(before) }
+    if before != roster {
+      try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
+      tellWhoGoes(before, roster, of: family.id)
+      events = try administrator.history(of: .family, in: address)
+    }
+    tellWhoStays(persons, credentials, roster, of: family.id)
+    for (person, member) in zip(persons, family.members) {
+      let signer =
+        person.role == .child
+        ? organizer : credentials.first { $0.personID == person.id } ?? organizer
+      try setAccount(of: person, try member.account(in: family.id), signer, in: address, events)
+      guard person.role == .child, let limits = member.limits else { continue }
+      // The id makes it happen once: what guardians choose later stays.
+      let id = CommandID(high: limits ? 2 : 1, low: UInt64(person.id.rawValue))
+      var machine = organizer.machine(restoring: events)
+      let prepared = try machine.prepare(
+        .setLimits(child: person.id, on: limits), id: id, now: .now)
+      try administrator.send(prepared, to: address)
+    }
+  }
+
+  /// Who joined by invitation, or was added by a guardian, is not in the file.
+  private func tellWhoStays(
+    _ persons: [Person], _ credentials: [Credential], _ roster: Roster, of family: UInt64
+  ) {
+    let inFile = Set(persons.map(\.id))
+    let devices = Set(credentials.map(\.address.device))
+    let stays =
+      roster.persons.filter { !inFile.contains($0.id) }.map(\.displayName)
+      + roster.devices.filter { inFile.contains($0.person) && !devices.contains($0.id) }
+      .map { "\(roster.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)" }
+    guard !stays.isEmpty else { return }
+    print(
+      "Family \(family): not in the file, and stays: \(stays.joined(separator: ", ")). (--prune takes out)"
+        .printable)
+  }
+
+  /// Nobody is taken out without a word.
+  private func tellWhoGoes(_ before: Roster, _ roster: Roster, of family: UInt64) {
+    let gone = before.devices.filter { roster.device($0.id)?.publicKey != $0.publicKey }.map {
+      "\(before.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)"
+    }
+    guard !gone.isEmpty else { return }
+    print("Family \(family): not in the file, and out: \(gone.joined(separator: ", ")).".printable)
+  }
+
+  private mutating func setAccount(
+    of person: Person, _ account: Account, _ signer: Credential, in family: FamilyID,
+    _ events: [Event]
+  ) throws {
+    let records = try administrator.history(of: .account(person.id), in: family)
+    var machine = signer.machine(restoring: events + records)
+    if machine.link.accounts[person.id] == account { return }
+    let prepared = try machine.prepare(.setAccount(person.id, .account(account)), now: .now)
+    try administrator.send(prepared, to: family)
+  }
+
+  /// A device of the organizer that may sign: one of the roster as it is, or the first roster's signer.
+  private func organizer(of roster: Roster, among credentials: [Credential], now events: [Event])
+    throws -> Credential
+  {
+    let own = credentials.filter { roster.person($0.personID)?.role == .organizer }
+    let known = own.first?.machine(restoring: events).link.roster
+    let found = own.first { credential in
+      guard let known, !known.devices.isEmpty else {
+        return credential.deviceKeys.signingKey == credential.organizerKey
+      }
+      return known.device(credential.address.device)?.signingKey
+        == credential.deviceKeys.signingKey
+    }
+    guard let found else {
+      throw FamilyFileError(
+        description: "Family \(roster.organizerName): no credential of the organizer is in the "
+          + "folder, and only the organizer's device can sign who is in the family.")
+    }
+    return found
+  }
+
+  /// - Parameter rosters: All that the family had. Numbers are not given anew; a member whom a guardian has
+  ///   added is known by the name.
+  private func persons(of family: FamilyFile.Family, after rosters: [Roster]) throws -> [Person] {
+    let known = known[family.id] ?? []
+    let added = rosters.last?.persons ?? []
+    var taken = Set(family.members.compactMap(\.id)).union(known.map(\.personID.rawValue))
+      .union(rosters.flatMap(\.persons).map(\.id.rawValue))
+    return try family.members.map { member in
+      var id =
+        member.id ?? known.first { $0.name == member.name }?.personID.rawValue
+        ?? added.first { $0.displayName == member.name }?.id.rawValue
+      if id == nil {
+        id = (taken.max() ?? 0) + 1
+        taken.insert(id!)
+      }
+      return Person(
+        id: PersonID(id!), role: try member.parsedRole(in: family.id), displayName: member.name)
+    }
+  }
+
+  /// A credential file for each device; what is there stays.
+  private func credentials(
+    of family: FamilyFile.Family, _ persons: [Person], after rosters: [Roster]
+  ) throws -> [Credential] {
+    let known = known[family.id] ?? []
+    let numbers =
+      known.map(\.address.device.rawValue) + rosters.flatMap(\.devices).map(\.id.rawValue)
+    var last = numbers.max() ?? 0
+    // What all devices of the family trust from the first on.
+    let first = DeviceKeys()
+    let organizerKey = known.first?.organizerKey ?? first.signingKey
+    var isFirst = known.isEmpty
+    var credentials: [Credential] = []
+    for (person, member) in zip(persons, family.members) {
+      for number in 1...(member.devices ?? 1) {
+        let file = folder.appendingPathComponent(
+          "family-\(family.id)-\(member.fileName)-\(number).json")
+        var found: Credential
+        if FileManager.default.fileExists(atPath: file.path) {
+          found = try Credential.read(from: file)
+          guard found.personID == person.id, found.address.family.rawValue == family.id else {
+            throw FamilyFileError(
+              description: "\(file.path) is somebody else's: move it away, or change the id.")
+          }
+          if found.role != person.role {
+            found.role = person.role
+            try found.write(to: file)
+          }
+        } else {
+          last += 1
+          let isOrganizer = isFirst && person.role == .organizer
+          if isOrganizer { isFirst = false }
+          found = Credential(
+            address: DeviceAddress(family: FamilyID(family.id), device: DeviceID(last)),
+            personID: person.id, role: person.role, name: person.displayName,
+            keys: try .generate(), deviceKeys: isOrganizer ? first : DeviceKeys(),
+            organizerKey: organizerKey, relayKey: credential.relayKey,
+            requests: credential.requests,
+            broadcasts: credential.broadcasts)
+          try found.write(to: file)
+        }
+        credentials.append(found)
+      }
+    }
+    return credentials
+  }
+}
+
+extension Roster {
+  /// With the members and devices of the roster before that are not in this one.
+  fileprivate func keeping(_ before: Roster) -> Roster {
+    Roster(
+      persons: persons + before.persons.filter { person($0.id) == nil },
+      devices: devices + before.devices.filter { device($0.id) == nil })
+  }
+
+  fileprivate var organizerName: String {
+    persons.first { $0.role == .organizer }?.displayName ?? ""
+  }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import FamilyCore
+import FamilyModel
+import SystemClock
+
+struct Pending: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Show the questions that wait for an answer, of all children.")
+  @OptionGroup var guardian: GuardianOptions
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    let view = try guardian.view()
+    var listing = Listing(
+      columns: [
+        .init("question"), .init("child"), .init(nil, "childID"), .init("app"), .init("about"),
+        .init(nil, "people"), .init(nil, "text"), .init("choices"), .init("asked"),
+        .init("expires"),
+      ])
+    listing.rows = view.open(.now).map { state, asked in
+      [
+        .shown(view.shortest(state.header.id), .text(state.header.id.text)),
+        .text(view.name(of: state.header.child)), .number(UInt64(state.header.child.rawValue)),
+        .text(state.header.app.rawValue), .text(view.about(state)), view.people(state),
+        .text(view.sentence(state)), view.choices(state), .time(asked),
+        state.header.expiration.map { .time($0) } ?? .none,
+      ]
+    }
+    output.show(listing, empty: "Nothing waits for an answer.")
+  }
+}
+
+extension FamilyView {
+  /// How many digits of a question's id a table shows at least.
+  private static let shortestID = 8
+
+  /// The questions that can be answered, and when they were asked, oldest first.
+  func open(_ now: Instant) -> [(state: QuestionState, asked: Instant)] {
+    roster.children.flatMap { child in
+      let conversation = conversation(child)
+      return conversation.inOrder.filter { $0.isOpen(now) }.map { state in
+        (state, conversation.lines.first { $0.seq == state.seq }?.at ?? state.lastAsked)
+      }
+    }.sorted { $0.0.seq < $1.0.seq }
+  }
+
+  private var questions: [QuestionState] {
+    roster.children.flatMap { conversation($0).inOrder }
+  }
+
+  /// As much of the question's id as tells it from every other of the family.
+  func shortest(_ id: QuestionID) -> String {
+    let others = questions.map(\.header.id).filter { $0 != id }.map(\.digits)
+    let length = (Self.shortestID..<32).first { length in
+      !others.contains { $0.hasPrefix(id.digits.prefix(length)) }
+    }
+    return String(id.digits.prefix(length ?? 32))
+  }
+
+  /// The question of this id, or whose id begins so: of those that are open, if there is one.
+  func question(_ text: String) throws -> QuestionState {
+    let digits = text.uppercased().filter { $0 != "-" }
+    let open = open(.now).map(\.state)
+    func matching(_ states: [QuestionState]) -> [QuestionState] {
+      digits.isEmpty ? [] : states.filter { $0.header.id.digits.hasPrefix(digits) }
+    }
+    let found = [matching(open), matching(questions)].first { !$0.isEmpty } ?? []
+    if found.count == 1 { return found[0] }
+    let ids = (found.isEmpty ? open : found).map { shortest($0.header.id) }
+    guard found.isEmpty else {
+      throw ControlError(
+        "More than one question begins with \(text): \(ids.joined(separator: ", ")).")
+    }
+    throw ControlError(
+      "There is no question \(text). "
+        + (ids.isEmpty
+          ? "Nothing waits for an answer." : "Open are: \(ids.joined(separator: ", ")).")
+    )
+  }
+
+  func people(_ state: QuestionState) -> Cell {
+    guard case .communication(let people, _) = state.question?.topic else { return .list([]) }
+    return .list(
+      people.map { person in
+        .object([
+          "handle": .text(person.handle.value),
+          "kind": .text(KindArgument(person.handle.kind).rawValue),
+          "name": person.name.map { .text(wording.name($0)) } ?? .none,
+        ])
+      })
+  }
+
+  func choices(_ state: QuestionState) -> Cell {
+    .list(
+      state.header.choices.map { choice in
+        let title = title(choice.id, of: state)
+        let isClear = title.lowercased() == choice.id.lowercased()
+        return .shown(
+          isClear ? choice.id : "\(choice.id) (\(title))",
+          .object([
+            "id": .text(choice.id), "title": .text(title), "answer": .text("\(choice.answer)"),
+          ]))
+      })
+  }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import FamilyCore
+import FamilyModel
+
+struct Known: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Show whom the children may talk to, and why.")
+  @OptionGroup var guardian: GuardianOptions
+  @OptionGroup var child: ChildOption
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    let view = try guardian.view()
+    var listing = Listing(
+      columns: [
+        .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"), .init("how"),
+        .init("in", "app"),
+      ])
+    for child in try view.children(child.name) {
+      for (handle, reason) in view.conversation(child).known.reasons {
+        listing.rows.append([
+          .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
+          .text(KindArgument(handle.kind).rawValue), .text(reason.how), reason.place,
+        ])
+      }
+    }
+    output.show(listing, empty: "Nobody is known yet.")
+  }
+}
+
+extension KnownHandles.Reason {
+  fileprivate var how: String { self == .contact ? "contact" : "approved" }
+
+  fileprivate var place: Cell {
+    if case .approved(let app?) = self { .text(app.rawValue) } else { .shown("every app", .none) }
+  }
+}
+
+struct Settings: Guided {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what is set for each child, and whether there is a passcode.")
+  @OptionGroup var guardian: GuardianOptions
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    let view = try guardian.view()
+    var listing = Listing(
+      columns: [
+        .init("child"), .init(nil, "childID"), .init("limits"), .init("birthdate"),
+        .init("region"), .init("declared by", "declaration"), .init("passcode"),
+        .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
+      ])
+    let hasPasscode = view.link.passcode != nil
+    listing.rows = try view.children(nil).map { child in
+      let account = view.link.accounts[child.id]
+      let age = view.link.age(of: child.id).settings
+      let apps = Dictionary(
+        uniqueKeysWithValues: age.apps.map { ($0.key.rawValue, Cell.text("\($0.value)")) })
+      let isLimited = view.conversation(child).limitsOn
+      return [
+        .text(child.displayName), .number(UInt64(child.id.rawValue)),
+        .shown(isLimited ? "on" : "off", .flag(isLimited)),
+        account?.birthdate.map { .text($0.text) } ?? .shown("not known", .none),
+        account.map { .text($0.region) } ?? .none,
+        account.map {
+          .shown($0.declaration.by, .text("\($0.declaration)"))
+        } ?? .none,
+        .shown(hasPasscode ? "set" : "not set", .flag(hasPasscode)),
+        // As it is typed.
+        .shown(age.sharing == .askFirst ? "ask" : "\(age.sharing)", .text("\(age.sharing)")),
+        .object(apps),
+        age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
+      ]
+    }
+    output.show(listing, empty: "There is no child in this family.")
+  }
+}
+
+extension Account.Declaration {
+  /// Who declared the birthdate, and whether it was checked.
+  fileprivate var by: String {
+    switch self {
+    case .selfDeclared: "self"
+    case .guardianDeclared: "guardian"
+    case .checkedByOtherMethod, .governmentIDChecked, .paymentChecked: "self, checked"
+    case .guardianCheckedByOtherMethod, .guardianGovernmentIDChecked, .guardianPaymentChecked:
+      "guardian, checked"
+    }
+  }
+}

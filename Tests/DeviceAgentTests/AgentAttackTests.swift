@@ -1,0 +1,219 @@
+@testable import DeviceAgent
+@testable import Credentials
+import RelayFixture
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import Testing
+import ZeroMQ
+
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AgentAttackTests {
+  private let attach = AppRequest.attach(app: AgentRig.app, applied: 0).encode()
+
+  /// Positions begin anywhere.
+  private func isAttached(_ reply: AppReply?) -> Bool {
+    if case .attached = reply { true } else { false }
+  }
+
+  @Test("X2: bad frames of an app are counted and answered with a number, and stall nothing")
+  func badApp() async throws {
+    let rig = try await AgentRig()
+    let bad = try rig.app()
+    func answer(_ body: [UInt8]) throws -> AppReply? {
+      _ = try bad.socket.send([[], body])
+      return try bad.appReply()
+    }
+    #expect(try answer([]) == .failed(.unsupportedVersion))
+    #expect(try answer([8, 99]) == .failed(.unsupportedVersion))
+    #expect(try answer(Array("GET / HTTP/1.1".utf8)) == .failed(.malformed))
+    var source = IDSource(seed: 11)
+    for length in 0..<200 {
+      let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
+      guard case .failed? = try answer(noise) else {
+        Issue.record("noise was understood")
+        break
+      }
+    }
+    for parts in [1, 3, 12] { _ = try bad.socket.send(Array(repeating: [1], count: parts)) }
+    #expect(try await rig.counters { $0.apps == 206 })
+    #expect(isAttached(try answer(attach)))
+    await rig.stop()
+  }
+
+  @Test("X2: an app that sends too large a frame is cut off, and can come back")
+  func largeApp() async throws {
+    let rig = try await AgentRig()
+    let bad = try rig.app()
+    _ = try bad.socket.send([[], [UInt8](repeating: 1, count: Limits.frameBytes + 1)])
+    #expect(try bad.receive(300) == nil)
+    let good = try rig.app()
+    _ = try good.socket.send([[], attach])
+    #expect(isAttached(try good.appReply()))
+    await rig.stop()
+  }
+
+  @Test("K4: who has no key of an installed app gets nothing from the device")
+  func stranger() async throws {
+    let rig = try await AgentRig()
+    let stranger = try rig.app(.generate())
+    _ = try? stranger.socket.send([[], attach])
+    #expect(try stranger.receive(500) == nil)
+    await rig.stop()
+  }
+
+  @Test("X2: what a relay sends and nobody can read is counted, and stalls nothing")
+  func badRelay() async throws {
+    let rig = try await AgentRig()
+    guard let (route, first) = try rig.request() else {
+      Issue.record("the device does not attach")
+      return
+    }
+    var source = IDSource(seed: 12)
+    for length in 0..<100 {
+      let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
+      _ = try rig.router.send([route, [], noise])
+    }
+    for parts in [1, 3, 12] {
+      _ = try rig.router.send([route] + Array(repeating: [1], count: parts))
+    }
+    // For a device that is not here, and a number that was not asked for.
+    let other = DeviceAddress(family: FamilyID(1), device: DeviceID(4))
+    let foreign = ReplyEnvelope(device: other, requestID: first.requestID, reply: .pong)
+    _ = try rig.router.send([route, [], foreign.encode()])
+    #expect(try await rig.counters { $0.replies == 104 })
+
+    let topic = [UInt8](repeating: 7, count: 16)
+    var channel = Channel(audience: .family, generation: 0, head: 0)
+    channel.topic = topic
+    channel.key = [UInt8](repeating: 9, count: 32)
+    try rig.answer((route, first), .attached([channel]))
+    #expect(try rig.publisher.waitUntilReadable(milliseconds: patience))
+    for length in 0..<100 {
+      let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
+      _ = try rig.publisher.send([topic, noise])
+    }
+    let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: channel.key)
+    _ = try rig.publisher.send([topic, sealed])
+    _ = try rig.publisher.send([topic])
+    #expect(try await rig.counters { $0.broadcasts == 102 })
+
+    // It still hears what it can read, and fetches what it lacks.
+    let head = Broadcast.head(.family, seq: 5).encode()
+    _ = try rig.publisher.send([topic, ChannelCipher.seal(head, topic: topic, key: channel.key)])
+    #expect(try rig.nextFetch()?.audience == .family)
+    await rig.stop()
+  }
+
+  @Test(
+    "X3: a relay that is not honest: an agent believes no roster or approval of it, and says so")
+  func disbelieves() async throws {
+    let rig = try await AgentRig()
+    guard let first = try rig.request() else {
+      Issue.record("the device does not attach")
+      return
+    }
+    let conversation = Audience.conversation(PersonID(3))
+    try rig.answer(
+      first,
+      .attached([
+        Channel(audience: .family, generation: 0, head: 1),
+        Channel(audience: conversation, generation: 0, head: 2),
+      ]))
+    let relayOwn = DeviceKeys()
+    let roster = Roster(
+      persons: [
+        Person(id: PersonID(1), role: .organizer, displayName: "Mallory"),
+        Person(id: PersonID(3), role: .child, displayName: "Emily"),
+      ],
+      devices: [
+        Device(
+          id: DeviceID(1), person: PersonID(1), publicKey: Array(repeating: 1, count: 32),
+          keys: relayOwn)
+      ])
+    let signature = Signature(
+      signer: DeviceID(1), seen: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
+    func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) -> Event {
+      Event(
+        seq: seq, previous: 0, audience: audience, command: .next, device: DeviceID(1),
+        at: Instant(milliseconds: 1), body: body, signature: signature)
+    }
+    let made: [Audience: Event] = [
+      .family: event(1, .family, .rosterChanged(roster)),
+      conversation: event(
+        2, conversation,
+        .contactChanged(child: PersonID(3), .contact(Handle("mallory", .custom), known: true))),
+    ]
+    var left = Set(made.keys)
+    while !left.isEmpty, let (next, audience) = try rig.nextFetch() {
+      try rig.answer(next, .page(audience, [made[audience]!], more: false))
+      left.remove(audience)
+    }
+    #expect(left.isEmpty)
+    #expect(try await rig.counters { $0.disbelieved == 2 })
+    let status = await rig.host.status.devices[0]
+    #expect(status.disbelieved == 2 && status.known == [AgentRig.app.rawValue: []])
+    await rig.stop()
+  }
+
+  @Test("X2: after a frame that is too large libzmq never connects again, but the device does")
+  func revives() async throws {
+    let rig = try await AgentRig()
+    guard let first = try rig.request() else {
+      Issue.record("the device does not attach")
+      return
+    }
+    let large = [UInt8](repeating: 1, count: Limits.frameBytes + 1)
+    _ = try rig.router.send([first.route, [], large])
+    while let next = try rig.request() {
+      if next.route == first.route { continue }
+      #expect(next.envelope.request == .attach([]))
+      await rig.stop()
+      return
+    }
+    Issue.record("the device does not come back")
+    await rig.stop()
+  }
+
+  @Test("M5: a device that is late and hears nothing subscribes anew")
+  func subscribesAnew() async throws {
+    let rig = try await AgentRig()
+    guard let first = try rig.request() else {
+      Issue.record("the device does not attach")
+      return
+    }
+    var channel = Channel(audience: .family, generation: 0, head: 0)
+    channel.topic = [UInt8](repeating: 7, count: 16)
+    channel.key = [UInt8](repeating: 9, count: 32)
+    try rig.answer(first, .attached([channel]))
+    #expect(try rig.subscription() == [1] + channel.topic)
+    // Not asked for: it is what a late device gets for a ping.
+    try rig.answer(first, .attached([channel]))
+    #expect(try rig.subscription() == [0] + channel.topic)
+    #expect(try rig.subscription() == [1] + channel.topic)
+    await rig.stop()
+  }
+}
+
+extension AgentRig {
+  typealias Asked = (route: [UInt8], envelope: Envelope)
+
+  /// The next request for a page, after whatever else: a device whose answer is late asks once more.
+  func nextFetch() throws -> (request: Asked, audience: Audience)? {
+    while let next = try request() {
+      if case .fetch(let audience, _) = next.envelope.request { return (next, audience) }
+    }
+    return nil
+  }
+
+  func answer(_ request: Asked, _ reply: Reply) throws {
+    let envelope = ReplyEnvelope(
+      device: request.envelope.device, requestID: request.envelope.requestID, reply: reply)
+    _ = try router.send([request.route, [], envelope.encode()])
+  }
+
+  /// The next subscription (1) or its end (0), with the topic.
+  func subscription() throws -> [UInt8]? {
+    guard try publisher.waitUntilReadable(milliseconds: patience) else { return nil }
+    return try publisher.receive()?.bytes(0)
+  }
+}

@@ -1,0 +1,58 @@
+import Credentials
+import DeviceAgent
+import FamilyCore
+import FamilyModel
+import FamilyTrust
+import Foundation
+import Logging
+import RelayStore
+import Synchronization
+import Testing
+import ZeroMQ
+
+/// The apps whose registration is durable.
+private final class Registrations: AgentObserver {
+  let apps = Mutex<Set<AppID>>([])
+
+  func received(_ reply: Reply, on address: DeviceAddress) {}
+  func madeDurable(_ changes: [RecordChange], on address: DeviceAddress) {
+    for case .put(.app(let app, let standing)) in changes where standing.registered {
+      apps.withLock { _ = $0.insert(app) }
+    }
+  }
+  func has(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct UnhurriedTests {
+  @Test(
+    "X2: a change that nobody is told of is durable without another one, and when the host ends")
+  func alone() async throws {
+    let (first, last) = (AppID("example.first"), AppID("example.last"))
+    // In no family group, so that nothing else happens.
+    let address = DeviceAddress(family: FamilyID(0), device: DeviceID(3))
+    let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let keys = try CurveKeyPair.generate()
+    let credential = Credential(
+      address: address, personID: PersonID(3), role: .child, name: "Emily", keys: keys,
+      deviceKeys: DeviceKeys(), organizerKey: [], relayKey: keys.publicKey, requests: "",
+      broadcasts: "")
+    let durable = Registrations()
+    let host = try AgentHost(
+      .init(
+        credentials: [credential], directory: folder,
+        apps: [first: ["/bin/true"], last: ["/bin/true"]]), store: MemoryAgentStore(),
+      responder: nil, observer: durable, trace: Trace(nil),
+      logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
+    let task = Task { try await host.run() }
+    while await host.status.devices.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+
+    await host.act(ChildMachine.Input.app(first, .register), on: address)
+    while !durable.has(first) { try await Task.sleep(for: .milliseconds(1)) }
+    await host.act(ChildMachine.Input.app(last, .register), on: address)
+    task.cancel()
+    try await task.value
+    #expect(durable.has(last))
+  }
+}

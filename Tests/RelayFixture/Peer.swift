@@ -1,0 +1,134 @@
+import Credentials
+import FamilyCore
+package import FamilyModel
+package import RelayWire
+package import ZeroMQ
+
+/// A device with blocking sockets.
+package final class Peer {
+  package let address: DeviceAddress
+  private let requests: Socket
+  private let broadcasts: Socket
+  private let isPlain: Bool
+  package private(set) var channels: [Audience: Channel] = [:]
+  /// Broadcasts that came and could not be opened.
+  package private(set) var unopened = 0
+  private var lastID: UInt64 = 0
+  /// Whether commands go out as they are given.
+  package var sendsUnsigned = false
+
+  package init(
+    _ rig: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
+    _ kind: SocketKind
+  ) throws {
+    address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
+    isPlain = kind == .req
+    let context = try Context()
+    var options = SocketOptions()
+    options.maximumMessageSize = 8 << 20
+    options.sendHighWaterMark = 100_000
+    options.receiveHighWaterMark = 100_000
+    options.security = .client(keys, server: rig.keys.keys.publicKey)
+    let requests = try Socket(kind, in: context, options: options)
+    let broadcasts = try Socket(.sub, in: context, options: options)
+    try requests.connect(rig.requests)
+    try broadcasts.connect(rig.broadcasts)
+    self.requests = requests
+    self.broadcasts = broadcasts
+  }
+
+  package func sendRaw(_ frames: [[UInt8]]) throws { _ = try requests.send(frames) }
+
+  package func receive(within milliseconds: Int = patience) throws -> ReplyEnvelope? {
+    guard try requests.waitUntilReadable(milliseconds: milliseconds),
+      let message = try requests.receive()
+    else { return nil }
+    return try message.withBytes(message.count - 1) { bytes throws(Problem) in
+      try ReplyEnvelope.decode(bytes)
+    }
+  }
+
+  /// Sends; a command without a signature is given one of the right shape, which is all that the relay looks at.
+  package func send(_ request: Request) throws {
+    lastID += 1
+    var request = request
+    if case .command(let id, let command, nil) = request, !sendsUnsigned {
+      request = .command(id, command, .shape(of: address.device))
+    }
+    let body = Envelope(device: address, requestID: lastID, request: request).encode()
+    try sendRaw(isPlain ? [body] : [[], body])
+  }
+
+  /// A request in the name of a family that may not be there.
+  package func guess(_ family: UInt64) -> [UInt8] {
+    let device = DeviceAddress(family: FamilyID(family), device: DeviceID(1))
+    return Envelope(device: device, requestID: family, request: .ping).encode()
+  }
+
+  package func ask(_ request: Request, within milliseconds: Int = patience) throws -> Reply? {
+    try send(request)
+    while let reply = try receive(within: milliseconds) {
+      if reply.requestID == lastID { return reply.reply.opened() }
+    }
+    return nil
+  }
+
+  package func post(_ text: String, child: UInt32 = 3, id: CommandID = .next) throws -> Reply? {
+    try ask(.command(id, .post(child: PersonID(child), .text(text))))
+  }
+
+  /// Attaches, and subscribes to what it is told.
+  package func attach(_ cursors: [Cursor] = []) throws {
+    guard case .attached(let list) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
+    for channel in list {
+      channels[channel.audience] = channel
+      try broadcasts.subscribe(channel.topic)
+    }
+  }
+
+  package func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
+
+  package func subscribeAnew() throws {
+    for channel in channels.values {
+      try broadcasts.unsubscribe(channel.topic)
+      try broadcasts.subscribe(channel.topic)
+    }
+  }
+
+  /// Whether the event comes, after whatever else.
+  package func hears(seq: UInt64) throws -> Bool {
+    while let event = try event() { if event.seq == seq { return true } }
+    return false
+  }
+
+  package func broadcast(within milliseconds: Int = patience) throws -> Broadcast? {
+    guard try broadcasts.waitUntilReadable(milliseconds: milliseconds),
+      let message = try broadcasts.receive()
+    else { return nil }
+    let topic = message.bytes(0)
+    guard let channel = channels.values.first(where: { $0.topic == topic }),
+      let bytes = ChannelCipher.open(message.bytes(1), topic: topic, key: channel.key)
+    else {
+      unopened += 1
+      return try broadcast(within: milliseconds)
+    }
+    return try Broadcast.decode(bytes).opened()
+  }
+
+  /// The next event on any channel.
+  package func event(within milliseconds: Int = patience) throws -> Event? {
+    while let next = try broadcast(within: milliseconds) {
+      if case .event(let event) = next { return event }
+    }
+    return nil
+  }
+
+  /// The texts of the child's conversation, by fetch.
+  package func texts(after: UInt64 = 0, child: UInt32 = 3) throws -> [String] {
+    let fetch = Request.fetch(.conversation(PersonID(child)), after: after)
+    guard case .page(_, let events, _) = try ask(fetch) else { return [] }
+    return events.compactMap {
+      if case .posted(_, .text(let text)) = $0.body { text } else { nil }
+    }
+  }
+}

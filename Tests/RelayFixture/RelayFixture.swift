@@ -1,0 +1,166 @@
+package import Credentials
+package import FamilyCore
+package import FamilyModel
+package import FamilyTrust
+package import Foundation
+import Logging
+package import RelayClient
+package import RelayServer
+package import RelayStore
+import RelayWire
+package import SQLiteStore
+import SystemClock
+package import ZeroMQ
+
+/// How long a test waits for what must come, in milliseconds: what does not come at all is the failure, not what is late.
+package let patience = 60_000
+
+/// A relay in this process, in a folder of its own, with real sockets and a real store.
+package final class RelayFixture: Sendable {
+  package let folder: URL
+  package let requests: String
+  package let broadcasts: String
+  package let keys: RelayKeys
+  package let administrator: AdministratorCredential
+  package let service: RelayService
+  private let task: Task<Void, any Error>
+
+  /// Families of the rig: organizer 1 with device 10, children 3 and 4 with 30 and 40, adult 5 with 50.
+  package static let devices: [UInt32] = [10, 30, 40, 50]
+
+  package static func newFolder() -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent(
+      "rs-\(UUID().uuidString.prefix(8))")
+  }
+
+  package init(
+    in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000, mostRequests: Int? = nil,
+    forkedRequests: Int = 2, lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
+    wrap: (SQLiteEventStore) -> any EventStore = { $0 }
+  ) async throws {
+    self.folder = folder
+    requests = try overTCP ? RelayFixture.freeEndpoint() : RelayKeys.requests(in: folder)
+    broadcasts = try overTCP ? RelayFixture.freeEndpoint() : RelayKeys.broadcasts(in: folder)
+    keys = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
+    administrator = try AdministratorCredential.read(
+      from: AdministratorCredential.file(in: folder))
+    var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
+    configuration.maxFamilies = maxFamilies
+    if let mostRequests { configuration.mostRequests = mostRequests }
+    configuration.maxConnections = maxConnections
+    configuration.lanes = lanes
+    // Batches of tests are small, and shall wake the threads nevertheless.
+    configuration.forkedRequests = forkedRequests
+    configuration.slice = 2
+    nonisolated(unsafe) let store = wrap(
+      try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
+    var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .critical
+    let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
+    let service = try RelayService(configuration, keys: keys, store: store, logger: logger) {
+      continuation.finish()
+    }
+    self.service = service
+    task = Task { try await service.run() }
+    for await _ in ready {}
+  }
+
+  /// An endpoint on this machine that nobody uses.
+  private static func freeEndpoint() throws -> String {
+    let socket = try Socket(.dealer, in: try Context())
+    try socket.bind("tcp://127.0.0.1:*")
+    return try socket.lastEndpoint()
+  }
+
+  /// Asks the relay to end.
+  package func askToStop() { task.cancel() }
+
+  /// Ends the relay; throws what it failed with.
+  package func stop() async throws {
+    askToStop()
+    try await task.value
+  }
+
+  package func failure() async -> (any Error)? {
+    do {
+      try await task.value
+      return nil
+    } catch { return error }
+  }
+
+  /// Makes a family; gives the key of each of its devices.
+  package func found(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
+    var pairs: [UInt32: CurveKeyPair] = [:]
+    for device in RelayFixture.devices { pairs[device] = try .generate() }
+    try setRoster(family, pairs)
+    return pairs
+  }
+
+  package func setRoster(_ family: UInt64, _ pairs: [UInt32: CurveKeyPair]) throws {
+    let roles: [(UInt32, Role)] = [(1, .organizer), (3, .child), (4, .child), (5, .adult)]
+    let roster = Roster(
+      persons: roles.map { Person(id: PersonID($0), role: $1, displayName: "P\($0)") },
+      devices: pairs.map {
+        Device(
+          id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes,
+          keys: RelayFixture.deviceKeys($0))
+      })
+    var administrator = try Administrator(administrator)
+    let address = DeviceAddress(family: FamilyID(family), device: DeviceID(10))
+    let events = try administrator.history(of: .family, in: address.family)
+    var organizer = GuardianMachine(
+      address, of: PersonID(1), security: RelayFixture.security(10),
+      restoring: events.map { .event($0) },
+      ids: IDSource(seed: .random(in: .min ... .max)))
+    try administrator.send(
+      organizer.prepare(.setRoster(roster), now: .now), to: address.family)
+  }
+
+  /// The same for a device of each family: a test may ask for them at any time.
+  package static func deviceKeys(_ device: UInt32) -> DeviceKeys {
+    let secret = [UInt8](repeating: UInt8(device), count: 32)
+    return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
+  }
+
+  package static func security(_ device: UInt32) -> Security {
+    Security(KeyVault(deviceKeys(device)), organizerKey: deviceKeys(10).signingKey)
+  }
+
+  /// A visit under the credential of a device of the family.
+  package func visit(
+    _ family: UInt64, _ device: UInt32, _ role: Role, _ keys: [UInt32: CurveKeyPair]
+  )
+    throws -> DeviceClient
+  {
+    try DeviceClient(
+      Credential(
+        address: DeviceAddress(family: FamilyID(family), device: DeviceID(device)),
+        personID: PersonID(device / 10), role: role, name: "P\(device / 10)", keys: keys[device]!,
+        deviceKeys: RelayFixture.deviceKeys(device),
+        organizerKey: RelayFixture.deviceKeys(10).signingKey,
+        relayKey: self.keys.keys.publicKey, requests: RelayKeys.requests(in: folder),
+        broadcasts: RelayKeys.broadcasts(in: folder)))
+  }
+
+  package func peer(
+    _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer
+  )
+    throws -> Peer
+  {
+    try Peer(self, family, device, keys ?? .generate(), kind)
+  }
+}
+
+extension CommandID {
+  /// Later than those before it, as a device makes them.
+  package static var next: CommandID {
+    CommandID(high: Monotonic.now(), low: .random(in: 0 ... .max))
+  }
+}
+
+extension Signature {
+  /// One of the right shape, which is all that the relay looks at.
+  package static func shape(of signer: DeviceID) -> Signature {
+    Signature(signer: signer, seen: 1, bytes: Array(repeating: 7, count: 64))
+  }
+}

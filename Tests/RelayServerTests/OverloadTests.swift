@@ -1,0 +1,123 @@
+import RelayFixture
+import FamilyModel
+import RelayServer
+import Synchronization
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OverloadTests {
+  @Test("a relay is full when no batch has emptied the queue for a while, and open when one has")
+  func admission() {
+    var admission = Admission()
+    for time: Int64 in [0, 100, 200] {
+      admission.batchBegins(time)
+      #expect(!admission.isFull && admission.refusal() == nil)
+      admission.batchEnds(isQueueEmpty: false)
+    }
+    admission.batchBegins(250)
+    #expect(admission.isFull)
+    #expect((0..<100).compactMap { _ in admission.refusal() }.allSatisfy { $0 == 1_000 })
+    admission.batchEnds(isQueueEmpty: false)
+    // The longer it lasts, the longer are the waits that are asked for, up to a bound.
+    var waits: [UInt32] = []
+    for time: Int64 in [5_250, 20_250, 1_000_000] {
+      admission.batchBegins(time)
+      waits.append((0..<20).compactMap { _ in admission.refusal() }.last ?? 0)
+      admission.batchEnds(isQueueEmpty: false)
+    }
+    #expect(waits == [5_000, 20_000, 30_000])
+    admission.batchBegins(1_000_001)
+    admission.batchEnds(isQueueEmpty: true)
+    admission.batchBegins(1_000_002)
+    #expect(!admission.isFull && admission.refusal() == nil)
+  }
+
+  /// A relay that can do 20 requests a millisecond and gets `times` as many: what it does of that in the last
+  /// ten seconds, and how many milliseconds of work wait at most.
+  private func work(at times: Double) -> (share: Double, longest: Double) {
+    let capacity = 20.0
+    var admission = Admission()
+    var (waiting, came, done, longest) = (0.0, 0.0, 0.0, 0.0)
+    for time: Int64 in 0..<20_000 {
+      admission.batchBegins(time)
+      came += capacity * times
+      while came >= 1 {
+        came -= 1
+        if admission.refusal() == nil { waiting += 1 }
+      }
+      let now = min(waiting, capacity)
+      waiting -= now
+      if time >= 10_000 {
+        done += now
+        longest = max(longest, waiting / capacity)
+      }
+      admission.batchEnds(isQueueEmpty: waiting == 0)
+    }
+    return (done / (capacity * 10_000), longest)
+  }
+
+  @Test(
+    "what is taken settles at what the relay can do, also at many times its capacity",
+    arguments: [1.0, 1.5, 3, 10])
+  func share(times: Double) {
+    let (share, longest) = work(at: times)
+    #expect(share > 0.97, "\(share)")
+    #expect(longest < 250, "\(longest)")
+  }
+
+  @Test(
+    "past its capacity the relay refuses questions early, keeps what it took, and recovers at once")
+  func overload() async throws {
+    let milliseconds = Mutex<UInt32>(0)
+    let shared = Shared(milliseconds)
+    let rig = try await RelayFixture(mostRequests: 8) { store in
+      WatchedStore(store) { _ in
+        let slow = shared.milliseconds.withLock { $0 }
+        return slow > 0 ? .slow(milliseconds: slow) : nil
+      }
+    }
+    let pairs = try rig.found(1)
+    let child = try rig.peer(1, 30, pairs[30])
+    let guardian = try rig.peer(1, 10, pairs[10])
+    shared.milliseconds.withLock { $0 = 60 }
+    let count: UInt64 = 160
+    for number in 0..<count { try child.send(question(number)) }
+    var (accepted, refused, isServed) = (0, 0, false)
+    for _ in 0..<count {
+      guard let reply = try child.receive()?.reply else { break }
+      switch reply {
+      case .accepted: accepted += 1
+      case .refused(_, let problem):
+        #expect(problem.code == Problem.overloaded.code && problem.retryAfter >= 1_000)
+        refused += 1
+        // Others are served all the while.
+        if refused == 1, case .page? = try guardian.ask(.fetch(.family, after: 0)) {
+          isServed = true
+        }
+      default: Issue.record("\(reply)")
+      }
+    }
+    #expect(accepted + refused == Int(count) && accepted > 20 && refused > 20 && isServed)
+    #expect(await rig.service.counters.overloads == refused)
+    shared.milliseconds.withLock { $0 = 0 }
+    let id = CommandID.next
+    guard case .accepted(id, _) = try child.ask(question(count, id)) else {
+      Issue.record("the relay has not recovered")
+      return
+    }
+    #expect(await rig.service.counters.events == accepted + 2)
+    try await rig.stop()
+  }
+
+  private func question(_ number: UInt64, _ id: CommandID = .next) -> Request {
+    let header = QuestionHeader(
+      id: QuestionID(high: 5, low: number), child: PersonID(3), app: AppID("example.landmarks"),
+      subjects: withUnsafeBytes(of: number) { Array($0) },
+      choices: [ChoiceHeader(id: "approve", answer: .approval)], expiration: nil)
+    return .command(id, .ask(header, .sealed([1])), nil)
+  }
+
+  private final class Shared: Sendable {
+    let milliseconds: Mutex<UInt32>
+    init(_ milliseconds: consuming Mutex<UInt32>) { self.milliseconds = milliseconds }
+  }
+}

@@ -1,0 +1,71 @@
+import FamilyCore
+import FamilyModel
+@testable import TerminalUI
+import Testing
+import Wording
+
+@Suite struct HostileTests {
+  private static let bad = "\u{1B}[2J\u{1B}]0;x\u{7}\r\n\t\u{9B}1A\u{202E}\u{2028}evil"
+
+  @Test("M6: no name, handle, title or text can move the cursor", arguments: Language.allCases)
+  func controls(_ language: Language) {
+    let bad = Self.bad
+    var story = Story(names: [bad, bad, bad, bad])
+    let choices = [
+      Choice(id: bad, title: bad, answer: .approval), Choice(id: "b", title: bad, answer: .denial),
+    ]
+    let picture = Avatar(mediaType: bad, bytes: [])
+    let question = Story.question(1, [bad], name: bad, avatar: picture, choices: choices)
+    story.ask(question)
+    story.decide(1, question, choices[0])
+    story.ask(Story.question(2, [bad], name: bad))
+    story.say(1, bad)
+    let painter = painter(50, language)
+    var rows = story.screen(3, painter) + story.screen(1, painter)
+    let timeline = story.timeline(1, painter)
+    rows += timeline.children.flatMap { painter.overview(timeline, of: $0, numbers: [:]) }
+    let guardians = timeline.link.roster.guardians
+    for prompt: Prompt in [
+      .permission(AppID(bad), question), .compose(AppID(bad), question, to: guardians),
+      .alreadyAsked(AppID(bad), question, mayRemind: true),
+      .passcode(AppID(bad), question, wait: 0, wrong: true), .acknowledge(AppID(bad), question),
+    ] {
+      let dialog = prompt.dialog(received: painter.now)
+      rows += dialog.opening(painter) + [Row(dialog.label(painter))]
+    }
+    #expect(rows.whole.contains("evil"))
+    for row in rows {
+      #expect(row.cells <= 50)
+      for scalar in row.rendered(colours: false).unicodeScalars {
+        #expect(scalar.properties.generalCategory != .control)
+        #expect(!(0x2028...0x202E).contains(scalar.value))
+      }
+    }
+  }
+
+  @Test("M6: marks do not pile up") func piles() {
+    let pile = "a" + String(repeating: "\u{301}", count: 500) + "b"
+    #expect(pile.shown.unicodeScalars.count < 20)
+    #expect(pile.shown.cells == 2)
+    #expect("👩‍👩‍👧‍👦é".shown == "👩‍👩‍👧‍👦é")
+  }
+
+  @Test(
+    "the columns of a text are those of the terminal",
+    arguments: [
+      ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4), ("ｱ", 1), ("Ａ", 2), ("👍", 2),
+      ("❤️", 2), ("\u{200B}", 0), ("“…”", 3), ("🇫🇷", 2), ("ไทย", 3), ("\u{FFFD}", 1),
+    ])
+  func cells(_ text: String, _ expected: Int) { #expect(text.cells == expected) }
+
+  @Test("words are not cut where they fit, ideographs are, and signs do not begin a line")
+  func wrap() {
+    #expect("the quick brown fox".wrapped(10) == ["the quick", "brown fox"])
+    #expect("abcdefghij".wrapped(4) == ["abcd", "efgh", "ij"])
+    #expect("日本語です。".wrapped(10) == ["日本語で", "す。"])
+    #expect("a\nb".wrapped(10) == ["a", "b"])
+    #expect("".wrapped(10) == [""])
+    #expect("   x".wrapped(2).joined().contains("x"))
+    #expect("ab 日本語 cd".wrapped(5) == ["ab 日", "本語", "cd"])
+  }
+}

@@ -1,0 +1,73 @@
+import FamilyModel
+@testable import TerminalUI
+import Testing
+
+@Suite struct InputTests {
+  private func lines(_ bytes: [UInt8]) -> [String] {
+    var editor = LineEditor()
+    return bytes.compactMap { byte in
+      if case .line(let line) = editor.take(byte) { line } else { nil }
+    }
+  }
+
+  @Test("keys erase, arrows and functions do nothing, and no byte is taken for half a letter")
+  func editing() {
+    #expect(lines(Array("abc\u{7F}d\n".utf8)) == ["abd"])
+    #expect(lines(Array("日本\u{8}語é\n".utf8)) == ["日語é"])
+    #expect(lines(Array("one two\u{17}three\n".utf8)) == ["one three"])
+    #expect(lines(Array("gone\u{15}here\n".utf8)) == ["here"])
+    #expect(lines(Array("a\u{1B}[A\u{1B}[1;5C\u{1B}OPb\n".utf8)) == ["ab"])
+    #expect(lines([0xFF, 0xC3, 0x41, 0x0A]) == ["A"])
+    #expect(lines(Array("\u{1B}[200~x\n".utf8)) == ["x"])
+    #expect(lines(Array(repeating: 0x61, count: 100_000) + [0x0A])[0].count == LineEditor.mostBytes)
+    var editor = LineEditor()
+    #expect(editor.take(0x04) == .end)
+  }
+
+  @Test(
+    "R1, R2, R9, F4, F5, F6, K1: what a guardian types",
+    arguments: [
+      ("d2", .decline(2)), ("d 2", .decline(2)), ("d #2", .decline(2)), ("r", .review(nil)),
+      ("Review 3", .review(3)), ("say  hello there ", .say("hello there")),
+      ("limits off", .limits(on: false, child: nil)),
+      ("limits on Ann Lee", .limits(on: true, child: "Ann Lee")),
+      (
+        "contact add phone +1 555 0100",
+        .contact(Handle("+1 555 0100", .phoneNumber), known: true)
+      ),
+      ("contact remove email a@b.c", .contact(Handle("a@b.c", .emailAddress), known: false)),
+      ("withdraw", .withdraw), ("withdraw consent a.b", .withdrawConsent(AppID("a.b"))),
+      ("passcode", .passcode), ("add child Ann Lee", .addChild("Ann Lee")),
+      ("add guardian Ann Lee", .addMember(.guardian, "Ann Lee")), ("family", .members),
+      ("invite Ann Lee", .invite("Ann Lee")), ("remove member Ann Lee", .removeMember("Ann Lee")),
+      ("remove device 4", .removeDevice(4)),
+      (
+        "birthdate Ann Lee 2016-02-29",
+        .birthdate(child: "Ann Lee", .init(year: 2016, month: 2, day: 29))
+      ),
+      ("with", .children), ("with Noah", .with("Noah")), ("?", .help), ("quit", .quit),
+      ("list", .list), ("show", .show),
+    ] as [(String, TerminalCommand)])
+  func guardian(_ line: String, _ command: TerminalCommand) {
+    #expect(TerminalCommand(line, isGuardian: true) == command)
+  }
+
+  @Test(
+    "what is no command does nothing",
+    arguments: [
+      "hello", "1234", "d x", "limits maybe", "contact add fax 1", "birthdate Ann 2015-02-29",
+      "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "say", "",
+      "remove device x", "remove Ann", "add uncle Bob",
+    ])
+  func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }
+
+  @Test("R8: a child takes a question back, and has no guardian's commands") func child() {
+    #expect(TerminalCommand("cancel 2", isGuardian: false) == .cancel(2))
+    #expect(TerminalCommand("cancel", isGuardian: false) == .cancel(nil))
+    for line in [
+      "d1", "limits off", "passcode", "contact add email a@b.c", "add child X", "invite X",
+    ] {
+      #expect(TerminalCommand(line, isGuardian: false) == nil)
+    }
+  }
+}

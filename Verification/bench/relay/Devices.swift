@@ -1,0 +1,243 @@
+import Credentials
+import FamilyModel
+import Foundation
+import RelayWire
+import Synchronization
+import SystemClock
+import ZeroMQ
+
+/// How to reach the relay that is measured.
+struct RelayAddress: Sendable {
+  var requests: String
+  var broadcasts: String
+  /// `nil`: nothing is encrypted.
+  var relayKey: CurvePublicKey?
+  var administrator: CurveKeyPair
+  var child: CurveKeyPair
+  var guardian: CurveKeyPair
+
+  static let guardianDevice = DeviceID(1)
+  static let childDevice = DeviceID(2)
+  static let child = PersonID(2)
+
+  var roster: Roster {
+    Roster(
+      persons: [
+        Person(id: PersonID(1), role: .organizer, displayName: "Rosa"),
+        Person(id: Self.child, role: .child, displayName: "Emily"),
+      ],
+      devices: [
+        Device(id: Self.guardianDevice, person: PersonID(1), publicKey: guardian.publicKey.bytes),
+        Device(id: Self.childDevice, person: Self.child, publicKey: child.publicKey.bytes),
+      ])
+  }
+}
+
+/// The devices of one person of every family, on one connection and one thread: they speak the protocol,
+/// open what is sealed, and have no machines. What is measured is the relay, on the same processors: so what
+/// makes up an approval is patched into bytes that are there already, and read where it lies.
+struct Devices: ~Copyable {
+  /// The requests of an approval.
+  enum Kind { case ask, answer, acknowledge }
+
+  static let timeout = 60_000
+
+  private let context: Context
+  /// Questions that wait for the relay; those that find no room are asked again later.
+  private static let waitingQuestions: Int32 = 4_096
+
+  let requests: Socket
+  private let questions: Socket
+  let broadcasts: Socket
+  let device: DeviceID
+  private let isPlain: Bool
+  private var message = Multipart(maximumParts: 4)
+  /// By the first bytes of the topic, which are the family's alone.
+  private var listeners: [UInt64: (family: UInt64, key: [UInt8])] = [:]
+  private var poller = Poller()
+  private var templates: [Kind: RequestTemplates] = [:]
+  private var nextRequest: UInt64 = 0
+  private var ids = IDSource(seed: .random(in: .min ... .max))
+
+  init(_ device: DeviceID, _ keys: CurveKeyPair, at relay: RelayAddress) throws {
+    let context = try Context()
+    var options = SocketOptions()
+    options.security = relay.relayKey.map { .client(keys, server: $0) }
+    options.sendHighWaterMark = 200_000
+    options.receiveHighWaterMark = 200_000
+    let requests = try Socket(.dealer, in: context, options: options)
+    let broadcasts = try Socket(.sub, in: context, options: options)
+    options.sendHighWaterMark = Self.waitingQuestions
+    let questions = try Socket(.dealer, in: context, options: options)
+    try requests.connect(relay.requests)
+    try questions.connect(relay.requests)
+    try broadcasts.connect(relay.broadcasts)
+    self.requests = requests
+    self.questions = questions
+    self.broadcasts = broadcasts
+    self.context = context
+    self.device = device
+    isPlain = relay.relayKey == nil
+    for kind in [Kind.ask, .answer, .acknowledge] { templates[kind] = template(kind) }
+    poller.watch(self.requests)
+    poller.watch(self.questions)
+    poller.watch(self.broadcasts)
+  }
+
+  mutating func newID() -> ID128 { ids.id(now: .now) }
+
+  /// A command with as many bytes of a signature as a signed one has: the relay carries them.
+  mutating func signed(_ command: Command, id: CommandID? = nil, by signer: DeviceID? = nil)
+    -> Request
+  {
+    .command(
+      id ?? newID(), command,
+      Signature(
+        signer: signer ?? device, seen: 1, bytes: Array(repeating: 7, count: 64)))
+  }
+
+  /// Sends a request; one that the device hears of by its event needs no reply.
+  mutating func send(
+    _ request: Request, in family: UInt64, from device: DeviceID? = nil, isHeard: Bool = false
+  ) throws {
+    let bytes = encoded(request, in: family, from: device, isHeard: isHeard)
+    guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+  }
+
+  /// Sends a request of the kind; `false`, of a question: so many wait that it takes no more.
+  ///
+  /// Questions have a connection of their own. In a family the child who waits is not the device that has
+  /// something to acknowledge. Here one connection has the devices of all families, and what ends an approval
+  /// must not stand behind thousands of new ones.
+  mutating func send(_ kind: Kind, _ numbers: RequestTemplates.Numbers) throws -> Bool {
+    let isQuestion = kind == .ask
+    return try templates[kind]!.withBytes(numbers) { bytes in
+      if isQuestion { return try Self.offer(bytes, on: questions) }
+      guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+      return true
+    }
+  }
+
+  private func template(_ kind: Kind) -> RequestTemplates {
+    let device = device
+    let signature = Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64))
+    return RequestTemplates { numbers in
+      let request: Request
+      switch kind {
+      case .ask:
+        let header = QuestionHeader(
+          id: numbers.question, child: RelayAddress.child, app: AppID("example.landmarks"),
+          subjects: numbers.question.bytes,
+          choices: [
+            ChoiceHeader(id: "approve", answer: .approval),
+            ChoiceHeader(id: "decline", answer: .denial),
+          ], expiration: nil)
+        // Some 300 bytes, as a question with a name and two choices has.
+        let content = Content.sealed(Array(repeating: 7, count: 230))
+        request = .command(numbers.command, .ask(header, content), signature)
+      case .answer:
+        request = .command(
+          numbers.command, .answer(numbers.question, choice: "approve"), signature)
+      case .acknowledge:
+        request = .acknowledge([
+          Cursor(.conversation(RelayAddress.child), delivered: numbers.seq)
+        ])
+      }
+      return Envelope(
+        device: DeviceAddress(family: FamilyID(numbers.family), device: device), requestID: 0,
+        request: request
+      ).encode()
+    }
+  }
+
+  private mutating func encoded(
+    _ request: Request, in family: UInt64, from device: DeviceID?, isHeard: Bool
+  ) -> [UInt8] {
+    nextRequest += 1
+    let envelope = Envelope(
+      device: DeviceAddress(family: FamilyID(family), device: device ?? self.device),
+      requestID: isHeard ? 0 : nextRequest,
+      request: request)
+    return envelope.encode()
+  }
+
+  private static func offer(_ bytes: [UInt8], on socket: borrowing Socket) throws -> Bool {
+    // A message is taken with its first part, or not at all.
+    guard try socket.sendPart([], more: true) == .sent else { return false }
+    guard try socket.sendPart(bytes, more: false) == .sent else { throw RelayGone() }
+    return true
+  }
+
+  /// Listens to the conversations of so many families; returns when the relay has approved all.
+  mutating func attach(families: UInt64) throws {
+    var sent: UInt64 = 0
+    // Each approval is followed by a broadcast of the head, which may come again later. Libzmq drops those that
+    // too many wait before.
+    var heard: Set<UInt64> = []
+    while heard.count < families {
+      while sent < families, sent < heard.count + 1_000 {
+        sent += 1
+        try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
+      }
+      guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayGone() }
+      while let reply = try nextReply() {
+        guard case .attached(let channels) = reply.reply,
+          let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
+        else { throw Refused(reply: reply.reply) }
+        listeners[channel.topic.withUnsafeBytes(Self.name)] = (
+          reply.device.family.rawValue, channel.key
+        )
+        try broadcasts.subscribe(channel.topic)
+      }
+      while let (family, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
+        if case .head = broadcast { heard.insert(family) }
+      }
+    }
+  }
+
+  mutating func nextReply() throws -> ReplyEnvelope? {
+    if try requests.receive(into: &message) != .message {
+      guard try questions.receive(into: &message) == .message else { return nil }
+    }
+    return try message.withBytes(1) { bytes throws(Problem) in try ReplyEnvelope.decode(bytes) }
+  }
+
+  /// The next event on any of the channels, and the family; other broadcasts are passed over.
+  mutating func nextEvent() throws -> (family: UInt64, Heard)? {
+    while let (family, heard) = try nextBroadcast({ Heard(broadcast: $0) }) {
+      if let heard { return (family, heard) }
+    }
+    return nil
+  }
+
+  private mutating func nextBroadcast<R>(_ read: (UnsafeRawBufferPointer) throws -> R) throws
+    -> (family: UInt64, R)?
+  {
+    guard try broadcasts.receive(into: &message) == .message else { return nil }
+    let name = message.withBytes(0, Self.name)
+    guard let (family, key) = listeners[name] else { throw RelayGone() }
+    if isPlain { return (family, try message.withBytes(1, read)) }
+    let opened = ChannelCipher.open(message.bytes(1), topic: message.bytes(0), key: key)
+    guard let opened else { throw RelayGone() }
+    return (family, try opened.withUnsafeBytes(read))
+  }
+
+  private static func name(_ topic: UnsafeRawBufferPointer) -> UInt64 {
+    topic.count < 8 ? 0 : topic.loadUnaligned(as: UInt64.self)
+  }
+
+  /// Waits for something on any socket.
+  mutating func wait(milliseconds: Int) throws {
+    _ = try poller.wait(milliseconds: milliseconds)
+  }
+}
+
+/// The relay does not answer.
+struct RelayGone: Error, CustomStringConvertible {
+  let description = "The relay has ended, or is stuck: what it said stands above."
+}
+/// The relay refused.
+struct Refused: Error, CustomStringConvertible {
+  let reply: Reply
+  var description: String { "The relay refused what it should not: \(reply)" }
+}
