@@ -24,7 +24,7 @@ private actor SlowClassifier: Classifier {
 @Suite struct ContentCheckTests {
   @Test("S2: a picture that is not on the list is clean, one that is on it is sensitive")
   func verdicts() async throws {
-    let rig = try await Rig(list: "# flagged\n\n" + line(picture(1)).uppercased())
+    let rig = try await ContentCheckFixture(list: "# flagged\n\n" + line(picture(1)).uppercased())
     #expect(await rig.client.verdict(on: picture(2)) == .clean)
     #expect(await rig.client.verdict(on: picture(1)) == .sensitive)
     #expect(await rig.client.verdict(on: picture(3, bytes: Limits.avatarBytes)) == .clean)
@@ -35,7 +35,7 @@ private actor SlowClassifier: Classifier {
   @Test("S2: many pictures at a time each get their own verdict")
   func many() async throws {
     let flagged = (0..<32).map { picture($0) }
-    let rig = try await Rig(list: flagged.map(line).joined())
+    let rig = try await ContentCheckFixture(list: flagged.map(line).joined())
     await withTaskGroup { group in
       for number in UInt8(0)..<64 {
         group.addTask {
@@ -49,7 +49,7 @@ private actor SlowClassifier: Classifier {
 
   @Test("S2: the list is read again when it changes while the worker runs")
   func changes() async throws {
-    let rig = try await Rig()
+    let rig = try await ContentCheckFixture()
     for number in UInt8(0)..<20 {
       #expect(await rig.client.verdict(on: picture(number)) == .clean)
       try rig.folder.write(line(picture(number)))
@@ -60,7 +60,7 @@ private actor SlowClassifier: Classifier {
 
   @Test("S2: while the list cannot be read, what was flagged stays so, and the rest is unknown")
   func brokenList() async throws {
-    let rig = try await Rig(list: line(picture(1)))
+    let rig = try await ContentCheckFixture(list: line(picture(1)))
     for broken in ["half a li", line(picture(2)) + "zz\n"] {
       try rig.folder.write(broken)
       #expect(await rig.client.verdict(on: picture(1)) == .sensitive)
@@ -85,7 +85,7 @@ private actor SlowClassifier: Classifier {
 
   @Test("S2: a picture that must not be sent is not sent, and unknown")
   func invalid() async throws {
-    let rig = try await Rig()
+    let rig = try await ContentCheckFixture()
     for bytes in [[], [1, 2, 3], picture(1, bytes: Limits.avatarBytes + 1).bytes] {
       let avatar = Avatar(mediaType: "image/png", bytes: bytes)
       #expect(await rig.client.verdict(on: avatar) == .unknown)
@@ -97,7 +97,7 @@ private actor SlowClassifier: Classifier {
   @Test("S2: a slow worker gives unknown when the time is over, and its late answers harm nobody")
   func slow() async throws {
     let slow = SlowClassifier()
-    let rig = try await Rig(classifier: slow, timeout: .milliseconds(500))
+    let rig = try await ContentCheckFixture(classifier: slow, timeout: .milliseconds(500))
     let start = ContinuousClock.now
     #expect(await rig.client.verdict(on: picture(1)) == .unknown)
     let took = ContinuousClock.now - start
@@ -110,7 +110,7 @@ private actor SlowClassifier: Classifier {
   @Test("S2: with more in work than it takes, the worker refuses; the client asks no more either")
   func overloaded() async throws {
     let slow = SlowClassifier()
-    let rig = try await Rig(classifier: slow)
+    let rig = try await ContentCheckFixture(classifier: slow)
     let asked = (0..<ContentLimits.clientPictures).map { number in
       Task { await rig.client.verdict(on: picture(UInt8(number))) }
     }
@@ -130,7 +130,7 @@ private actor SlowClassifier: Classifier {
   @Test("S2: who is cancelled, or stops the client, waits no longer")
   func cancelled() async throws {
     let slow = SlowClassifier()
-    let rig = try await Rig(classifier: slow)
+    let rig = try await ContentCheckFixture(classifier: slow)
     let first = Task { await rig.client.verdict(on: picture(1)) }
     while await slow.count == 0 { try await Task.sleep(for: .milliseconds(1)) }
     first.cancel()

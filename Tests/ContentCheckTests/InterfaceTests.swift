@@ -37,7 +37,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 @Suite struct InterfaceTests {
   @Test("S2: a plain REQ client gets its verdicts, again and again")
   func request() async throws {
-    let rig = try await Rig(list: line(picture(1)))
+    let rig = try await ContentCheckFixture(list: line(picture(1)))
     let socket = try rig.socket(.req)
     #expect(try await socket.ask([[1], id, type, bytes]) == [[1], id, [1], [0, 0]])
     #expect(
@@ -47,7 +47,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 
   @Test("S2: what is malformed gets a number, and the connection stays")
   func numbers() async throws {
-    let rig = try await Rig()
+    let rig = try await ContentCheckFixture()
     let socket = try rig.socket(.req)
     for (frames, reply) in malformed { #expect(try await socket.ask(frames) == reply) }
     #expect(await rig.worker.counters.refused == malformed.count)
@@ -57,7 +57,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 
   @Test("S2: a message without the empty delimiter gets a number, behind a delimiter")
   func noDelimiter() async throws {
-    let rig = try await Rig()
+    let rig = try await ContentCheckFixture()
     let socket = try rig.socket(.dealer)
     #expect(try await socket.ask([[1], id, type, bytes]) == [[]] + refusal(zeros, .malformed))
     #expect(try await socket.ask([[9]]) == [[]] + refusal(zeros, .malformed))
@@ -68,7 +68,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 
   @Test("S2: who sends a frame that is too large is cut off; others are not")
   func tooLarge() async throws {
-    let rig = try await Rig()
+    let rig = try await ContentCheckFixture()
     let context = try Context()
     let address = try WorkerAddress.read(from: rig.folder.url)
     var options = SocketOptions()
@@ -93,7 +93,7 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 
   @Test("S2: who does not prove the worker's key is not asked, and who has no key does not get in")
   func keys() async throws {
-    let rig = try await Rig(timeout: .milliseconds(300))
+    let rig = try await ContentCheckFixture(timeout: .milliseconds(300))
     let plain = try Socket(.req, in: try Context())
     try plain.connect(try WorkerAddress.read(from: rig.folder.url).endpoint)
     #expect(try plain.send([[1], id, type, bytes]) == .sent)

@@ -8,7 +8,7 @@ import Testing
 import ZeroMQ
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AgentAttackTests {
-  private let attach = AppRequest.attach(app: AgentRig.app, applied: 0).encode()
+  private let attach = AppRequest.attach(app: AgentFixture.app, applied: 0).encode()
 
   /// Positions begin anywhere.
   private func isAttached(_ reply: AppReply?) -> Bool {
@@ -17,7 +17,7 @@ import ZeroMQ
 
   @Test("X2: bad frames of an app are counted and answered with a number, and stall nothing")
   func badApp() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     let bad = try rig.app()
     func answer(_ body: [UInt8]) throws -> AppReply? {
       _ = try bad.socket.send([[], body])
@@ -42,7 +42,7 @@ import ZeroMQ
 
   @Test("X2: an app that sends too large a frame is cut off, and can come back")
   func largeApp() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     let bad = try rig.app()
     _ = try bad.socket.send([[], [UInt8](repeating: 1, count: Limits.frameBytes + 1)])
     #expect(try bad.receive(300) == nil)
@@ -54,7 +54,7 @@ import ZeroMQ
 
   @Test("K4: who has no key of an installed app gets nothing from the device")
   func stranger() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     let stranger = try rig.app(.generate())
     _ = try? stranger.socket.send([[], attach])
     #expect(try stranger.receive(500) == nil)
@@ -63,7 +63,7 @@ import ZeroMQ
 
   @Test("X2: what a relay sends and nobody can read is counted, and stalls nothing")
   func badRelay() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     guard let (route, first) = try rig.request() else {
       Issue.record("the device does not attach")
       return
@@ -107,7 +107,7 @@ import ZeroMQ
   @Test(
     "X3: a relay that is not honest: an agent believes no roster or approval of it, and says so")
   func disbelieves() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     guard let first = try rig.request() else {
       Issue.record("the device does not attach")
       return
@@ -151,13 +151,13 @@ import ZeroMQ
     #expect(left.isEmpty)
     #expect(try await rig.counters { $0.disbelieved == 2 })
     let status = await rig.host.status.devices[0]
-    #expect(status.disbelieved == 2 && status.known == [AgentRig.app.rawValue: []])
+    #expect(status.disbelieved == 2 && status.known == [AgentFixture.app.rawValue: []])
     await rig.stop()
   }
 
   @Test("X2: after a frame that is too large libzmq never connects again, but the device does")
   func revives() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     guard let first = try rig.request() else {
       Issue.record("the device does not attach")
       return
@@ -176,7 +176,7 @@ import ZeroMQ
 
   @Test("M5: a device that is late and hears nothing subscribes anew")
   func subscribesAnew() async throws {
-    let rig = try await AgentRig()
+    let rig = try await AgentFixture()
     guard let first = try rig.request() else {
       Issue.record("the device does not attach")
       return
@@ -194,7 +194,7 @@ import ZeroMQ
   }
 }
 
-extension AgentRig {
+extension AgentFixture {
   typealias Asked = (route: [UInt8], envelope: Envelope)
 
   /// The next request for a page, after whatever else: a device whose answer is late asks once more.

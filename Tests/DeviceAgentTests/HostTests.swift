@@ -13,7 +13,7 @@ import Testing
 import ZeroMQ
 
 /// What reached the devices of a host.
-private final class Ear: AgentObserver {
+private final class RecordingObserver: AgentObserver {
   let heard = Mutex<[DeviceID: [UInt64]]>([:])
   let applied = Mutex<[DeviceID: [UInt64]]>([:])
 
@@ -42,8 +42,9 @@ private final class Ear: AgentObserver {
   private let guardian = DeviceAddress(family: FamilyID(1), device: DeviceID(10))
 
   /// A relay, and a host with a child's device and a guardian's, each with its own key.
-  private func started(_ ear: Ear) async throws -> (RelayFixture, AgentHost, Task<Void, any Error>)
-  {
+  private func started(_ ear: RecordingObserver) async throws -> (
+    RelayFixture, AgentHost, Task<Void, any Error>
+  ) {
     let rig = try await RelayFixture()
     let pairs = try rig.found(1)
     let credentials = [(child, Role.child), (guardian, .organizer)].map { address, role in
@@ -67,7 +68,7 @@ private final class Ear: AgentObserver {
 
   @Test("M5: two devices of a family in one process each hear a broadcast once")
   func once() async throws {
-    let ear = Ear()
+    let ear = RecordingObserver()
     let (rig, host, task) = try await started(ear)
     await host.act(ChildMachine.Input.post("Hello"), on: child)
     // The first event of the conversation is its keys, the second the text.
@@ -85,7 +86,7 @@ private final class Ear: AgentObserver {
 
   @Test("M5: a device that was off the network gets everything missed when it returns, once")
   func offline() async throws {
-    let ear = Ear()
+    let ear = RecordingObserver()
     let (rig, host, task) = try await started(ear)
     await host.setOnline(false, guardian)
     // Keys of the conversation come before the texts.

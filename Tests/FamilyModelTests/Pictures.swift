@@ -1,6 +1,6 @@
 @testable import FamilyModel
 
-/// Headers of pictures, made to measure; what they picture does not matter to `Picture`.
+/// Headers of pictures, made to measure; what they picture does not matter to `ImageHeader`.
 enum Pictures {
   static func png(_ width: Int, _ height: Int, before chunks: [UInt8] = []) -> [UInt8] {
     PNGHeader.signature

@@ -10,7 +10,7 @@ import Testing
   private static let eve = Handle("eve", .custom)
 
   /// The entry that told the app of the answer to the question.
-  private func entry(_ id: QuestionID, _ home: Household) -> AppEntry {
+  private func entry(_ id: QuestionID, _ home: SignedFamily) -> AppEntry {
     for change in home.toldEntries.reversed() {
       if case .response(let question, _) = change.body, question.id == id { return change }
     }
@@ -18,14 +18,14 @@ import Testing
   }
 
   /// The entry, as the next one for Emily's app.
-  private func next(_ entry: AppEntry, _ home: Household) -> AppEntry {
+  private func next(_ entry: AppEntry, _ home: SignedFamily) -> AppEntry {
     var entry = entry
     entry.position = home.toldEntries.map(\.position).max()! + 1
     return entry
   }
 
   /// The app is told this; then what it knows, and what it reported.
-  private func tell(_ entry: AppEntry, _ home: Household) -> (
+  private func tell(_ entry: AppEntry, _ home: SignedFamily) -> (
     known: [String], problems: [Problem], told: [Problem], answers: Int
   ) {
     var home = home
@@ -38,14 +38,14 @@ import Testing
 
   @Test("X3, K1: an app verifies what guardians signed: responses, contacts, withdrawals, consent")
   func honest() {
-    var home = Household()
+    var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
     home.answer(ada, "approve")
     home.answer(ben, "decline", by: 2)
-    home.guardian(1, .changeContact(child: Household.emily, Handle("pa", .custom), known: true))
+    home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("pa", .custom), known: true))
     #expect(home.known() == ["ada", "pa"])
-    home.guardian(1, .withdraw(child: Household.emily, .handle(Handle("ada", .custom), in: nil)))
-    home.guardian(1, .withdraw(child: Household.emily, .consent(Household.app)))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: nil)))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .consent(SignedFamily.app)))
     #expect(home.known() == ["pa"] && home.apps[3]!.isConsentWithdrawn)
     #expect(home.appProblems == [:] && home.reported == [:])
     #expect(home.answers[3]?.map(\.id) == ["approve", "decline"])
@@ -60,7 +60,7 @@ import Testing
 
   @Test("X3: a response that nobody signed, or that was edited, is not believed, and is reported")
   func edited() {
-    var home = Household()
+    var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
     home.answer(ada, "approve")
     home.answer(ben, "decline")
@@ -99,7 +99,7 @@ import Testing
       $0.evidence[0].tags!.items[0].item = Self.eve.item
     }
     let made = KeyVault.Public().tags(
-      of: swapped, in: Household.app, Array(repeating: 1, count: 32))
+      of: swapped, in: SignedFamily.app, Array(repeating: 1, count: 32))
     edit(approved, .contradiction) {
       $0.body = .response(swapped, choice)
       $0.evidence[0].tags = made
@@ -124,9 +124,9 @@ import Testing
 
   @Test("X3: known handles, withdrawals and consent need what a guardian signed about them")
   func others() {
-    var home = Household()
-    home.guardian(1, .changeContact(child: Household.emily, Handle("pa", .custom), known: true))
-    home.guardian(1, .changeContact(child: Household.emily, Handle("ma", .custom), known: false))
+    var home = SignedFamily()
+    home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("pa", .custom), known: true))
+    home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("ma", .custom), known: false))
     home.answer(home.ask("ada"), "approve")
     let contact = home.toldEntries.first { if case .known = $0.body { true } else { false } }!
     let attempts: [(AppEntry.Body, [Evidence], Problem)] = [
@@ -159,12 +159,12 @@ import Testing
 
   @Test("K3, X3: what the device sent to an earlier process is no forgery, and is not lost")
   func early() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
     var first = entry(question, home)
     first.position = 1
-    var machine = AppMachine(Household.app, trusting: (home.appSecurity, KeyVault.Public()))
+    var machine = AppMachine(SignedFamily.app, trusting: (home.appSecurity, KeyVault.Public()))
     _ = machine.step(.connected)
     // Without the rosters, which come with the answer to this process's attachment, nothing can be verified.
     let proofs = home.children[3]!.link.rosterProofs
@@ -181,15 +181,15 @@ import Testing
 
   @Test("X3: an approval for another child, family or app, or by who was removed, is none")
   func elsewhere() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
     let entry = entry(question, home)
     // The same entry, told to an app of another child, another family, or to another app.
     for (child, family, app, problem) in [
-      (PersonID(7), Household.family, Household.app, Problem.notSigned),
-      (Household.emily, FamilyID(2), Household.app, .notSigned),
-      (Household.emily, Household.family, AppID("example.other"), .contradiction),
+      (PersonID(7), SignedFamily.family, SignedFamily.app, Problem.notSigned),
+      (SignedFamily.emily, FamilyID(2), SignedFamily.app, .notSigned),
+      (SignedFamily.emily, SignedFamily.family, AppID("example.other"), .contradiction),
     ] {
       var machine = AppMachine(
         app,
@@ -224,10 +224,10 @@ import Testing
       else { preconditionFailure() }
       let vault = link.trust!.vault
       let secret = link.trust!.ring.secret(
-        vault.keyName(of: content)!, .conversation(Household.emily))!
+        vault.keyName(of: content)!, .conversation(SignedFamily.emily))!
       let evidence = Evidence(
         event: event, question: header.withoutApp,
-        tags: vault.tags(of: asked.question!, in: Household.app, secret))
+        tags: vault.tags(of: asked.question!, in: SignedFamily.app, secret))
       home.tell(
         .entry(
           next(
@@ -241,12 +241,12 @@ import Testing
 
   @Test("X3: an approval from before a withdrawal, told again, makes nothing known")
   func replayed() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
     home.now = home.now + 1_000
     let approval = entry(question, home)
-    home.guardian(1, .withdraw(child: Household.emily, .handle(Handle("ada", .custom), in: nil)))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: nil)))
     #expect(home.known() == [])
     for body in [approval.body, .known([Handle("ada", .custom)])] {
       let again = AppEntry(position: 0, body: body, evidence: approval.evidence)
@@ -259,10 +259,10 @@ import Testing
 
   @Test("X3: the key of the first time counts; rosters are signed from it on, and none comes back")
   func pinned() {
-    var home = Household()
+    var home = SignedFamily()
     home.answer(home.ask("ada"), "approve")
     // A device with another organizer's key, and a family of its own.
-    let stranger = Household()
+    let stranger = SignedFamily()
     home.appRoot = stranger.keys[1]!.signingKey
     home.startApp(on: 3)
     #expect(home.appProblems[3]?.first == .otherFamily && home.known() == ["ada"])
@@ -274,8 +274,8 @@ import Testing
     #expect(app.appProblems[3]?.last == .replayed)
     // The first of all is believed from the organizer's key alone.
     var machine = AppMachine(
-      Household.app, trusting: (home.appSecurity, KeyVault.Public()),
-      restoring: [.pinned(Household.security(home.keys[1]!))])
+      SignedFamily.app, trusting: (home.appSecurity, KeyVault.Public()),
+      restoring: [.pinned(SignedFamily.security(home.keys[1]!))])
     _ = machine.step(.reply(.attached(acknowledged: 0)))
     #expect(machine.step(.reply(.roster(forged))).contains(.disbelieved(.notSigned)))
     var proof = home.children[3]!.link.rosterProofs[0]
@@ -295,7 +295,7 @@ import Testing
 
   @Test("X3: without the check, the same lies make an app know the handle")
   func mutant() {
-    var home = Household(appVerifies: false)
+    var home = SignedFamily(appVerifies: false)
     home.answer(home.ask("ada"), "approve")
     let told = tell(AppEntry(position: 0, body: .known([Self.eve])), home)
     #expect(told.known == ["ada", "eve"] && told.problems == [])
@@ -303,10 +303,10 @@ import Testing
 
   @Test("X3: an app sees no name, and of another app's question only what is known everywhere")
   func privacy() {
-    var home = Household()
+    var home = SignedFamily()
     home.answer(home.ask("dragonslayer42"), "approve")
     home.guardian(
-      1, .changeContact(child: Household.emily, Handle("+15550100", .phoneNumber), known: true))
+      1, .changeContact(child: SignedFamily.emily, Handle("+15550100", .phoneNumber), known: true))
     let frames = home.toApp
     func isSeen(_ text: String) -> Bool { frames.contains { $0.contains(Array(text.utf8)) } }
     for name in ["Rosa", "Alex", "Emily"] { #expect(!isSeen(name), "\(name)") }
@@ -317,7 +317,7 @@ import Testing
     // As another app of the same device is shown the same decision.
     let command = home.event { if case .decided = $0 { true } else { false } }.command
     let link = home.children[3]!.link
-    let own = link.evidence([command], for: Household.app)[0]
+    let own = link.evidence([command], for: SignedFamily.app)[0]
     let other = link.evidence([command], for: AppID("example.other"))[0]
     let bytes = AppReply.evidence([other]).encode()
     for text in ["dragonslayer42", "example.landmarks"] {
@@ -333,7 +333,7 @@ import Testing
 
   @Test("K5, X3: a number that was approved in one app is verified and known in the other")
   func everywhere() throws {
-    var home = Household()
+    var home = SignedFamily()
     let phone = Handle("+1 555 0100", .phoneNumber)
     let question = home.ask(handles: [phone, Handle("ada", .custom)])
     home.answer(question, "approve")
@@ -356,7 +356,7 @@ import Testing
 
   @Test("K3, X3: an approval that comes after a later withdrawal makes known what is left of it")
   func late() {
-    var home = Household()
+    var home = SignedFamily()
     let phones = ["+15550100", "+15550199"].map { Handle($0, .phoneNumber) }
     home.answer(home.ask(handles: phones), "approve")
     let link = home.children[3]!.link
@@ -376,7 +376,7 @@ import Testing
 
   @Test("A4, X3: an answer in person is signed by the child's device; another's signature is none")
   func inPerson() {
-    var home = Household()
+    var home = SignedFamily()
     let secret = DeviceKeys()
     home.guardian(
       1,
@@ -396,8 +396,8 @@ import Testing
   @Test(
     "Q8, K1: a default makes nothing known; one that permits is of a question that was asked here")
   func defaults() {
-    var home = Household()
-    home.guardian(1, .setLimits(child: Household.emily, on: false))
+    var home = SignedFamily()
+    home.guardian(1, .setLimits(child: SignedFamily.emily, on: false))
     home.ask(handles: [Handle("ada", .custom)], default: .approve)
     #expect(home.answers[3]?.map(\.id) == ["approve"] && home.known() == [])
     home.ask("ben")

@@ -11,7 +11,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 @Suite struct ForgeryTests {
   @Test("X3: with an honest relay a handle is known after its approval, on both devices")
   func honest() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     #expect(home.known() == [])
     home.answer(question, "approve")
@@ -22,7 +22,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: a relay's approval is none, signed by nobody, by itself, or by the child's own device")
   func approval() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     let decision = Event.Body.decided(Decision(question: question, choice: approve))
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
@@ -49,9 +49,9 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: the relay takes no command of a device with a key that the device has not signed")
   func unsigned() {
-    var home = Household()
-    let command = Command.post(child: Household.emily, .sealed([1]))
-    let body = Event.Body.posted(child: Household.emily, .sealed([1]))
+    var home = SignedFamily()
+    let command = Command.post(child: SignedFamily.emily, .sealed([1]))
+    let body = Event.Body.posted(child: SignedFamily.emily, .sealed([1]))
     func id(_ number: UInt64) -> CommandID { CommandID(high: 1 << 16, low: number) }
     let (seq, other) = (home.log.count, home.sign(body, id(1), as: 4))
     for (number, signature) in [nil, other].enumerated() {
@@ -71,7 +71,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: without the verification, the same forgery makes an app know the handle")
   func mutant() {
-    var home = Household(verifies: false)
+    var home = SignedFamily(verifies: false)
     let question = home.ask("ada")
     home.hand(
       home.forged(.decided(Decision(question: question, choice: approve))), to: 3)
@@ -80,7 +80,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: a decline cannot be edited into an approval, nor moved to another question")
   func edited() {
-    var home = Household()
+    var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
     home.tamper = { event, _ in
       guard case .decided(var decision) = event.body else { return [event] }
@@ -105,7 +105,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
   @Test("X3: a question's readable part cannot be changed: what its choices mean, app, or people")
   func header() {
     for edit in 0..<4 {
-      var home = Household(connected: [1, 2, 3])
+      var home = SignedFamily(connected: [1, 2, 3])
       home.tamper = { event, _ in
         guard case .asked(var header, let content) = event.body else { return [event] }
         switch edit {
@@ -129,7 +129,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
   @Test(
     "X3: what is sealed cannot be exchanged or changed, not even under the child's own signature")
   func content() throws {
-    var home = Household()
+    var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
     home.answer(ben, "decline")
     func asked(_ id: QuestionID) -> Event {
@@ -155,25 +155,25 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: limits, passcode, contacts, withdrawals and accounts are the guardians' alone")
   func others() {
-    let home = Household()
+    let home = SignedFamily()
     let passcode = Passcode(
       salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: DeviceKeys().signingKey)
     let bodies: [(Event.Body, Audience)] = [
-      (.limitsChanged(child: Household.emily, on: false), .conversation(Household.emily)),
+      (.limitsChanged(child: SignedFamily.emily, on: false), .conversation(SignedFamily.emily)),
       (.passcodeChanged(passcode), .family),
       (
-        .contactChanged(child: Household.emily, .contact(Handle("eve", .custom), known: true)),
-        .conversation(Household.emily)
+        .contactChanged(child: SignedFamily.emily, .contact(Handle("eve", .custom), known: true)),
+        .conversation(SignedFamily.emily)
       ),
       (
-        .withdrawn(child: Household.emily, .withdrawal(.consent(Household.app))),
-        .conversation(Household.emily)
+        .withdrawn(child: SignedFamily.emily, .withdrawal(.consent(SignedFamily.app))),
+        .conversation(SignedFamily.emily)
       ),
       (
         .accountChanged(
-          Household.emily,
+          SignedFamily.emily,
           .account(Account(birthdate: nil, region: "US", declaration: .guardianDeclared))),
-        .account(Household.emily)
+        .account(SignedFamily.emily)
       ),
     ]
     for (body, audience) in bodies {
@@ -185,7 +185,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
             body, in: audience, by: signature == nil ? 1 : 3, id: id, signature: signature), to: 3)
         #expect(home.problems[3] == [.notSigned])
         let link = home.children[3]!.link
-        #expect(link.conversations[Household.emily]?.limitsOn ?? true)
+        #expect(link.conversations[SignedFamily.emily]?.limitsOn ?? true)
         #expect(link.passcode == nil && link.accounts.isEmpty && home.known() == [])
       }
     }
@@ -193,7 +193,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
   @Test("X3: an answer in person needs the passcode, also where the child's device is not honest")
   func inPerson() {
-    var home = Household()
+    var home = SignedFamily()
     let secret = DeviceKeys()
     let passcode = Passcode(
       salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: secret.signingKey)
@@ -203,7 +203,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     header.id = QuestionID(high: 8, low: 8)
     let id = CommandID(high: UInt64(home.now.milliseconds + 7) << 16, low: 6)
     let message = InPerson.signedBytes(
-      family: Household.family, header: header, choice: "approve")
+      family: SignedFamily.family, header: header, choice: "approve")
     for proof in [Array(repeating: 0, count: 64), KeyVault(DeviceKeys()).sign(message)] {
       let body = Event.Body.answeredInPerson(
         header, .sealed([]), Decision(question: header.id, choice: approve), proof: proof)

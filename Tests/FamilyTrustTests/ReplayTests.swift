@@ -14,7 +14,7 @@ import Testing
 
   @Test("R8, X3: a device never sends an unsigned word about a question that it does not have yet")
   func unsignedCancel() {
-    var home = Household()
+    var home = SignedFamily()
     // The relay keeps the question back from Emily's other device, which takes it back.
     home.tamper = { event, device in
       if device == 4, case .asked = event.body { return [] }
@@ -37,11 +37,11 @@ import Testing
 
   @Test("X3: an approval that was withdrawn does not come back when its event is handed out again")
   func replayedApproval() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
     let decided = home.event { if case .decided = $0 { true } else { false } }
-    home.guardian(2, .withdraw(child: Household.emily, .handle(ada, in: nil)))
+    home.guardian(2, .withdraw(child: SignedFamily.emily, .handle(ada, in: nil)))
     #expect(home.known() == [] && home.known(4) == [])
     home.hand(home.again(decided), to: 3)
     #expect(home.known() == [] && home.problems[3] == [.replayed])
@@ -49,11 +49,11 @@ import Testing
 
   @Test("X3: a contact that was taken off does not come back: not again, not in another order")
   func reorderedContact() {
-    var home = Household(connected: [1, 2, 3])
-    home.guardian(1, .changeContact(child: Household.emily, ada, known: true))
+    var home = SignedFamily(connected: [1, 2, 3])
+    home.guardian(1, .changeContact(child: SignedFamily.emily, ada, known: true))
     #expect(home.known() == ["ada"])
     let added = home.event(isContact)
-    home.guardian(2, .changeContact(child: Household.emily, ada, known: false))
+    home.guardian(2, .changeContact(child: SignedFamily.emily, ada, known: false))
     let removed = home.event(isContact)
     home.hand(home.again(added), to: 3)
     #expect(home.known() == [] && home.problems[3] == [.replayed])
@@ -74,7 +74,7 @@ import Testing
 
   @Test("X3: an old state of the limits, of an account or of the passcode cannot be brought back")
   func others() {
-    var home = Household(connected: [1, 2, 3])
+    var home = SignedFamily(connected: [1, 2, 3])
     func account(_ year: Int32) -> Account {
       Account(
         birthdate: .init(year: year, month: 5, day: 17), region: "US",
@@ -88,8 +88,8 @@ import Testing
         salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: keys.signingKey)
     }
     for (index, on) in [false, true].enumerated() {
-      home.guardian(1, .setLimits(child: Household.emily, on: on))
-      home.guardian(1, .setAccount(Household.emily, account(2014 + Int32(index))))
+      home.guardian(1, .setLimits(child: SignedFamily.emily, on: on))
+      home.guardian(1, .setAccount(SignedFamily.emily, account(2014 + Int32(index))))
       home.guardian(1, .setPasscode(passcode(UInt8(index + 1))))
     }
     // The relay keeps the first of each pair from the other device, and hands it over after the second.
@@ -114,15 +114,15 @@ import Testing
     home.connect(4)
     for device: UInt32 in [3, 4] {
       let link = home.children[device]!.link
-      #expect(link.conversations[Household.emily]?.limitsOn == true)
-      #expect(link.accounts[Household.emily] == account(2015))
+      #expect(link.conversations[SignedFamily.emily]?.limitsOn == true)
+      #expect(link.accounts[SignedFamily.emily] == account(2015))
       #expect(link.passcode == passcode(2))
     }
   }
 
   @Test("X3: a second answer, or one after a cancellation, changes nothing on a device")
   func second() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     let header = home.header(question)
     home.answer(question, "decline")
@@ -138,7 +138,7 @@ import Testing
     "X3: whatever is dropped, doubled, moved, put in another's place or flipped, nothing is known that was not approved",
     arguments: 0..<60)
   func random(_ seed: Int) {
-    var home = Household()
+    var home = SignedFamily()
     var source = IDSource(seed: UInt64(seed))
     var held: [Event] = []
     var allowed: Set<String> = []
@@ -185,7 +185,7 @@ import Testing
     "K3: whatever an honest network loses, doubles and delays, in the end everything is known that was approved",
     arguments: 0..<20)
   func lossy(_ seed: Int) {
-    var home = Household()
+    var home = SignedFamily()
     var source = IDSource(seed: UInt64(seed))
     var held: [Event] = []
     var approved: Set<String> = []

@@ -6,7 +6,7 @@ import Testing
 
 /// Who gets into a family, and who is believed to be in it.
 @Suite struct RosterAttackTests {
-  private func intruder(_ home: Household) -> (roster: Roster, keys: DeviceKeys) {
+  private func intruder(_ home: SignedFamily) -> (roster: Roster, keys: DeviceKeys) {
     let keys = DeviceKeys()
     var roster = home.roster
     roster.persons.append(Person(id: PersonID(9), role: .guardian, displayName: "Mallory"))
@@ -19,7 +19,7 @@ import Testing
 
   @Test("X3: the relay cannot put a guardian of its own into a family")
   func intruder() {
-    var home = Household()
+    var home = SignedFamily()
     let question = home.ask("ada")
     let (roster, mallory) = intruder(home)
     let body = Event.Body.rosterChanged(roster)
@@ -51,7 +51,7 @@ import Testing
   @Test("X3: a family that another organizer has signed is not this device's family")
   func otherOrganizer() {
     let keys = DeviceKeys()
-    var home = Household(connected: [])
+    var home = SignedFamily(connected: [])
     var roster = home.roster
     roster.devices[0] = Device(
       id: DeviceID(1), person: PersonID(1), publicKey: Array(repeating: 1, count: 32), keys: keys)
@@ -69,7 +69,7 @@ import Testing
 
   @Test("X3: a guardian who was removed decides nothing more, and no old roster brings them back")
   func removed() {
-    var home = Household()
+    var home = SignedFamily()
     let genesis = home.event { if case .rosterChanged = $0 { true } else { false } }
     let question = home.ask("ada")
     #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
@@ -103,7 +103,7 @@ import Testing
   @Test(
     "F1: the administrator cannot change a signed family; a guardian can, but not the organizer")
   func relayRefuses() {
-    var home = Household()
+    var home = SignedFamily()
     let (roster, _) = intruder(home)
     let id = CommandID(high: 1, low: 1)
     #expect(home.request(0, 1, .command(id, .setRoster(roster))) == .notSigned)
@@ -126,7 +126,7 @@ import Testing
 
   @Test("F4: a guardian's device makes an account for a child; two at once both get there")
   func addChild() {
-    var home = Household()
+    var home = SignedFamily()
     home.disconnect(1)
     home.guardian(1, .addChild(displayName: "Noah"))
     home.guardian(2, .addChild(displayName: "Mia"))

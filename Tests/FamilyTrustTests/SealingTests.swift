@@ -9,18 +9,18 @@ import Testing
 @Suite struct SealingTests {
   @Test("X3: of a whole approval the relay sees no handle, no text, no contact and no birthdate")
   func frames() {
-    var home = Household()
+    var home = SignedFamily()
     let account = Account(
       birthdate: .init(year: 2014, month: 5, day: 17), region: "NZ",
       declaration: .guardianDeclared)
-    home.guardian(1, .setAccount(Household.emily, account))
+    home.guardian(1, .setAccount(SignedFamily.emily, account))
     home.guardian(
-      1, .changeContact(child: Household.emily, Handle("grandpa", .custom), known: true))
+      1, .changeContact(child: SignedFamily.emily, Handle("grandpa", .custom), known: true))
     let question = home.ask("dragonslayer42")
-    home.guardian(2, .post(child: Household.emily, "who is that?"))
+    home.guardian(2, .post(child: SignedFamily.emily, "who is that?"))
     home.answer(question, "approve")
     home.guardian(
-      2, .withdraw(child: Household.emily, .handle(Handle("grandpa", .custom), in: nil)))
+      2, .withdraw(child: SignedFamily.emily, .handle(Handle("grandpa", .custom), in: nil)))
     #expect(home.known() == ["dragonslayer42"] && home.problems == [:])
     let secrets =
       ["grandpa", "dragonslayer42", "who is that?"].map { Array($0.utf8) } + [
@@ -37,7 +37,7 @@ import Testing
 
   @Test("A5: words for a conversation that there is not are refused, and do not wait for ever")
   func nobody() {
-    var home = Household()
+    var home = SignedFamily()
     // As of a word to a child who has left meanwhile.
     home.guardian(2, .post(child: PersonID(1), "are you there?"))
     #expect(home.guardians[2]!.link.waiting.isEmpty)
@@ -46,7 +46,7 @@ import Testing
 
   @Test("X3: a device that was removed gets no key for what comes after; the others get a new one")
   func removed() {
-    var home = Household()
+    var home = SignedFamily()
     let first = home.ask("ada")
     #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
     let second = home.ask("ben")
@@ -69,36 +69,36 @@ import Testing
 
   @Test("X3: a new device of a guardian reads the history, given the keys by another device")
   func newDevice() {
-    var home = Household()
+    var home = SignedFamily()
     let asked = home.ask("ada")
-    home.guardian(1, .post(child: Household.emily, "hello"))
+    home.guardian(1, .post(child: SignedFamily.emily, "hello"))
     home.answer(asked, "approve")
     let open = home.ask("ben")
     let keys = home.keys
-    #expect(home.change { $0.devices.append(Household.device(5, 2, keys)) } == nil)
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
     home.restore(5)
     home.connect(5)
     home.wait(10_000)
-    let conversation = home.guardians[5]!.link.conversations[Household.emily]
+    let conversation = home.guardians[5]!.link.conversations[SignedFamily.emily]
     #expect(conversation?.lines.contains { $0.body == .text("hello") } == true)
-    #expect(conversation?.known.all(in: Household.app).map(\.value) == ["ada"])
+    #expect(conversation?.known.all(in: SignedFamily.app).map(\.value) == ["ada"])
     #expect(home.guardians[5]!.open(now: home.now).map(\.question.id) == [open])
     home.answer(open, "approve", by: 5)
     #expect(home.known() == ["ada", "ben"] && home.problems == [:])
     // And so does it after a restart, from its own records.
     home.restore(5)
     #expect(
-      home.guardians[5]!.link.conversations[Household.emily]?.lines.count == conversation!.lines
+      home.guardians[5]!.link.conversations[SignedFamily.emily]?.lines.count == conversation!.lines
         .count + 1)
   }
 
   @Test("X3: a new child device gets what an app knows, though the keys come after the history")
   func newChildDevice() {
-    var home = Household()
+    var home = SignedFamily()
     home.answer(home.ask("ada"), "approve")
     let keys = home.keys
     for id: UInt32 in [1, 2, 3, 4] { home.disconnect(id) }
-    #expect(home.change { $0.devices.append(Household.device(5, 3, keys)) } == nil)
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 3, keys)) } == nil)
     home.restore(5)
     home.connect(5)
     home.wait(5_000)
@@ -110,13 +110,13 @@ import Testing
 
   @Test("X3: keys that the relay makes up, or gives to itself, are used by nobody")
   func foreignKeys() {
-    var home = Household()
+    var home = SignedFamily()
     let mallory = DeviceKeys()
-    let audience = Audience.conversation(Household.emily)
+    let audience = Audience.conversation(SignedFamily.emily)
     let secret = [UInt8](repeating: 7, count: 32)
     let vault = KeyVault(home.keys[3]!)
     let name = KeyRing.name(of: secret, vault)
-    let binding = KeyRing.binding(Household.family, audience, name)
+    let binding = KeyRing.binding(SignedFamily.family, audience, name)
     func wraps(_ readers: [[UInt8]]) -> [KeyWrap] {
       readers.map {
         KeyWrap(key: name, reader: $0, bytes: vault.wrap(secret, for: $0, binding: binding)!)
@@ -144,13 +144,13 @@ import Testing
 
   @Test("A6: asking again about the same people is refused also by the relay, which cannot say who")
   func digest() {
-    var home = Household()
+    var home = SignedFamily()
     home.disconnect(4)
     let first = home.ask("ada", "ben")
     let header = home.header(first)
     #expect(header.subjects.count == 32)
     let other = home.ask("ben", "ada", on: 3)
-    #expect(home.relay.state(of: Household.family)!.questions[other] == nil)
+    #expect(home.relay.state(of: SignedFamily.family)!.questions[other] == nil)
     #expect(home.frames.allSatisfy { !$0.contains(Array("ben".utf8)) })
   }
 }

@@ -40,8 +40,8 @@ private final class CountingVault: DeviceVault {
 
 @Suite struct TurnTests {
   /// A family whose child's device counts what it makes; its questions wait for their turn.
-  private func home() -> (Household, CountingVault) {
-    var home = Household()
+  private func home() -> (SignedFamily, CountingVault) {
+    var home = SignedFamily()
     home.disconnect(3)
     let vault = CountingVault(KeyVault(home.keys[3]!, sharing: home.verified))
     home.restore(3, Security(vault, organizerKey: home.keys[1]!.signingKey))
@@ -50,7 +50,7 @@ private final class CountingVault: DeviceVault {
     return (home, vault)
   }
 
-  private func questions(_ home: Household) -> Int {
+  private func questions(_ home: SignedFamily) -> Int {
     home.log.count { if case .asked = $0.body { true } else { false } }
   }
 

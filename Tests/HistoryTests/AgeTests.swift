@@ -10,8 +10,8 @@ import Testing
   private func verdict(
     _ facts: [Fact], sharing: AgeSharing = .askFirst, region: String = "US"
   ) -> Verdict {
-    var story = Story()
-    story.event(.rosterChanged(Story.roster), by: 0, in: .family)
+    var story = HistoryBuilder()
+    story.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
     // Stories happen on the first day of 1970.
     let account = Account(
       birthdate: Account.Day(year: 1956, month: 5, day: 17), region: region,
@@ -21,14 +21,14 @@ import Testing
     let audience = Audience.account(Self.child)
     story.event(.accountChanged(Self.child, .account(account)), by: 1, in: audience)
     story.event(.ageSet(Self.child, .ageSettings(settings), proof: []), by: 1, in: audience)
-    for seq: UInt64 in [2, 3] { story.apply(seq, on: Story.emily) }
-    story.note(.askedAge(Story.landmarks, [13, 16]))
+    for seq: UInt64 in [2, 3] { story.apply(seq, on: HistoryBuilder.emily) }
+    story.note(.askedAge(HistoryBuilder.landmarks, [13, 16]))
     for fact in facts { story.note(fact) }
     return story.ended().verdict(AgesDeclared())
   }
 
   private func told(_ range: AgeRange) -> [Fact] {
-    [.agreed(Story.landmarks), .ageTold(Story.landmarks, range)]
+    [.agreed(HistoryBuilder.landmarks), .ageTold(HistoryBuilder.landmarks, range)]
   }
 
   @Test("D3, D4: the range told is between gates, holds a declared birthdate, and says how")
@@ -48,12 +48,12 @@ import Testing
 
   @Test("D6, D12: a range is told where the person, the settings or the law say so")
   func agreed() {
-    let told = [Fact.ageTold(Story.landmarks, Self.teen)]
+    let told = [Fact.ageTold(HistoryBuilder.landmarks, Self.teen)]
     #expect(verdict(told).isViolated)
     #expect(verdict(told, sharing: .never).isViolated)
     #expect(verdict(told, sharing: .always) == .ok)
     #expect(verdict(told, region: "US-TX") == .ok)
-    let other = AppAddress(Story.emily, AppID("example.other"))
+    let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
     #expect(verdict([.agreed(other)] + told).isViolated)
   }
 
@@ -68,15 +68,15 @@ import Testing
 
   @Test("F2, D10: a birthdate is in its audience only; devices remember alike what was told")
   func devices() {
-    #expect(verdict([.holdsBirthdate(Story.alex, Self.child)]) == .ok)
-    #expect(verdict([.holdsBirthdate(Story.address(8), Self.child)]).isViolated)
-    #expect(verdict([.holdsBirthdate(Story.emily, PersonID(1))]).isViolated)
+    #expect(verdict([.holdsBirthdate(HistoryBuilder.alex, Self.child)]) == .ok)
+    #expect(verdict([.holdsBirthdate(HistoryBuilder.address(8), Self.child)]).isViolated)
+    #expect(verdict([.holdsBirthdate(HistoryBuilder.emily, PersonID(1))]).isViolated)
     var memory = AgeMemory()
-    let before = Fact.remembersAge(Story.emily, Self.child, Story.app, memory)
+    let before = Fact.remembersAge(HistoryBuilder.emily, Self.child, HistoryBuilder.app, memory)
     memory.note(
       AgeAnswer(
         gates: [13], day: Account.Day(year: 1970, month: 1, day: 1), range: Self.teen))
-    let after = Fact.remembersAge(Story.alex, Self.child, Story.app, memory)
+    let after = Fact.remembersAge(HistoryBuilder.alex, Self.child, HistoryBuilder.app, memory)
     #expect(verdict([before]) == .ok)
     #expect(verdict([before, after]).isViolated)
   }

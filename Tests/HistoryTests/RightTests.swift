@@ -8,10 +8,10 @@ import Testing
     _ body: Event.Body, by device: UInt32, at: Int64 = 0, expiration: Int64? = nil,
     before: Event.Body? = nil
   ) -> Verdict {
-    var story = Story()
-    story.event(.rosterChanged(Story.roster), by: 0, in: .family)
-    let header = Story.header(expiration: expiration.map { Instant(milliseconds: $0) })
-    story.event(.asked(header, .question(Story.question)), by: 3)
+    var story = HistoryBuilder()
+    story.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
+    let header = HistoryBuilder.header(expiration: expiration.map { Instant(milliseconds: $0) })
+    story.event(.asked(header, .question(HistoryBuilder.question)), by: 3)
     if let before { story.event(before, by: 1) }
     story.event(body, by: device, at: at)
     return story.ended().verdict(RightfulEvents())
@@ -19,36 +19,39 @@ import Testing
 
   @Test("R3, R8: decisions are a guardian's, of an open question, in time")
   func decisions() {
-    #expect(verdict(Story.decision(.approve), by: 1) == .ok)
-    #expect(verdict(Story.decision(.approve), by: 3).isViolated)
-    #expect(verdict(Story.decision(.approve), by: 0).isViolated)
-    #expect(verdict(Story.decision(.approve), by: 1, at: 10, expiration: 10) == .ok)
-    #expect(verdict(Story.decision(.approve), by: 1, at: 11, expiration: 10).isViolated)
-    #expect(verdict(.cancelled(Story.question.id), by: 3) == .ok)
-    #expect(verdict(.cancelled(Story.question.id), by: 1).isViolated)
-    let decided = Story.decision(.approve)
-    #expect(verdict(.reminded(Story.question.id), by: 3) == .ok)
-    #expect(verdict(.reminded(Story.question.id), by: 3, before: decided).isViolated)
+    #expect(verdict(HistoryBuilder.decision(.approve), by: 1) == .ok)
+    #expect(verdict(HistoryBuilder.decision(.approve), by: 3).isViolated)
+    #expect(verdict(HistoryBuilder.decision(.approve), by: 0).isViolated)
+    #expect(verdict(HistoryBuilder.decision(.approve), by: 1, at: 10, expiration: 10) == .ok)
+    #expect(verdict(HistoryBuilder.decision(.approve), by: 1, at: 11, expiration: 10).isViolated)
+    #expect(verdict(.cancelled(HistoryBuilder.question.id), by: 3) == .ok)
+    #expect(verdict(.cancelled(HistoryBuilder.question.id), by: 1).isViolated)
+    let decided = HistoryBuilder.decision(.approve)
+    #expect(verdict(.reminded(HistoryBuilder.question.id), by: 3) == .ok)
+    #expect(verdict(.reminded(HistoryBuilder.question.id), by: 3, before: decided).isViolated)
   }
 
   @Test("Q8, Q9: questions are a child's own, once, with the limits on")
   func questions() {
-    var other = Story.header()
-    other.id = Story.id(101)
-    #expect(verdict(.asked(other, .question(Story.question)), by: 3) == .ok)
-    #expect(verdict(.asked(other, .question(Story.question)), by: 1).isViolated)
-    #expect(verdict(.asked(Story.header(), .question(Story.question)), by: 3).isViolated)
+    var other = HistoryBuilder.header()
+    other.id = HistoryBuilder.id(101)
+    #expect(verdict(.asked(other, .question(HistoryBuilder.question)), by: 3) == .ok)
+    #expect(verdict(.asked(other, .question(HistoryBuilder.question)), by: 1).isViolated)
+    #expect(
+      verdict(.asked(HistoryBuilder.header(), .question(HistoryBuilder.question)), by: 3).isViolated
+    )
     let off = Event.Body.limitsChanged(child: PersonID(3), on: false)
-    #expect(verdict(.asked(other, .question(Story.question)), by: 3, before: off).isViolated)
+    #expect(
+      verdict(.asked(other, .question(HistoryBuilder.question)), by: 3, before: off).isViolated)
   }
 
   @Test("F5, F6, K1, R9: limits, contacts, withdrawals and accounts are a guardian's")
   func settings() {
     let bodies: [Event.Body] = [
       .limitsChanged(child: PersonID(3), on: false),
-      .contactChanged(child: PersonID(3), .contact(Story.ada, known: true)),
-      .withdrawn(child: PersonID(3), .withdrawal(.handle(Story.ada, in: nil))),
-      .accountChanged(PersonID(3), .text("")), .rosterChanged(Story.roster),
+      .contactChanged(child: PersonID(3), .contact(HistoryBuilder.ada, known: true)),
+      .withdrawn(child: PersonID(3), .withdrawal(.handle(HistoryBuilder.ada, in: nil))),
+      .accountChanged(PersonID(3), .text("")), .rosterChanged(HistoryBuilder.roster),
     ]
     for body in bodies {
       #expect(verdict(body, by: 2) == .ok)
@@ -62,10 +65,10 @@ import Testing
   private func known(
     _ handles: [Handle], _ events: Event.Body..., at end: [Handle]? = nil
   ) -> Verdict {
-    var story = Story.approval(skip: ["handled"])
+    var story = HistoryBuilder.approval(skip: ["handled"])
     for body in events { story.event(body, by: 1) }
-    story.note(.knows(Story.landmarks, handles))
-    if let end { story.note(.knows(Story.landmarks, end)) }
+    story.note(.knows(HistoryBuilder.landmarks, handles))
+    if let end { story.note(.knows(HistoryBuilder.landmarks, end)) }
     return story.ended().verdict(KnownHandlesRight())
   }
 
@@ -73,32 +76,32 @@ import Testing
   func knownHandles() {
     let mary = Handle("+1 555", .phoneNumber)
     let withdrawal = Event.Body.withdrawn(
-      child: PersonID(3), .withdrawal(.handle(Story.ada, in: Story.app)))
+      child: PersonID(3), .withdrawal(.handle(HistoryBuilder.ada, in: HistoryBuilder.app)))
     let contact = Event.Body.contactChanged(child: PersonID(3), .contact(mary, known: true))
-    #expect(known([Story.ada]) == .ok)
-    #expect(known([Story.ada, mary]).isViolated)
+    #expect(known([HistoryBuilder.ada]) == .ok)
+    #expect(known([HistoryBuilder.ada, mary]).isViolated)
     #expect(known([]).isViolated)
-    #expect(known([Story.ada, mary.canonical], contact) == .ok)
-    #expect(known([Story.ada], contact).isViolated)
+    #expect(known([HistoryBuilder.ada, mary.canonical], contact) == .ok)
+    #expect(known([HistoryBuilder.ada], contact).isViolated)
     #expect(known([], withdrawal) == .ok)
-    #expect(known([Story.ada], withdrawal).isViolated)
-    #expect(known([Story.ada], withdrawal, at: []) == .ok)
+    #expect(known([HistoryBuilder.ada], withdrawal).isViolated)
+    #expect(known([HistoryBuilder.ada], withdrawal, at: []) == .ok)
     let off = Event.Body.contactChanged(child: PersonID(3), .contact(mary, known: false))
-    #expect(known([Story.ada], contact, off) == .ok)
-    #expect(known([Story.ada, mary.canonical], contact, off).isViolated)
+    #expect(known([HistoryBuilder.ada], contact, off) == .ok)
+    #expect(known([HistoryBuilder.ada, mary.canonical], contact, off).isViolated)
   }
 
   @Test("K5: a custom name is known in the app that asked, and in no other")
   func customNames() {
-    var story = Story.approval()
-    let other = AppAddress(Story.emily, AppID("example.other"))
-    story.note(.knows(other, [Story.ada]))
+    var story = HistoryBuilder.approval()
+    let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
+    story.note(.knows(other, [HistoryBuilder.ada]))
     #expect(story.ended().verdict(KnownHandlesRight()).isViolated)
   }
 
   @Test("a log that cannot be opened says nothing about known handles")
   func sealed() {
-    var story = Story.approval()
+    var story = HistoryBuilder.approval()
     story.event(.withdrawn(child: PersonID(3), .sealed([1])), by: 1)
     let verdict = story.ended().verdict(KnownHandlesRight())
     if case .unknown = verdict {} else { Issue.record("\(verdict)") }

@@ -62,7 +62,7 @@ private struct Results: Decodable {
     #expect(code == 0, "\(text)")
     let results = try JSONDecoder().decode(Results.self, from: Data(text.utf8))
     // The plan is the seed's, and no machine is too slow to ask what it says.
-    let plan = Plan(
+    let plan = LoadPlan(
       seed: 1, rate: 40, seconds: 6, families: 300,
       mix: Mix("approve=4,decline=2,choice=2,race=3,duplicate=2,asleep=2,off=1")!)
     #expect(results.counts.asked == Array(plan).count)

@@ -10,7 +10,7 @@ import Testing
     "R2, R3, K1, K5: an answer makes a handle known, and a second answer hears who was first",
     .timeLimit(.minutes(10)))
   func answer() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let (rosa, alex) = (home.file("Rosa"), home.file("Alex"))
       let id = try home.ask(Handle("dragonslayer42", .custom), given: "Ada")
       let phone = try home.ask(Handle("+1 (555) 010-0199", .phoneNumber))
@@ -45,7 +45,7 @@ import Testing
 
   @Test("R8: what is expired or taken back cannot be answered", .timeLimit(.minutes(10)))
   func tooLate() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       // A busy machine may take seconds until it is asked.
       let soon = Instant.now + 10_000
       let expired = try home.ask(Handle("a", .custom), expiration: soon)
@@ -63,7 +63,7 @@ import Testing
 
   @Test("F6: limits are switched by a guardian", .timeLimit(.minutes(10)))
   func limits() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let off = try await home.must("limits", "off", "--as", rosa)
       #expect(off.output == "Emily's communication limits are off.\n")
@@ -80,7 +80,7 @@ import Testing
     "K1, R9: contacts are put on the list and off it; approvals withdrawn", .timeLimit(.minutes(10))
   )
   func contacts() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let add = ["contact", "add", "--kind", "email", "Ada@Example.org", "--as", rosa]
       #expect(try await home.run(add).output.contains("now on"))
@@ -128,7 +128,7 @@ import Testing
     .timeLimit(.minutes(10))
   )
   func accounts() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let said = try await home.must("add-child", "Luca", "--as", rosa)
       #expect(said.output.contains(#"{id: 4, name: "Luca", role: child}"#))
@@ -154,7 +154,7 @@ import Testing
 
   @Test("X2, M3: a message sent while the relay starts arrives once", .timeLimit(.minutes(10)))
   func restart() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       await home.stopRelay()
       async let posted = home.must("post", "once", "--as", rosa)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct AgeTests {
   @Test("D6, D7, D13: guardians choose sharing and ceiling", .timeLimit(.minutes(10)))
   func settings() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       try await home.must("age-sharing", "never", "--as", rosa)
       try await home.must("age-sharing", "always", "--app", "example.landmarks", "--as", rosa)
@@ -26,7 +26,7 @@ import Testing
 
   @Test("a named case says in one line what both frameworks answer", .timeLimit(.minutes(10)))
   func sandbox() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let teen = try await home.must("sandbox", "teen-14", "--as", rosa).output
       #expect(

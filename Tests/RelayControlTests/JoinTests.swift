@@ -10,7 +10,7 @@ import Testing
     "F3: a code on a guardian's screen brings a device into the family, and a guardian takes it out"
   )
   func join() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let terminal = try Terminal()
       let holder = try terminal.open()
       let inviting = Task {
@@ -49,7 +49,7 @@ import Testing
 
   @Test("F1: a guardian adds and removes members; a child's credential does neither")
   func members() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       try await home.must("add-member", "guardian", "Nora", "--as", home.file("Alex"))
       let family = try await home.must("family", "--as", home.file("Rosa"))
       #expect(family.words.contains { $0.prefix(2) == ["Nora", "guardian"] })

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LookTests {
   @Test("F2, F4: settings of each child, as made by default", .timeLimit(.minutes(10)))
   func settings() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = try await home.must("settings", "--as", home.file("Rosa"))
       #expect(
         rosa.words[1] == [
@@ -27,7 +27,7 @@ import Testing
   @Test(
     "M6, Q7: pending questions with child, app, people, choices, times", .timeLimit(.minutes(10)))
   func pending() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let none = try await home.must("pending", "--as", rosa)
       #expect(none.output == "Nothing waits for an answer.\n")
@@ -62,7 +62,7 @@ import Testing
 
   @Test("M1, M3: the history of one child, of all, and its newest lines", .timeLimit(.minutes(10)))
   func history() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let wei = home.file("Wei", family: 4)
       for (child, text) in [("莲", "one"), ("Noah", "two"), ("莲", "three")] {
         try await home.must("post", text, "--child", child, "--as", wei)
@@ -80,7 +80,7 @@ import Testing
 
   @Test("M1: pages of a long conversation are put together", .timeLimit(.minutes(10)))
   func pages() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       var device = try DeviceClient(try home.credential("Emily"))
       let count = Limits.pageEvents + 40
       for number in 1...count {
@@ -94,7 +94,7 @@ import Testing
 
   @Test("M6: a child's text cannot command the guardian's terminal", .timeLimit(.minutes(10)))
   func hostile() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       var device = try DeviceClient(try home.credential("Emily"))
       let text = "\u{1B}[2J\u{9B}2J\u{7F}\u{1B}]0;owned\u{7}line\nliné"
       try device.send(.post(child: device.credential.personID, .text(text)))
@@ -110,7 +110,7 @@ import Testing
 
   @Test("K1, R1: only a guardian's file will do, kept from others", .timeLimit(.minutes(10)))
   func credentials() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       try await home.mustFail(
         "known", "--as", home.file("Emily"), saying: ["Emily's", "child", "guardian's"])
       try await home.mustFail(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OperatorTests {
   @Test("F1, F3: families, members and devices, as tables and as JSON", .timeLimit(.minutes(10)))
   func families() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let directory = ["--directory", home.relayFolder]
       let all = try await home.run(["families", "--families", "1-9"] + directory)
       #expect(
@@ -37,7 +37,7 @@ import Testing
 
   @Test("init says the command that starts the relay where devices look for it")
   func start() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let folder = home.folder.appendingPathComponent("other").path
       let endpoints = "--requests tcp://127.0.0.1:1 --broadcasts tcp://127.0.0.1:2"
       let said = try await home.run(
@@ -60,7 +60,7 @@ import Testing
       "ipc://", "ipc:///\(String(repeating: "a", count: 107))",
     ])
   func endpoint(_ text: String) async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let folder = home.folder.appendingPathComponent("other").path
       let said = try await home.run(["init", "--directory", folder, "--requests", text])
       #expect(!said.isSuccess && said.error.contains("tcp://ADDRESS:PORT"))
@@ -72,7 +72,7 @@ import Testing
     "F3: applying a file again changes nothing; who is not in it stays, or is named and goes with --prune",
     .timeLimit(.minutes(10)))
   func again() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let file = home.folder.appendingPathComponent("families.yaml")
       let apply = [
         "apply", file.path, "--directory", home.relayFolder, "--credentials",
@@ -105,7 +105,7 @@ import Testing
   @Test(
     "errors say what to do, and nothing is printed as if all were well", .timeLimit(.minutes(10)))
   func mistakes() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       try await home.mustFail(
         "members", "7", "--directory", home.relayFolder,
         saying: ["no family 7", "relayctl families"])
@@ -123,7 +123,7 @@ import Testing
 
   @Test("M1: the administrator reads no conversation, however it asks", .timeLimit(.minutes(10)))
   func noConversation() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       try home.ask(Handle("dragonslayer42", .custom))
       try await home.must("post", "the secret plan", "--as", home.file("Rosa"))
       let own = home.relayFolder + "/administrator.json"
@@ -146,7 +146,7 @@ import Testing
 
   @Test("a relay that does not run is said to be unreachable", .timeLimit(.minutes(10)))
   func unreachable() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       var credential = try home.credential("Rosa")
       credential.requests = "ipc://\(home.folder.path)/nobody.ipc"
       let file = home.folder.appendingPathComponent("elsewhere.json")

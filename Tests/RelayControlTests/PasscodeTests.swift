@@ -10,7 +10,7 @@ import Testing
     "A4: the passcode of a pipe is what children's devices check, and no output has it",
     .timeLimit(.minutes(10)))
   func piped() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let secret = "tin whistle 2468"
       let set = try await home.must("passcode", "--as", rosa, input: secret + "\n")
@@ -45,7 +45,7 @@ import Testing
 
   @Test("A4: an approval in person stands in the history", .timeLimit(.minutes(10)))
   func inPerson() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       try await home.must("passcode", "--as", rosa, input: "2468\n")
       let credential = try home.credential("Emily")
@@ -73,7 +73,7 @@ import Testing
 
   @Test("A4: at a terminal it is typed twice and not echoed", .timeLimit(.minutes(10)))
   func typed() async throws {
-    try await Home.with { home in
+    try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let wrong = try await type(["2468", "8642"], home, rosa)
       #expect(!wrong.isSuccess && wrong.screen.contains("not the same"))
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Types the lines, each after a prompt, at a terminal of its own; gives what the terminal showed.
-  private func type(_ lines: [String], _ home: Home, _ file: String) async throws
+  private func type(_ lines: [String], _ home: RelayControlFixture, _ file: String) async throws
     -> (screen: String, isSuccess: Bool)
   {
     let terminal = try Terminal()

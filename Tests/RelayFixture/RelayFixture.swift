@@ -35,7 +35,7 @@ package final class RelayFixture: Sendable {
 
   package init(
     in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000, mostRequests: Int? = nil,
-    forkedRequests: Int = 2, lanes: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
+    forkedRequests: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
@@ -48,7 +48,7 @@ package final class RelayFixture: Sendable {
     configuration.maxFamilies = maxFamilies
     if let mostRequests { configuration.mostRequests = mostRequests }
     configuration.maxConnections = maxConnections
-    configuration.lanes = lanes
+    configuration.shards = shards
     // Batches of tests are small, and shall wake the threads nevertheless.
     configuration.forkedRequests = forkedRequests
     configuration.slice = 2

@@ -10,11 +10,11 @@ import Testing
     var admission = Admission()
     for time: Int64 in [0, 100, 200] {
       admission.batchBegins(time)
-      #expect(!admission.isFull && admission.refusal() == nil)
+      #expect(!admission.isShedding && admission.refusal() == nil)
       admission.batchEnds(isQueueEmpty: false)
     }
     admission.batchBegins(250)
-    #expect(admission.isFull)
+    #expect(admission.isShedding)
     #expect((0..<100).compactMap { _ in admission.refusal() }.allSatisfy { $0 == 1_000 })
     admission.batchEnds(isQueueEmpty: false)
     // The longer it lasts, the longer are the waits that are asked for, up to a bound.
@@ -28,7 +28,7 @@ import Testing
     admission.batchBegins(1_000_001)
     admission.batchEnds(isQueueEmpty: true)
     admission.batchBegins(1_000_002)
-    #expect(!admission.isFull && admission.refusal() == nil)
+    #expect(!admission.isShedding && admission.refusal() == nil)
   }
 
   /// A relay that can do 20 requests a millisecond and gets `times` as many: what it does of that in the last

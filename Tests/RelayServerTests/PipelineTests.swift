@@ -8,10 +8,10 @@ import Testing
   private static let rounds: UInt64 = 5
 
   /// Posts in all families, more than one commit takes.
-  private func posts(_ street: Street) throws -> Set<CommandID> {
+  private func posts(_ street: ManyFamilies) throws -> Set<CommandID> {
     var asked: Set<CommandID> = []
     for round in 0..<Self.rounds {
-      for family in Street.families {
+      for family in ManyFamilies.families {
         let id = CommandID(high: family, low: round)
         try street.post("\(round)", in: family, id: id)
         asked.insert(id)
@@ -21,12 +21,12 @@ import Testing
   }
 
   /// The commands that are on the disk.
-  private func stored(_ street: Street) throws -> Set<CommandID> {
+  private func stored(_ street: ManyFamilies) throws -> Set<CommandID> {
     let path = street.rig.folder.appendingPathComponent("relay.sqlite").path
     let store = try SQLiteEventStore(path: path)
     defer { store.close() }
     return Set(
-      try Street.families.flatMap { try store.load(FamilyID($0)).events.map(\.command) })
+      try ManyFamilies.families.flatMap { try store.load(FamilyID($0)).events.map(\.command) })
   }
 
   private func accepted(_ replies: [ReplyEnvelope]) -> [CommandID] {
@@ -35,7 +35,7 @@ import Testing
 
   @Test("X2: of a commit that fails behind another nothing is said, and all of the one before it")
   func second() async throws {
-    let street = try await Street(lanes: 4, mostRequests: 16)
+    let street = try await ManyFamilies(shards: 4, mostRequests: 16)
     try street.attach()
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -61,7 +61,7 @@ import Testing
 
   @Test("X2: a relay that is told to stop while a commit is on its way stores all that it took")
   func shutdown() async throws {
-    let street = try await Street(lanes: 4, mostRequests: 16)
+    let street = try await ManyFamilies(shards: 4, mostRequests: 16)
     let before = await street.rig.service.counters.requests
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -86,8 +86,8 @@ import Testing
   }
 
   /// A street whose next commit waits, on its own thread: the sockets go on.
-  private func held(mostRequests: Int? = nil) async throws -> (Street, Commits) {
-    let street = try await Street(lanes: 4, mostRequests: mostRequests, forkedRequests: 1)
+  private func held(mostRequests: Int? = nil) async throws -> (ManyFamilies, Commits) {
+    let street = try await ManyFamilies(shards: 4, mostRequests: mostRequests, forkedRequests: 1)
     let commits = Commits(holding: 0)
     street.onCommit {
       _ = commits.isHeld($0)
@@ -105,7 +105,7 @@ import Testing
     while await street.rig.service.counters.requests - before < asked.count { await Task.yield() }
     commits.letGo()
     let answered = accepted(try street.replies(asked.count))
-    for family in Street.families {
+    for family in ManyFamilies.families {
       #expect(answered.filter { $0.high == family }.map(\.low) == Array(0..<Self.rounds))
     }
     try await street.rig.stop()
@@ -113,7 +113,7 @@ import Testing
 
   @Test("F3: what is published again is what was decided by then, and nothing that came since")
   func republished() async throws {
-    let street = try await Street(lanes: 4, forkedRequests: 1)
+    let street = try await ManyFamilies(shards: 4, forkedRequests: 1)
     try street.attach()
     try street.post("first", in: 1)
     #expect(try street.peer.event()?.seq == 2)
@@ -159,7 +159,7 @@ import Testing
     arguments: [[[7]], [[], [0xFF]]] as [[[UInt8]]])
   func flood(_ malformed: [[UInt8]]) async throws {
     let batch = 8
-    let street = try await Street(lanes: 4, mostRequests: batch)
+    let street = try await ManyFamilies(shards: 4, mostRequests: batch)
     let count = 1_000
     var asked: [(id: UInt64, behind: Int)] = []
     try street.atOnce {
@@ -185,7 +185,7 @@ import Testing
 
   @Test("X2: a relay whose store has failed takes, stores and says nothing more")
   func stops() async throws {
-    let street = try await Street(lanes: 4, mostRequests: 64)
+    let street = try await ManyFamilies(shards: 4, mostRequests: 64)
     let before = await street.rig.service.counters.requests
     let (old, last) = (CommandID(high: 1, low: 0), CommandID(high: 1, low: 1))
     let commits = Commits()

@@ -203,7 +203,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .event(RelayWireTests.event(.reminded(id))), .cursor(Cursor(.family, delivered: 3, read: 1)),
       .receipt(.conversation(PersonID(3)), Receipt(delivered: 5, read: 4)),
       .outbox(position: 8, id, .ask(header, .question(question))),
-      .app(app, AppStanding(registered: true, acknowledged: 3, head: 5)),
+      .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
       .outbox(

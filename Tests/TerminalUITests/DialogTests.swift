@@ -6,54 +6,55 @@ import Testing
 import Wording
 
 @Suite struct DialogTests {
-  private let question = Story.question(1)
+  private let question = ConversationBuilder.question(1)
 
-  private func dialog(_ prompt: Prompt) -> any Dialog { prompt.dialog(received: painter().now) }
+  private func dialog(_ prompt: Prompt) -> any Dialog { prompt.dialog(received: renderer().now) }
 
   @Test(
     "A1, A5: the first prompt asks by message, in person, or cancels",
     arguments: [("1", .askByMessage), (" 2 ", .inPerson), ("3", .cancel)]
       as [(String, PromptAnswer)])
   func permission(_ key: String, _ answer: PromptAnswer) {
-    var dialog = dialog(.permission(Story.app, question))
+    var dialog = dialog(.permission(ConversationBuilder.app, question))
     #expect(
-      dialog.opening(painter()).whole.contains(
+      dialog.opening(renderer()).whole.contains(
         "[1] Ask by Message [2] Approve in Person [3] Cancel"))
     #expect(
-      dialog.take("4", painter())
-        == .more(painter().text("Choose a number from 1 to 3.", .bad)))
-    #expect(dialog.take(key, painter()) == .done(.answer(answer)))
+      dialog.take("4", renderer())
+        == .more(renderer().text("Choose a number from 1 to 3.", .bad)))
+    #expect(dialog.take(key, renderer()) == .done(.answer(answer)))
   }
 
   @Test("A2: the sheet goes to all guardians, and names can be added before it is sent")
   func compose() {
-    let guardians = Story().link(1).roster.guardians
+    let guardians = ConversationBuilder().link(1).roster.guardians
     var dialog = dialog(
-      .compose(Story.app, Story.question(1, ["ada", "bob"]), to: guardians))
-    let opening = dialog.opening(painter()).whole
+      .compose(
+        ConversationBuilder.app, ConversationBuilder.question(1, ["ada", "bob"]), to: guardians))
+    let opening = dialog.opening(renderer()).whole
     #expect(opening.contains("To: Rosa and Alex"))
     #expect(opening.contains("[3] Add a name for ada [4] Add a name for bob"))
-    #expect(dialog.take("4", painter()) == .more([]))
-    #expect(dialog.label(painter()) == "Add a name for bob › ")
-    guard case .more(let rows) = dialog.take(" Bob the Builder ", painter()) else {
+    #expect(dialog.take("4", renderer()) == .more([]))
+    #expect(dialog.label(renderer()) == "Add a name for bob › ")
+    guard case .more(let rows) = dialog.take(" Bob the Builder ", renderer()) else {
       return #expect(Bool(false))
     }
     #expect(rows.whole.contains("• Bob the Builder (bob)"))
     var name = NameParts()
     name.given = "Bob the Builder"
-    #expect(dialog.take("1", painter()) == .done(.answer(.send(names: [nil, name]))))
-    #expect(dialog.take("2", painter()) == .done(.answer(.cancel)))
+    #expect(dialog.take("1", renderer()) == .done(.answer(.send(names: [nil, name]))))
+    #expect(dialog.take("2", renderer()) == .done(.answer(.cancel)))
   }
 
   @Test("A4: the passcode is hidden, waits, and an empty line cancels")
   func passcode() {
-    var dialog = dialog(.passcode(Story.app, question, wait: 59_001, wrong: true))
+    var dialog = dialog(.passcode(ConversationBuilder.app, question, wait: 59_001, wrong: true))
     #expect(dialog.isHidden)
-    #expect(dialog.opening(painter()).whole.contains("Incorrect passcode"))
-    #expect(dialog.label(painter()) == "Try again in 60 seconds. › ")
+    #expect(dialog.opening(renderer()).whole.contains("Incorrect passcode"))
+    #expect(dialog.label(renderer()) == "Try again in 60 seconds. › ")
     #expect(
-      dialog.take("1234", painter()) == .more(painter().text("Try again in 60 seconds.", .bad)))
-    let later = painter(at: 61)
+      dialog.take("1234", renderer()) == .more(renderer().text("Try again in 60 seconds.", .bad)))
+    let later = renderer(at: 61)
     #expect(dialog.label(later) == "Enter the Screen Time passcode › ")
     #expect(dialog.take("1234", later) == .done(.answer(.passcode("1234", choice: "approve"))))
     #expect(dialog.take("", later) == .done(.answer(.cancel)))
@@ -66,72 +67,76 @@ import Wording
       Choice(id: "today", title: "Today", answer: .approval), .decline,
     ]
     var dialog = dialog(
-      .passcode(Story.app, Story.question(1, choices: choices), wait: 0, wrong: false))
+      .passcode(
+        ConversationBuilder.app, ConversationBuilder.question(1, choices: choices), wait: 0,
+        wrong: false))
     #expect(!dialog.isHidden)
     #expect(
-      dialog.opening(painter()).whole.contains("[1] Always [2] Today [3] Decline [4] Cancel"))
-    _ = dialog.take("2", painter())
+      dialog.opening(renderer()).whole.contains("[1] Always [2] Today [3] Decline [4] Cancel"))
+    _ = dialog.take("2", renderer())
     #expect(dialog.isHidden)
     #expect(
-      dialog.take("1234", painter()) == .done(.answer(.passcode("1234", choice: "today"))))
+      dialog.take("1234", renderer()) == .done(.answer(.passcode("1234", choice: "today"))))
   }
 
   @Test("A6: who asks again is told so, and may remind") func again() {
-    var dialog = dialog(.alreadyAsked(Story.app, question, mayRemind: true))
-    #expect(dialog.opening(painter()).whole.contains("already asked about dragonslayer42"))
-    #expect(dialog.take("1", painter()) == .done(.answer(.remind)))
-    var early = self.dialog(.alreadyAsked(Story.app, question, mayRemind: false))
-    #expect(early.opening(painter()).whole.contains("[1] Leave It"))
-    #expect(early.take("1", painter()) == .done(.answer(.cancel)))
+    var dialog = dialog(.alreadyAsked(ConversationBuilder.app, question, mayRemind: true))
+    #expect(dialog.opening(renderer()).whole.contains("already asked about dragonslayer42"))
+    #expect(dialog.take("1", renderer()) == .done(.answer(.remind)))
+    var early = self.dialog(.alreadyAsked(ConversationBuilder.app, question, mayRemind: false))
+    #expect(early.opening(renderer()).whole.contains("[1] Leave It"))
+    #expect(early.take("1", renderer()) == .done(.answer(.cancel)))
   }
 
   @Test("Q5: an update is shown with the app's words, and acknowledged") func update() {
     let question = Question(
       id: QuestionID(high: 1, low: 1), topic: .significantUpdate(description: "Now with chats."))
-    var dialog = dialog(.acknowledge(Story.app, question))
-    #expect(dialog.opening(painter()).whole.contains("“Now with chats.” [1] OK [2] Cancel"))
-    #expect(dialog.take("1", painter()) == .done(.answer(.acknowledge)))
-    let first = self.dialog(.permission(Story.app, question)).opening(painter()).whole
+    var dialog = dialog(.acknowledge(ConversationBuilder.app, question))
+    #expect(dialog.opening(renderer()).whole.contains("“Now with chats.” [1] OK [2] Cancel"))
+    #expect(dialog.take("1", renderer()) == .done(.answer(.acknowledge)))
+    let first = self.dialog(.permission(ConversationBuilder.app, question)).opening(renderer())
+      .whole
     #expect(first.contains("You need permission") && first.contains("Now with chats."))
   }
 
   @Test("R2: a review shows all details and offers the question's choices") func review() {
-    let child = Story().link(1).roster.children[0]
-    let card = Card(Story.header(question), question)
+    let child = ConversationBuilder().link(1).roster.children[0]
+    let card = Card(ConversationBuilder.header(question), question)
     var dialog = ReviewDialog(card: card, child: child, titles: ["Approuver", "Refuser"])
     #expect(
-      dialog.opening(painter(79, .french)).whole.contains(
+      dialog.opening(renderer(79, .french)).whole.contains(
         "[1] Approuver [2] Refuser [3] Pas maintenant"))
-    #expect(dialog.take("2", painter()) == .done(.choose(question.id, "decline")))
-    #expect(dialog.take("3", painter()) == .done(.nothing))
+    #expect(dialog.take("2", renderer()) == .done(.choose(question.id, "decline")))
+    #expect(dialog.take("3", renderer()) == .done(.nothing))
   }
 
   @Test("A4: a new passcode is typed twice") func newPasscode() {
     var dialog = PasscodeDialog()
     #expect(dialog.isHidden)
-    _ = dialog.take("123", painter())
-    _ = dialog.take("1234", painter())
+    _ = dialog.take("123", renderer())
+    _ = dialog.take("1234", renderer())
     #expect(
-      dialog.take("4321", painter())
-        == .more(painter().text("The passcodes don’t match.", .bad)))
-    _ = dialog.take("1234", painter())
-    #expect(dialog.take("1234", painter()) == .done(.passcode("1234")))
+      dialog.take("4321", renderer())
+        == .more(renderer().text("The passcodes don’t match.", .bad)))
+    _ = dialog.take("1234", renderer())
+    #expect(dialog.take("1234", renderer()) == .done(.passcode("1234")))
   }
 
   @Test("A1, A2, A4, A6, R2: no dialogue is wider than the terminal", arguments: Language.allCases)
   func widths(_ language: Language) {
-    let question = Story.question(
+    let question = ConversationBuilder.question(
       1, ["someone.with.a.very.long.address@example.com", "b"], name: "Ada")
-    let guardians = Story().link(1).roster.guardians
+    let guardians = ConversationBuilder().link(1).roster.guardians
     for columns in [79, 49, 39] {
-      let painter = painter(columns, language)
+      let renderer = renderer(columns, language)
       for prompt: Prompt in [
-        .permission(Story.app, question), .compose(Story.app, question, to: guardians),
-        .alreadyAsked(Story.app, question, mayRemind: true),
-        .passcode(Story.app, question, wait: 60_000, wrong: true),
-        .acknowledge(Story.app, question),
+        .permission(ConversationBuilder.app, question),
+        .compose(ConversationBuilder.app, question, to: guardians),
+        .alreadyAsked(ConversationBuilder.app, question, mayRemind: true),
+        .passcode(ConversationBuilder.app, question, wait: 60_000, wrong: true),
+        .acknowledge(ConversationBuilder.app, question),
       ] {
-        for row in prompt.dialog(received: painter.now).opening(painter) {
+        for row in prompt.dialog(received: renderer.now).opening(renderer) {
           #expect(row.cells <= columns, "\(row.text)")
         }
       }

@@ -10,28 +10,29 @@ import Wording
   @Test("M6: no name, handle, title or text can move the cursor", arguments: Language.allCases)
   func controls(_ language: Language) {
     let bad = Self.bad
-    var story = Story(names: [bad, bad, bad, bad])
+    var story = ConversationBuilder(names: [bad, bad, bad, bad])
     let choices = [
       Choice(id: bad, title: bad, answer: .approval), Choice(id: "b", title: bad, answer: .denial),
     ]
     let picture = Avatar(mediaType: bad, bytes: [])
-    let question = Story.question(1, [bad], name: bad, avatar: picture, choices: choices)
+    let question = ConversationBuilder.question(
+      1, [bad], name: bad, avatar: picture, choices: choices)
     story.ask(question)
     story.decide(1, question, choices[0])
-    story.ask(Story.question(2, [bad], name: bad))
+    story.ask(ConversationBuilder.question(2, [bad], name: bad))
     story.say(1, bad)
-    let painter = painter(50, language)
-    var rows = story.screen(3, painter) + story.screen(1, painter)
-    let timeline = story.timeline(1, painter)
-    rows += timeline.children.flatMap { painter.overview(timeline, of: $0, numbers: [:]) }
+    let renderer = renderer(50, language)
+    var rows = story.screen(3, renderer) + story.screen(1, renderer)
+    let timeline = story.timeline(1, renderer)
+    rows += timeline.children.flatMap { renderer.overview(timeline, of: $0, numbers: [:]) }
     let guardians = timeline.link.roster.guardians
     for prompt: Prompt in [
       .permission(AppID(bad), question), .compose(AppID(bad), question, to: guardians),
       .alreadyAsked(AppID(bad), question, mayRemind: true),
       .passcode(AppID(bad), question, wait: 0, wrong: true), .acknowledge(AppID(bad), question),
     ] {
-      let dialog = prompt.dialog(received: painter.now)
-      rows += dialog.opening(painter) + [Row(dialog.label(painter))]
+      let dialog = prompt.dialog(received: renderer.now)
+      rows += dialog.opening(renderer) + [Row(dialog.label(renderer))]
     }
     #expect(rows.whole.contains("evil"))
     for row in rows {

@@ -8,11 +8,11 @@ import Testing
 /// A child and her guardian at real terminals, with a real relay between them.
 @Suite(.serialized) struct LiveTests {
   private func play(
-    _ columns: Int, _ body: (Household, PseudoTerminal, PseudoTerminal) async throws -> Void
+    _ columns: Int, _ body: (LiveFamily, PseudoTerminal, PseudoTerminal) async throws -> Void
   )
     async throws
   {
-    let house = try Household()
+    let house = try LiveFamily()
     defer { house.stop() }
     let emily = try await house.device("Emily", columns: columns)
     let rosa = try await house.device("Rosa", columns: columns)
@@ -135,7 +135,7 @@ import Testing
     "S2: a guardian sees a warning first; the worker's word takes it back, of what it flags it does not",
     .timeLimit(.minutes(10)))
   func pictures() async throws {
-    let house = try Household()
+    let house = try LiveFamily()
     defer { house.stop() }
     let flagged = Data(dot(7))
     let hash = SHA256.hash(data: flagged).map { String(format: "%02x", $0) }.joined()

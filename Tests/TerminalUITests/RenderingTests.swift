@@ -7,34 +7,41 @@ import Wording
 
 @Suite struct RenderingTests {
   /// Everything that a conversation can hold.
-  private func story(_ name: String = "Ada Lovelace") -> Story {
-    var story = Story()
+  private func story(_ name: String = "Ada Lovelace") -> ConversationBuilder {
+    var story = ConversationBuilder()
     let choices = [
       Choice(id: "always", title: "Always, and without asking again", answer: .approval),
       Choice(id: "once", title: "For today only", answer: .approval), .decline,
     ]
     let picture = Avatar(mediaType: "image/png", bytes: Array(repeating: 0, count: 3_000))
-    let first = Story.question(1, ["ada", "+1 555 010 0199"], name: name, avatar: picture)
+    let first = ConversationBuilder.question(
+      1, ["ada", "+1 555 010 0199"], name: name, avatar: picture)
     story.ask(first)
     story.happen(3, .conversation(PersonID(3)), .reminded(first.id))
     story.decide(2, first, .approve)
-    story.ask(Story.question(2, ["someone.with.a.very.long.address@example.com"], choices: choices))
-    let gone = Story.question(3)
+    story.ask(
+      ConversationBuilder.question(
+        2, ["someone.with.a.very.long.address@example.com"], choices: choices))
+    let gone = ConversationBuilder.question(3)
     story.ask(gone)
     story.happen(3, .conversation(PersonID(3)), .cancelled(gone.id))
-    story.ask(Story.question(4, ["late"], expiration: Story.start + 30 * 60_000))
+    story.ask(
+      ConversationBuilder.question(4, ["late"], expiration: ConversationBuilder.start + 30 * 60_000)
+    )
     story.say(3, "Can we go to the lighthouse? 灯台に行きたいです。とてもきれいだと聞きました。")
     story.say(1, "Yes! \(String(repeating: "Wow", count: 40))")
-    let here = Story.question(5, ["maria"], name: "マリア")
+    let here = ConversationBuilder.question(5, ["maria"], name: "マリア")
     story.happen(
       3, .conversation(PersonID(3)),
       .answeredInPerson(
-        Story.header(here), .question(here),
+        ConversationBuilder.header(here), .question(here),
         Decision(question: here.id, choice: ChoiceHeader(id: "approve", answer: .approval)),
         proof: []))
     story.happen(
       1, .conversation(PersonID(3)),
-      .withdrawn(child: PersonID(3), .withdrawal(.handle(Handle("ada", .custom), in: Story.app))))
+      .withdrawn(
+        child: PersonID(3),
+        .withdrawal(.handle(Handle("ada", .custom), in: ConversationBuilder.app))))
     let update = Question(
       id: QuestionID(high: 1, low: 6), topic: .significantUpdate(description: "Now with chats."))
     story.ask(update, child: 4)
@@ -45,27 +52,27 @@ import Wording
     "M1, M2: no line is wider than the terminal, in any language",
     arguments: [79, 80, 50, 49, 40, 39, 20], Language.allCases)
   func widths(_ columns: Int, _ language: Language) {
-    let painter = painter(columns, language)
+    let renderer = renderer(columns, language)
     for person: UInt32 in 1...4 {
       let story = story()
-      let timeline = story.timeline(person, painter)
-      var rows = story.screen(person, painter)
+      let timeline = story.timeline(person, renderer)
+      var rows = story.screen(person, renderer)
       #expect(rows.count > 5)
       for child in timeline.children {
-        rows += painter.overview(timeline, of: child, numbers: [:])
+        rows += renderer.overview(timeline, of: child, numbers: [:])
       }
-      rows += painter.help(TerminalCommand.help(isGuardian: person < 3))
+      rows += renderer.help(TerminalCommand.help(isGuardian: person < 3))
       for row in rows { #expect(row.cells <= columns, "\(row.text)") }
     }
   }
 
   @Test("M1: own messages stand at the right, others' at the left, with who and when")
   func sides() {
-    var story = Story()
+    var story = ConversationBuilder()
     story.say(3, "Hello")
     story.say(1, "Hi")
     #expect(
-      story.screen(3, painter(30)).texts.map { $0.replacing("\u{202F}", with: " ") } == [
+      story.screen(3, renderer(30)).texts.map { $0.replacing("\u{202F}", with: " ") } == [
         "             Emily · 8:28 PM".padding(to: 28).leading(2), "                     ╭───────╮",
         "                     │ Hello │", "                     ╰───────╯",
         "                          Sent", " Rosa · 8:29 PM", "╭────╮", "│ Hi │", "╰────╯",
@@ -77,11 +84,11 @@ import Wording
     arguments: [nil, .sensitive, .unknown, .clean] as [ContentVerdict?])
   func bubble(_ verdict: ContentVerdict?) {
     let picture = Avatar(mediaType: "image/png", bytes: Array(repeating: 0, count: 3_000))
-    var story = Story()
-    story.ask(Story.question(1, name: "Ada", avatar: picture))
+    var story = ConversationBuilder()
+    story.ask(ConversationBuilder.question(1, name: "Ada", avatar: picture))
     var pictures = Pictures()
     if let verdict { pictures.found(verdict, in: picture) }
-    let text = story.screen(1, painter(pictures: pictures)).whole
+    let text = story.screen(1, renderer(pictures: pictures)).whole
     #expect(text.contains("#1 · Emily"))
     #expect(text.contains("Emily would like to send messages to Ada in example.landmarks."))
     let line =
@@ -89,12 +96,12 @@ import Wording
       ? "Picture: image/png, 3 KB" : "This picture is hidden because it may be sensitive."
     #expect(text.contains("• Ada (dragonslayer42) \(line)"))
     #expect(text.contains("[d1] Decline [r1] Review [p1] Show Picture"))
-    #expect(!story.screen(3, painter()).whole.contains("[d1]"))
+    #expect(!story.screen(3, renderer()).whole.contains("[d1]"))
   }
 
   @Test("R3, R8: a bubble says who answered what, that it expired, or that it is cancelled")
   func outcomes() {
-    let text = story().screen(3, painter()).whole
+    let text = story().screen(3, renderer()).whole
     #expect(text.contains("Alex chose “Approve”."))
     #expect(text.contains("Emily cancelled the request."))
     #expect(text.contains("This request has expired."))
@@ -103,15 +110,15 @@ import Wording
   }
 
   @Test("A6: a reminder has its line") func reminder() {
-    #expect(story().screen(1, painter()).whole.contains("#1 · Emily sent a reminder."))
+    #expect(story().screen(1, renderer()).whole.contains("#1 · Emily sent a reminder."))
   }
 
   @Test("M1: a guardian sees the conversations of several children apart")
   func children() {
-    let rows = story().screen(1, painter()).texts
+    let rows = story().screen(1, renderer()).texts
     #expect(rows.contains { $0.hasPrefix("── Emily ──") })
     #expect(rows.contains { $0.hasPrefix("── Noah ──") })
-    #expect(!story().screen(4, painter()).whole.contains("Emily"))
+    #expect(!story().screen(4, renderer()).whole.contains("Emily"))
   }
 }
 

@@ -46,7 +46,7 @@ final class RelayDisk: EventStore {
   }
 
   /// What was not synced may be gone, from some batch on.
-  func losePower(_ dice: inout Dice) {
+  func losePower(_ dice: inout SeededRandom) {
     let kept = unsynced.isEmpty ? 0 : dice.below(unsynced.count + 1)
     for batch in unsynced.dropFirst(kept).reversed() {
       for event in batch.events { families[event.family]?.events.removeLast() }
@@ -84,7 +84,7 @@ final class RelayDisk: EventStore {
   // MARK: damage
 
   /// Flips a bit of an event, or of a snapshot; tells whether there was one.
-  func flip(_ dice: inout Dice) -> Bool {
+  func flip(_ dice: inout SeededRandom) -> Bool {
     let choices = families.keys.sorted().filter { !families[$0]!.events.isEmpty }
     guard damaged == nil, !choices.isEmpty else { return false }
     let family = dice.pick(choices)
@@ -115,7 +115,7 @@ final class RelayDisk: EventStore {
   }
 }
 
-extension Dice {
+extension SeededRandom {
   fileprivate mutating func flip(_ bytes: inout [UInt8]) {
     let byte = below(bytes.count)
     bytes[byte] ^= UInt8(1) << UInt8(below(8))
@@ -149,7 +149,7 @@ struct Journal<Change: Sendable>: Sendable {
   }
 
   /// What is not synced is gone, from some transaction on.
-  mutating func losePower(_ dice: inout Dice) {
+  mutating func losePower(_ dice: inout SeededRandom) {
     guard !unsynced.isEmpty else { return }
     let kept = dice.below(unsynced.count + 1)
     if kept < unsynced.count { changes.removeSubrange(unsynced[kept]...) }

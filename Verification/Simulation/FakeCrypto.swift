@@ -13,8 +13,8 @@ struct FakeVault: DeviceVault {
   let keys: KeyMaker
 
   final class KeyMaker: Sendable {
-    private let dice: Mutex<Dice>
-    init(seed: UInt64) { dice = Mutex(Dice(seed: seed)) }
+    private let dice: Mutex<SeededRandom>
+    init(seed: UInt64) { dice = Mutex(SeededRandom(seed: seed)) }
     func next() -> UInt64 { dice.withLock { $0.next() } }
   }
 

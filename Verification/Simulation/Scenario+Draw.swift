@@ -3,7 +3,7 @@ import FamilyModel
 extension Scenario {
   /// The scenario of this seed.
   init(seed: UInt64) {
-    var dice = Dice(seed: seed)
+    var dice = SeededRandom(seed: seed)
     self.init(
       seed: dice.next(), families: 1 + dice.below(3), days: 1 + dice.below(4), healing: 0,
       maxFamilies: 100)
@@ -39,10 +39,10 @@ extension Scenario {
       .map(\.element)
   }
 
-  private mutating func drawPeople(_ family: Int, _ dice: inout Dice) {
+  private mutating func drawPeople(_ family: Int, _ dice: inout SeededRandom) {
     var device: UInt32 = 0
     var person: UInt32 = 0
-    func add(_ role: Role, _ count: Int, _ scenario: inout Scenario, _ dice: inout Dice) {
+    func add(_ role: Role, _ count: Int, _ scenario: inout Scenario, _ dice: inout SeededRandom) {
       person += 1
       let someone = Person(id: PersonID(person), role: role, displayName: "\(person)")
       for index in 0..<count {
@@ -62,7 +62,7 @@ extension Scenario {
   }
 
   private mutating func drawSession(
-    _ family: Int, _ start: Int64, _ end: Int64, _ dice: inout Dice
+    _ family: Int, _ start: Int64, _ end: Int64, _ dice: inout SeededRandom
   ) {
     let mine = devices.indices.filter { devices[$0].family == family }
     for device in mine where dice.chance(85) {
@@ -80,7 +80,7 @@ extension Scenario {
     }
   }
 
-  private func drawAct(_ family: Int, _ mine: [Int], _ dice: inout Dice) -> Act {
+  private func drawAct(_ family: Int, _ mine: [Int], _ dice: inout SeededRandom) -> Act {
     let children = mine.filter { devices[$0].person.role == .child }
     let guardians = mine.filter { devices[$0].isGuardians }
     let (child, guardian) = (dice.pick(children), dice.pick(guardians))
@@ -120,7 +120,7 @@ extension Scenario {
     }
   }
 
-  private func drawInquiry(_ dice: inout Dice) -> Act.Inquiry {
+  private func drawInquiry(_ dice: inout SeededRandom) -> Act.Inquiry {
     let count = dice.chance(15) ? 0 : 1 + dice.below(2)
     return Act.Inquiry(
       handles: (0..<count).map { _ in dice.pick(Self.handles) },
@@ -130,7 +130,7 @@ extension Scenario {
   }
 
   /// Birthdays are before, in and after the days of a run.
-  private func drawAccount(_ dice: inout Dice) -> Account {
+  private func drawAccount(_ dice: inout SeededRandom) -> Account {
     let birthdate = Account.Day(
       year: Int32(2004 + dice.below(20)), month: 11, day: UInt8(22 + dice.below(8)))
     return Account(
@@ -138,7 +138,7 @@ extension Scenario {
       declaration: dice.pick(Account.Declaration.allCases))
   }
 
-  private func drawAgeSettings(_ dice: inout Dice) -> AgeSettings {
+  private func drawAgeSettings(_ dice: inout SeededRandom) -> AgeSettings {
     var settings = AgeSettings()
     settings.sharing = dice.pick(AgeSharing.allCases)
     if dice.chance(40) { settings.apps[dice.pick(Self.apps)] = dice.pick(AgeSharing.allCases) }

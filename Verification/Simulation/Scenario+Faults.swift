@@ -1,6 +1,6 @@
 extension Scenario {
   /// Each seed has its own mixture: some kinds of faults often, others not at all.
-  mutating func drawFaults(_ sessions: [(Int64, Int64)], _ dice: inout Dice) {
+  mutating func drawFaults(_ sessions: [(Int64, Int64)], _ dice: inout SeededRandom) {
     guard !sessions.isEmpty, dice.chance(92) else { return }
     let kinds = (0..<9).filter { _ in dice.chance(45) }
     guard !kinds.isEmpty else { return }
@@ -13,7 +13,7 @@ extension Scenario {
 
   /// Messages get lost until the healing, and clocks are set back just before it, while words are on their way:
   /// what waits for a time of the clock before has to be done all the same.
-  mutating func drawLateClock(_ dice: inout Dice) {
+  mutating func drawLateClock(_ dice: inout SeededRandom) {
     let at = healing - dice.within(1_000...4_000)
     let fault = Act.LinkFault(losesPercent: 70 + dice.below(31))
     let jump = dice.within(-7_200_000 ... -1_800_000)
@@ -28,7 +28,7 @@ extension Scenario {
     sort()
   }
 
-  private mutating func drawFault(_ kind: Int, _ at: Int64, _ dice: inout Dice) {
+  private mutating func drawFault(_ kind: Int, _ at: Int64, _ dice: inout SeededRandom) {
     func process() -> Act.Process {
       let device = dice.below(devices.count)
       switch dice.below(10) {

@@ -10,7 +10,7 @@ import RelayWire
 /// stand on: clocks, sockets, disks, and processes that end.
 final class World {
   /// Something that will happen to a process. A life or a connection that is over hears nothing any more.
-  enum Happening {
+  enum ScheduledEvent {
     case step(Int)
     case start(Act.Process)
     case relayTurn
@@ -52,8 +52,8 @@ final class World {
 
   let scenario: Scenario
   let mutant: Mutant?
-  var dice: Dice
-  var agenda = Agenda<Happening>()
+  var dice: SeededRandom
+  var agenda = EventQueue<ScheduledEvent>()
   var now: Int64 = 0
   var history = History()
   var trace = TraceHash()
@@ -70,7 +70,7 @@ final class World {
   init(_ scenario: Scenario, mutant: Mutant?) {
     self.scenario = scenario
     self.mutant = mutant
-    dice = Dice(seed: scenario.seed)
+    dice = SeededRandom(seed: scenario.seed)
     keys = FakeVault.KeyMaker(seed: dice.next())
     relay = RelayProcess()
     for plan in scenario.devices {
@@ -133,7 +133,7 @@ final class World {
     note(.storeRead)
   }
 
-  private func take(_ happening: Happening) {
+  private func take(_ happening: ScheduledEvent) {
     trace.add(UInt64(bitPattern: now), UInt64(agendaKind(happening)))
     switch happening {
     case .step(let index): act(scenario.steps[index].act)
@@ -186,7 +186,7 @@ final class World {
     }
   }
 
-  private func agendaKind(_ happening: Happening) -> Int {
+  private func agendaKind(_ happening: ScheduledEvent) -> Int {
     switch happening {
     case .step(let index): 100 + index
     case .request(let device, _, _): 10_000 + device

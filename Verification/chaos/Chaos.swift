@@ -11,7 +11,7 @@ struct Chaos: AsyncParsableCommand {
     abstract: "Real processes, real faults, and checkers that read what happened.",
     usage: "chaos [--minutes <n>] [--seed <n>] [--faults <kinds>] …",
     discussion: "Build everything first: swift build -c release. All options: chaos run --help",
-    subcommands: [Run.self, Guard.self],
+    subcommands: [Run.self, OrphanReaper.self],
     defaultSubcommand: Run.self)
 }
 

@@ -21,7 +21,7 @@ struct ChaosRun: Sendable {
 
   func play() async throws -> RunResult {
     try layout.clear()
-    let stage = try await Stage(layout, families: families, mutant: mutant)
+    let stage = try await ChaosCluster(layout, families: families, mutant: mutant)
     let cleaner = Task { try await self.startGuard() }
     defer { cleaner.cancel() }
     do {
@@ -32,12 +32,12 @@ struct ChaosRun: Sendable {
     } catch {
       await stage.cluster.stop()
       await stage.proxy.stop()
-      for pid in Guard.processes(of: layout.root.path) { kill(pid, SIGKILL) }
+      for pid in OrphanReaper.processes(of: layout.root.path) { kill(pid, SIGKILL) }
       throw error
     }
   }
 
-  private func play(on stage: Stage) async throws -> RunResult {
+  private func play(on stage: ChaosCluster) async throws -> RunResult {
     try await stage.cluster.start { say($0) }
     let devices = try stage.devices()
     try await setPasscodes(stage, devices)
@@ -46,7 +46,7 @@ struct ChaosRun: Sendable {
     let observer = Observer(
       agents: stage.cluster.agents.map(\.log), apps: appLogs(devices), recorder)
     let watching = Task { await observer.run() }
-    let secrecy = Secrecy(layout, stage.families)
+    let secrecy = LeakCheck(layout, stage.families)
     let searching = Task { await secrecy.watch() }
     defer { searching.cancel() }
     let workloads = workloads(stage, devices, recorder, log)
@@ -56,7 +56,7 @@ struct ChaosRun: Sendable {
         _ = try await workload.openApp(device, ["background", "--idle", "0.3"])
       }
     }
-    let plan = Plan(
+    let plan = FaultPlan(
       seed: seed, seconds: seconds, agents: stage.cluster.agents.map(\.name), kinds: kinds)
     say("\(plan.faults.count) faults in \(Int(seconds)) s, \(devices.count) devices, seed \(seed)")
     let begin = recorder.now
@@ -76,7 +76,7 @@ struct ChaosRun: Sendable {
     people.cancel()
     await people.value
     try Task.checkCancellation()
-    let ending = Ending(
+    let ending = HealAndVerify(
       stage: stage, recorder: recorder, devices: devices, patience: patience)
     ending.heal()
     let healed = recorder.now
@@ -122,7 +122,8 @@ struct ChaosRun: Sendable {
   }
 
   private func workloads(
-    _ stage: Stage, _ devices: [(agent: String, credential: Credential)], _ recorder: Recorder,
+    _ stage: ChaosCluster, _ devices: [(agent: String, credential: Credential)],
+    _ recorder: Recorder,
     _ log: Log
   ) -> [Workload] {
     let members = Dictionary(grouping: devices.map(\.credential), by: \.address.family)
@@ -149,13 +150,13 @@ struct ChaosRun: Sendable {
   }
 
   private func setPasscodes(
-    _ stage: Stage, _ devices: [(agent: String, credential: Credential)]
+    _ stage: ChaosCluster, _ devices: [(agent: String, credential: Credential)]
   ) async throws {
     let organizers = devices.map(\.credential).filter { $0.role == .organizer }
     try await blocking {
       for organizer in organizers {
         var client = try DeviceClient(organizer)
-        try client.send(.setPasscode(PasscodeCipher.make(Stage.passcode)))
+        try client.send(.setPasscode(PasscodeCipher.make(ChaosCluster.passcode)))
       }
     }
   }

@@ -11,7 +11,7 @@ import SystemPackage
 
 /// Carries out the plan, and takes the time until everybody who was hit is well again.
 final class Nemesis: Sendable {
-  let stage: Stage
+  let stage: ChaosCluster
   let recorder: Recorder
   let log: Log
   let observer: Observer
@@ -26,7 +26,7 @@ final class Nemesis: Sendable {
   private let surgery = Turn()
 
   init(
-    _ stage: Stage, _ recorder: Recorder, _ log: Log, _ observer: Observer,
+    _ stage: ChaosCluster, _ recorder: Recorder, _ log: Log, _ observer: Observer,
     _ devices: [(agent: String, credential: Credential)], begin: Double, patience: Double
   ) {
     self.patience = patience
@@ -39,7 +39,7 @@ final class Nemesis: Sendable {
   }
 
   /// Each fault at its time; returns when all have ended and recovered. No fault begins after `isOver`.
-  func run(_ plan: Plan) async {
+  func run(_ plan: FaultPlan) async {
     await withTaskGroup { group in
       for fault in plan.faults {
         group.addTask {
@@ -131,14 +131,14 @@ final class Nemesis: Sendable {
   }
 
   private func network(_ fault: Fault, _ random: inout IDSource) async -> [String] {
-    let lanes = fault.victims.flatMap { stage.lanes[$0]! }
+    let shards = fault.victims.flatMap { stage.shards[$0]! }
     // One of the two sockets, or both.
-    let chosen = lanes.enumerated().filter { [0, 1, 2][Int(fault.seed % 3)] != $0.offset % 2 }
+    let chosen = shards.enumerated().filter { [0, 1, 2][Int(fault.seed % 3)] != $0.offset % 2 }
       .map(\.element)
     let slowness = Lane.Slowness(&random)
     let isUp = Bool.random(using: &random)
-    for lane in chosen {
-      lane.set { faults in
+    for shard in chosen {
+      shard.set { faults in
         switch fault.kind {
         case .cut: faults.isCut = true
         case .slow: faults.slowness = slowness
@@ -149,9 +149,9 @@ final class Nemesis: Sendable {
     }
     await lasting(fault)
     let isReset = Bool.random(using: &random)
-    for lane in chosen {
-      lane.set { $0 = Lane.Faults() }
-      if isReset, fault.kind != .slow { lane.reset() }
+    for shard in chosen {
+      shard.set { $0 = Lane.Faults() }
+      if isReset, fault.kind != .slow { shard.reset() }
     }
     return fault.victims
   }

@@ -8,14 +8,14 @@ final class FaultProxy: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   /// A way to the relay's port, at a port of its own.
-  func lane(to port: Int) async throws -> Lane {
-    let lane = Lane()
+  func shard(to port: Int) async throws -> Lane {
+    let shard = Lane()
     let server = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { incoming in lane.open(incoming, to: port) }
+      .childChannelInitializer { incoming in shard.open(incoming, to: port) }
       .bind(host: "127.0.0.1", port: 0).get()
-    lane.port = server.localAddress!.port!
-    return lane
+    shard.port = server.localAddress!.port!
+    return shard
   }
 
   func stop() async { try? await group.shutdownGracefully() }

@@ -10,18 +10,18 @@ import SystemPackage
 /// What the people of one family do all the time: the child asks, guardians answer by script, and both write,
 /// change contacts and take things back.
 struct Workload: Sendable {
-  /// How a question goes: who answers what is written in the handle, for the scripts of `Stage`.
+  /// How a question goes: who answers what is written in the handle, for the scripts of `ChaosCluster`.
   enum Ask: String, CaseIterable {
     case yes, no, day, race, slow, person, open
   }
-  /// What is in every handle, text and title of the workload, and in nothing else: see `Secrecy`.
+  /// What is in every handle, text and title of the workload, and in nothing else: see `LeakCheck`.
   static let marks = ["alex-x", "other-x", "example.org", "whispered", "All day"]
   /// Milliseconds between two things that a person does.
   static let pause = 150...900
   /// Seconds that a person waits for the app.
   static let patience = 15.0
 
-  let stage: Stage
+  let stage: ChaosCluster
   let recorder: Recorder
   let log: Log
   let family: UInt64
@@ -104,7 +104,7 @@ struct Workload: Sendable {
       FilePath(Self.log(of: device, stage.layout).path), .writeOnly, options: [.create, .append],
       permissions: [.ownerReadWrite])
     defer { try? output.close() }
-    var variables = Stage.environment(agent, stage.layout)
+    var variables = ChaosCluster.environment(agent, stage.layout)
     variables["PERMISSION_RELAY_DEVICE"] = credential.path
     let result = try await Subprocess.run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),

@@ -65,7 +65,7 @@ struct CheckResult: Codable {
   }
 }
 
-extension Crowd {
+extension SimulatedUsers {
   /// Says of each whole history how the run ended: what the apps know, and whether all came to rest.
   func close() {
     let isIdle = isIdle
@@ -74,7 +74,7 @@ extension Crowd {
       for family in state.notebook.histories.keys.sorted() {
         state.notebook.note(.healed, family)
         if let app = state.apps[family] {
-          let address = DeviceAddress(family: family, device: Households.child)
+          let address = DeviceAddress(family: family, device: FamilyFactory.child)
           state.notebook.note(.knows(AppAddress(address, Self.app), app.known.sorted()), family)
         }
         state.notebook.note(.converged, family)

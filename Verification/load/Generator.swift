@@ -13,9 +13,9 @@ struct Generator: Sendable {
 
   private let run: Run
   private let hosting: Hosting
-  private let hosts: [(host: AgentHost, crowd: Crowd)]
+  private let hosts: [(host: AgentHost, crowd: SimulatedUsers)]
 
-  init(_ run: Run, _ hosting: Hosting, _ hosts: [(AgentHost, Crowd)]) {
+  init(_ run: Run, _ hosting: Hosting, _ hosts: [(AgentHost, SimulatedUsers)]) {
     self.run = run
     self.hosting = hosting
     self.hosts = hosts.map { (host: $0.0, crowd: $0.1) }
@@ -31,7 +31,7 @@ struct Generator: Sendable {
 
   private func generate() -> Int {
     var total = 0
-    var plan = Plan(
+    var plan = LoadPlan(
       seed: run.seed, rate: run.rate, seconds: run.seconds, families: run.families, mix: run.mix,
       first: run.first)
     var waiting: [Int: [Arrival]] = [:]
@@ -69,11 +69,11 @@ struct Generator: Sendable {
   }
 
   /// Takes the guardians' devices off the network, or the child's, and back.
-  private func away(_ arrival: Arrival, _ host: AgentHost, _ crowd: Crowd) {
+  private func away(_ arrival: Arrival, _ host: AgentHost, _ crowd: SimulatedUsers) {
     let family = FamilyID(arrival.family)
     let all = hosting.households.devices.map { DeviceAddress(family: family, device: $0) }
     let isChild = arrival.random & 1 == 0
-    let devices = all.filter { ($0.device == Households.child) == isChild }
+    let devices = all.filter { ($0.device == FamilyFactory.child) == isChild }
     let time = Self.away.lowerBound + arrival.random % (Self.away.upperBound - Self.away.lowerBound)
     Task {
       await host.setOnline(false, devices, crowd, family)
@@ -85,16 +85,16 @@ struct Generator: Sendable {
 
 extension AgentHost {
   /// The apps of these children ask now.
-  func begin(_ arrivals: [Arrival], _ crowd: Crowd, start: UInt64) {
+  func begin(_ arrivals: [Arrival], _ crowd: SimulatedUsers, start: UInt64) {
     for arrival in arrivals {
-      let child = DeviceAddress(family: FamilyID(arrival.family), device: Households.child)
+      let child = DeviceAddress(family: FamilyID(arrival.family), device: FamilyFactory.child)
       for input in crowd.begin(arrival, scheduled: start + arrival.at) { act(input, on: child) }
     }
   }
 
   /// Takes devices off the network, or puts the family's back when nothing else keeps them off.
   func setOnline(
-    _ isOnline: Bool, _ devices: [DeviceAddress], _ crowd: Crowd, _ family: FamilyID
+    _ isOnline: Bool, _ devices: [DeviceAddress], _ crowd: SimulatedUsers, _ family: FamilyID
   ) {
     if isOnline {
       guard crowd.letGo(family) else { return }

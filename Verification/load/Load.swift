@@ -138,8 +138,10 @@ struct LoadCommand: AsyncParsableCommand {
     let seconds = soak.map { $0 * 3_600 } ?? seconds ?? (ramp ? 5 : 10)
     // A ramp doubles the rate some times: what it will find is not known yet.
     let approvals = ramp ? rate * seconds * 64 : rate * seconds
-    let facts = approvals * Notebook.factsPerApproval + Double(families) * Notebook.factsPerFamily
-    let every = checkEvery ?? max(1, UInt64((facts / Notebook.facts).rounded(.up)))
+    let facts =
+      approvals * HistoryRecorder.factsPerApproval + Double(families)
+      * HistoryRecorder.factsPerFamily
+    let every = checkEvery ?? max(1, UInt64((facts / HistoryRecorder.facts).rounded(.up)))
     let cores = ProcessInfo.processInfo.activeProcessorCount
     return Results.Settings(
       families: families, guardians: guardians, rate: rate, seconds: seconds,

@@ -45,7 +45,7 @@ actor LoadRun {
   private var grown: [Int: Int] = [:]
   private var ran: [Int: Int] = [:]
   private var checked: [Int: CheckResult] = [:]
-  private var counts: [Int: Crowd.Counts] = [:]
+  private var counts: [Int: SimulatedUsers.Counts] = [:]
   private var underway: [Int: Int] = [:]
   private var lastFinished: UInt64 = 0
   private var failure: String?
@@ -65,8 +65,8 @@ actor LoadRun {
   }
 
   private var relayFolder: URL { folder.appendingPathComponent("relay") }
-  private var households: Households {
-    Households(
+  private var households: FamilyFactory {
+    FamilyFactory(
       seed: settings.seed, guardians: settings.guardians,
       perConnection: settings.familiesPerConnection)
   }
@@ -277,7 +277,7 @@ actor LoadRun {
     }
     for worker in workers { results.checks += checked[worker.index]! }
     stop()
-    results.counts = counts.values.reduce(into: Crowd.Counts()) { $0 += $1 }
+    results.counts = counts.values.reduce(into: SimulatedUsers.Counts()) { $0 += $1 }
     results.processes = sampler?.series ?? []
     results.measures = Measure.allCases.map {
       .init(name: $0.rawValue, times: Percentiles(whole.histogram($0)))

@@ -20,14 +20,14 @@ struct Hosting: Codable {
   /// The relay's process: it is ended when nobody is left who would.
   var relayPID: Int32
   var families: ClosedRange<UInt64>
-  var households: Households
+  var households: FamilyFactory
   /// Families of one host: a thread with its sockets and its store.
   var perHost: UInt64
   /// Whole histories are kept of every n-th family.
   var every: UInt64
 
   func isWhole(_ credential: Credential) -> Bool {
-    Notebook(every: every).isWhole(credential.address.family)
+    HistoryRecorder(every: every).isWhole(credential.address.family)
   }
 }
 
@@ -76,7 +76,7 @@ struct Second: Codable {
   }
   var measured: [Values]
   /// Since the worker's start.
-  var counts: Crowd.Counts
+  var counts: SimulatedUsers.Counts
   var underway: Int
   /// When the last approval that nothing held up was over, in nanoseconds of `Monotonic`.
   var lastFinished: UInt64

@@ -99,7 +99,7 @@ struct Results: Codable {
   var kinds: [Row] = []
   var distribution: [Point] = []
   var processes: [Series] = []
-  var counts = Crowd.Counts()
+  var counts = SimulatedUsers.Counts()
   var unfinished = 0
   var checks = CheckResult()
   /// The highest rate that held the objective, where it was looked for.

@@ -46,7 +46,7 @@ public struct TestChild: Sendable {
 
   /// From now on the child does this whenever the device asks.
   public func will(_ answer: Answer) {
-    family.perform { $0.plans[Home.childDevice] = .child(answer) }
+    family.perform { $0.plans[InMemoryFamily.childDevice] = .child(answer) }
   }
 
   /// What the person does when an app wants the age range.
@@ -110,12 +110,12 @@ public struct TestChild: Sendable {
   /// The network reaches the child's device, or it does not: what is asked meanwhile is sent later.
   public func setOnline(_ isOnline: Bool) async {
     family.perform { home in
-      guard home.away.contains(Home.childDevice) == isOnline else { return }
+      guard home.away.contains(InMemoryFamily.childDevice) == isOnline else { return }
       if isOnline {
-        home.away.remove(Home.childDevice)
+        home.away.remove(InMemoryFamily.childDevice)
         home.step(.connected)
       } else {
-        home.away.insert(Home.childDevice)
+        home.away.insert(InMemoryFamily.childDevice)
         home.step(.disconnected)
       }
     }

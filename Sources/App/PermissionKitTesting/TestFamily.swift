@@ -39,7 +39,7 @@ public final class TestFamily: Sendable {
   private let people: People
   private let app: AppID
   private let disk = AppDisk()
-  private let home: Mutex<Home>
+  private let home: Mutex<InMemoryFamily>
   /// A life of the app.
   private struct Life {
     var process: AppProcess?
@@ -74,7 +74,7 @@ public final class TestFamily: Sendable {
       declaresAgeRange: declaresAgeRange)
     self.app = AppID(app)
     let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-    home = Mutex(Home(people, app: self.app, now: now))
+    home = Mutex(InMemoryFamily(people, app: self.app, now: now))
   }
 
   // MARK: people
@@ -234,7 +234,7 @@ public final class TestFamily: Sendable {
 
   /// Changes the family, and begins the lives of the app that come of it.
   @discardableResult
-  func perform<R: Sendable>(_ body: (inout Home) -> R) -> R {
+  func perform<R: Sendable>(_ body: (inout InMemoryFamily) -> R) -> R {
     let (result, toDo, toEnd) = home.withLock { home in
       let result = body(&home)
       defer {

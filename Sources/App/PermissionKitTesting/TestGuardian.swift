@@ -65,23 +65,23 @@ public struct TestGuardian: Sendable {
 
   /// Takes an approval back, or a contact off the list (R9): the app forgets the handle.
   public func withdraw(_ handle: CommunicationHandle) async {
-    await act(.withdraw(child: Home.childID, .handle(handle.model, in: nil)))
+    await act(.withdraw(child: InMemoryFamily.childID, .handle(handle.model, in: nil)))
   }
 
   /// Takes back that the child goes on using the app (R9).
   public func withdrawConsent() async {
     let app = family.perform(\.app)
-    await act(.withdraw(child: Home.childID, .consent(app)))
+    await act(.withdraw(child: InMemoryFamily.childID, .consent(app)))
   }
 
   /// Puts a handle on the child's list of known contacts, or takes it off (K1).
   public func setContact(_ handle: CommunicationHandle, known: Bool = true) async {
-    await act(.changeContact(child: Home.childID, handle.model, known: known))
+    await act(.changeContact(child: InMemoryFamily.childID, handle.model, known: known))
   }
 
   /// Turns the child's communication limits on or off (F6).
   public func setLimits(on: Bool) async {
-    await act(.setLimits(child: Home.childID, on: on))
+    await act(.setLimits(child: InMemoryFamily.childID, on: on))
   }
 
   /// Chooses whether the child's age range is shared with apps (D6, D7).
@@ -94,19 +94,19 @@ public struct TestGuardian: Sendable {
 
   private func changeAge(_ change: @Sendable (inout AgeSettings) -> Void) async {
     var settings = family.perform { home in
-      home.guardians[device]?.link.age(of: Home.childID).settings ?? AgeSettings()
+      home.guardians[device]?.link.age(of: InMemoryFamily.childID).settings ?? AgeSettings()
     }
     change(&settings)
-    await act(.setAge(Home.childID, settings))
+    await act(.setAge(InMemoryFamily.childID, settings))
   }
 
   /// Sets the family's Screen Time passcode (A4).
   public func setPasscode(_ passcode: String) async {
-    await act(.setPasscode(Home.passcode(passcode)))
+    await act(.setPasscode(InMemoryFamily.passcode(passcode)))
   }
 
   /// Writes a text message into the conversation (M1).
-  public func post(_ text: String) async { await act(.post(child: Home.childID, text)) }
+  public func post(_ text: String) async { await act(.post(child: InMemoryFamily.childID, text)) }
 
   private func act(_ input: GuardianMachine.Input) async {
     family.perform { $0.act(device, input) }

@@ -1,4 +1,4 @@
-// One reader for each format of `Picture`. `nil`: not a still picture of that format.
+// One reader for each format of `ImageHeader`. `nil`: not a still picture of that format.
 
 enum PNGHeader {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

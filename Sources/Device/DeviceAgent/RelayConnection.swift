@@ -6,12 +6,12 @@ import ZeroMQ
 ///
 /// It is confined to the host's thread.
 final class RelayConnection {
-  let requests: WatchedConnection
-  let broadcasts: WatchedConnection
+  let requests: MonitoredConnection
+  let broadcasts: MonitoredConnection
   /// Of the attached devices.
   var presence = Presence()
   /// Of commands.
-  var pace = Pace<DeviceAddress>()
+  var pace = QuestionWindow<DeviceAddress>()
   private var message = Multipart()
   /// The device of this key that was the first to listen to a topic: mostly the only one.
   private var first: [[UInt8]: DeviceAddress] = [:]
@@ -27,9 +27,9 @@ final class RelayConnection {
     options.immediate = true
     options.reconnectIntervalMaximum = 500
     // First what only listens: whoever attaches is told of events at once.
-    broadcasts = try WatchedConnection(
+    broadcasts = try MonitoredConnection(
       .sub, to: credential.broadcasts, options: options, in: context)
-    requests = try WatchedConnection(
+    requests = try MonitoredConnection(
       .dealer, to: credential.requests, options: options, in: context)
   }
 

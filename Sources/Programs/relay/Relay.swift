@@ -31,7 +31,7 @@ struct Relay: AsyncParsableCommand {
     help: """
       Parts of the families that are worked on at the same time; 2 if not given, where there are 4 processors.
       """)
-  var lanes: Int?
+  var shards: Int?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
 
   func validate() throws {
@@ -39,7 +39,7 @@ struct Relay: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: directory)
     try Endpoint.check(
       requests ?? RelayKeys.requests(in: folder), broadcasts ?? RelayKeys.broadcasts(in: folder))
-    guard lanes ?? 1 > 0 else { throw ValidationError("--lanes is 1 or more.") }
+    guard shards ?? 1 > 0 else { throw ValidationError("--lanes is 1 or more.") }
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level is one of those that --help names.")
     }
@@ -58,7 +58,7 @@ struct Relay: AsyncParsableCommand {
       requests: requests ?? RelayKeys.requests(in: folder),
       broadcasts: broadcasts ?? RelayKeys.broadcasts(in: folder))
     configuration.maxFamilies = maxFamilies
-    if let lanes { configuration.lanes = lanes }
+    if let shards { configuration.shards = shards }
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
     }

@@ -3,7 +3,7 @@ import FamilyCore
 import FamilyModel
 import TextTable
 
-struct SetAgeSharing: Guided {
+struct SetAgeSharing: ExplainedCommand {
   enum Setting: String, ExpressibleByArgument, CaseIterable {
     case always, ask, never
 
@@ -31,7 +31,7 @@ struct SetAgeSharing: Guided {
   }
 }
 
-struct SetCeiling: Guided {
+struct SetCeiling: ExplainedCommand {
   enum Rating: String, ExpressibleByArgument, CaseIterable {
     case four = "4"
     case nine = "9"
@@ -56,7 +56,7 @@ struct SetCeiling: Guided {
   }
 }
 
-struct ForgetAge: Guided {
+struct ForgetAge: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Forget what an app was told about a child's age: it is told the present range.")
   @OptionGroup var child: ChildOption
@@ -78,7 +78,7 @@ struct ForgetAge: Guided {
   }
 }
 
-struct Ages: Guided {
+struct Ages: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show which apps were told what about the children's ages.")
   @OptionGroup var guardian: GuardianOptions

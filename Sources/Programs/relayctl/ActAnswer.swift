@@ -4,7 +4,7 @@ import FamilyModel
 import SystemClock
 import TextTable
 
-struct AnswerQuestion: Guided {
+struct AnswerQuestion: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "answer", abstract: "Answer a question of a child.")
   @Argument(help: "The question's id, or as much of it as `relayctl pending` shows.")
@@ -49,7 +49,7 @@ extension FamilyView {
   }
 }
 
-struct Post: Guided {
+struct Post: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a message into a child's conversation.")
   @OptionGroup var child: ChildOption

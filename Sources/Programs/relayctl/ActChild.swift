@@ -3,7 +3,7 @@ import FamilyCore
 import FamilyModel
 import TextTable
 
-struct SetLimits: Guided {
+struct SetLimits: ExplainedCommand {
   enum Setting: String, ExpressibleByArgument, CaseIterable { case on, off }
 
   static let configuration = CommandConfiguration(
@@ -24,7 +24,7 @@ struct SetLimits: Guided {
   }
 }
 
-struct ChangeContact: Guided {
+struct ChangeContact: ExplainedCommand {
   enum Change: String, ExpressibleByArgument, CaseIterable { case add, remove }
 
   static let configuration = CommandConfiguration(
@@ -64,7 +64,7 @@ struct ChangeContact: Guided {
   }
 }
 
-struct Withdraw: Guided {
+struct Withdraw: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Take an approval back: a handle is forgotten, or an app may not be used any more.")
   @OptionGroup var child: ChildOption

@@ -5,7 +5,7 @@ import Foundation
 import SystemClock
 import TextTable
 
-struct SetPasscode: Guided {
+struct SetPasscode: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "passcode",
     abstract: "Set the family's passcode, which approves in person on a child's device.",
@@ -22,7 +22,7 @@ struct SetPasscode: Guided {
   }
 }
 
-struct AddChild: Guided {
+struct AddChild: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make an account for a child, with communication limits on.")
   @Argument(help: "The child's name.") var name: String
@@ -50,7 +50,7 @@ struct AddChild: Guided {
   }
 }
 
-struct SetBirthdate: Guided {
+struct SetBirthdate: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "birthdate", abstract: "Set or correct a child's birthdate.")
   @OptionGroup var child: ChildOption

@@ -8,7 +8,7 @@ import QRCode
 import RelayClient
 import SystemClock
 
-struct Household: Guided {
+struct Household: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "family", abstract: "Show who is in the family, and with which devices.")
   @OptionGroup var guardian: GuardianOptions
@@ -33,7 +33,7 @@ struct Household: Guided {
   }
 }
 
-struct Invite: Guided {
+struct Invite: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Let a member's new device join: shows a code, and waits for the device.",
     discussion: "The code is for one device, once. It is shown here and kept nowhere.")
@@ -84,7 +84,7 @@ struct Invite: Guided {
   }
 }
 
-struct AddMember: Guided {
+struct AddMember: ExplainedCommand {
   enum Kind: String, ExpressibleByArgument, CaseIterable {
     case guardian, adult
     var role: Role { self == .guardian ? .guardian : .adult }
@@ -108,7 +108,7 @@ struct AddMember: Guided {
   }
 }
 
-struct RemoveMember: Guided {
+struct RemoveMember: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Take a member out of the family, with all devices; at once.")
   @Argument(help: "The member's name or number.") var member: String
@@ -123,7 +123,7 @@ struct RemoveMember: Guided {
   }
 }
 
-struct RemoveDevice: Guided {
+struct RemoveDevice: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Take a device out of the family: one that is lost hears and says nothing more.")
   @Argument(help: "The device's number, which `relayctl family` shows.") var device: UInt32

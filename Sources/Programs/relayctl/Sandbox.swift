@@ -7,7 +7,7 @@ import TextTable
 
 private let cases = SandboxCase.allCases.map(\.rawValue).joined(separator: ", ")
 
-struct Sandbox: Guided {
+struct Sandbox: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Set a child's account to a named case, to try an app with it.",
     discussion: """

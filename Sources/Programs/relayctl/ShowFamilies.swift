@@ -28,7 +28,7 @@ extension Administrator {
   }
 }
 
-struct Families: Guided {
+struct Families: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show families: how many members, children and devices.")
   @OptionGroup var administrator: AdministratorOptions
@@ -76,7 +76,7 @@ struct Families: Guided {
   }
 }
 
-struct Members: Guided {
+struct Members: ExplainedCommand {
   static let configuration = CommandConfiguration(abstract: "Show who is in a family.")
   @Argument(help: "The family's number.") var family: UInt64
   @OptionGroup var administrator: AdministratorOptions
@@ -98,7 +98,7 @@ struct Members: Guided {
   }
 }
 
-struct Devices: Guided {
+struct Devices: ExplainedCommand {
   /// Characters of a public key that are shown: enough to compare by eye.
   static let shownKey = 8
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import FamilyCore
 import FamilyModel
 
-struct History: Guided {
+struct History: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show what was said in the children's conversations, oldest first.")
   @OptionGroup var guardian: GuardianOptions

@@ -3,7 +3,7 @@ import FamilyCore
 import FamilyModel
 import SystemClock
 
-struct Pending: Guided {
+struct Pending: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the questions that wait for an answer, of all children.")
   @OptionGroup var guardian: GuardianOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 import FamilyCore
 import FamilyModel
 
-struct Known: Guided {
+struct Known: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show whom the children may talk to, and why.")
   @OptionGroup var guardian: GuardianOptions
@@ -36,7 +36,7 @@ extension KnownHandles.Reason {
   }
 }
 
-struct Settings: Guided {
+struct Settings: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show what is set for each child, and whether there is a passcode.")
   @OptionGroup var guardian: GuardianOptions

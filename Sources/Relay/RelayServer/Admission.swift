@@ -33,7 +33,7 @@ public struct Admission: Sendable {
   public init() {}
 
   /// Whether questions are refused.
-  public var isFull: Bool {
+  public var isShedding: Bool {
     let patience = share < 1 ? Self.shortPatience : Self.patience
     return standingSince.map { now - $0 >= patience } ?? false
   }
@@ -47,12 +47,12 @@ public struct Admission: Sendable {
   /// - Parameter milliseconds: The clock; only differences count.
   public mutating func batchBegins(_ milliseconds: Int64) {
     now = milliseconds
-    let isFull = isFull
-    if isFull, fullSince == nil { fullSince = now }
+    let isShedding = isShedding
+    if isShedding, fullSince == nil { fullSince = now }
     // A clock that was set back is looked at anew.
     guard now - looked >= Self.look || now < looked else { return }
     looked = now
-    share = isFull ? max(Self.least, share * Self.shrinks) : min(1, share + Self.grows)
+    share = isShedding ? max(Self.least, share * Self.shrinks) : min(1, share + Self.grows)
     if share == 1 { fullSince = nil }
   }
 
@@ -63,7 +63,7 @@ public struct Admission: Sendable {
 
   /// Milliseconds after which to ask again; `nil`: the question is taken.
   public mutating func refusal() -> UInt32? {
-    guard isFull else { return nil }
+    guard isShedding else { return nil }
     credit += share
     if credit >= 1 {
       credit -= 1

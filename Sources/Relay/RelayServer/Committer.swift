@@ -7,10 +7,10 @@ import Synchronization
 /// is durable waits, in the same order, for the thread of the sockets. After a failure nothing more is committed.
 final class Committer: Sendable {
   private struct Queue: Sendable {
-    var decided: [Outgoing] = []
-    var durable: [Outgoing] = []
+    var decided: [ShardOutput] = []
+    var durable: [ShardOutput] = []
     /// Empty ones, whose memory is used again.
-    var spare: [Outgoing] = []
+    var spare: [ShardOutput] = []
     /// Whether somebody is at it.
     var isBusy = false
     /// Whether the thread of the sockets waits for the end of that.
@@ -22,7 +22,7 @@ final class Committer: Sendable {
   private struct Work {
     var store: any EventStore
     var batch = Batch()
-    var taken: [Outgoing] = []
+    var taken: [ShardOutput] = []
 
     mutating func commit() throws(StoreError) -> Bool {
       for one in taken {
@@ -39,7 +39,7 @@ final class Committer: Sendable {
 
   private let queue = Mutex(Queue())
   private let work: Mutex<Work>
-  private let worker = Worker()
+  private let worker = WakeableThread()
   private let isDone = Semaphore()
 
   init(_ store: sending any EventStore) { work = Mutex(Work(store: store)) }
@@ -59,9 +59,9 @@ final class Committer: Sendable {
   /// Takes what was decided, and leaves an empty one.
   ///
   /// - Parameter isUrgent: Whether to wake the thread for it, if it sleeps.
-  func put(_ outgoing: inout Outgoing, isUrgent: Bool) {
+  func put(_ outgoing: inout ShardOutput, isUrgent: Bool) {
     queue.withLock { queue in
-      var empty = queue.spare.popLast() ?? Outgoing()
+      var empty = queue.spare.popLast() ?? ShardOutput()
       swap(&empty, &outgoing)
       queue.decided.append(empty)
     }
@@ -98,7 +98,7 @@ final class Committer: Sendable {
   }
 
   /// Gives what is durable, in its order, for empty ones; and what the store has failed with after that.
-  func takeDurable(_ durable: inout [Outgoing]) -> (commits: Int, failure: StoreError?) {
+  func takeDurable(_ durable: inout [ShardOutput]) -> (commits: Int, failure: StoreError?) {
     queue.withLock { queue in
       queue.spare += durable.prefix(max(0, RelayLimits.spare - queue.spare.count))
       durable.removeAll(keepingCapacity: true)

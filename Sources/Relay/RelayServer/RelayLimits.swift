@@ -12,7 +12,7 @@ enum RelayLimits {
   /// others wait for something to do.
   static let slice = 128
   /// Lanes at most; more than there are processors are of no use.
-  static let lanes = 16
+  static let shards = 16
   /// Empty buffers for what slices lead to that are kept; the memory of others is let go.
   static let spare = 64
   /// How often little is handled in one go, likewise.
@@ -21,7 +21,7 @@ enum RelayLimits {
   /// ten requests.
   static let forkedRequests = 48
   /// Milliseconds until a lane at work is looked at again for what its clock asks for.
-  static let laneLook: Int64 = 20
+  static let shardCheckInterval: Int64 = 20
   /// Pages of history read for one commit, likewise: each may have half a megabyte.
   static let batchPages = 64
   /// Milliseconds that cursors wait before they are written: the longer, the more of them share a page. After a

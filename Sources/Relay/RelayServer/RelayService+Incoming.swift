@@ -24,23 +24,23 @@ extension RelayService {
 
   /// Whether there is too little to wake anybody for it.
   private var isLittle: Bool {
-    crew.isAtRest && (1..<configuration.forkedRequests).contains(crew.waiting)
+    shards.isAtRest && (1..<configuration.forkedRequests).contains(shards.waiting)
   }
 
   /// Handles here all that waits for the lanes, which are at rest.
   func handleAll() throws {
     try serveAside()
-    while crew.waiting > 0, failure == nil {
-      for place in crew.places { place.handle() }
+    while shards.waiting > 0, failure == nil {
+      for worker in shards.workers { worker.handle() }
       try serveAside()
     }
   }
 
   /// Handles what the lanes, which are at rest, have put aside, and hands over what they have done.
   func serveAside() throws {
-    for place in crew.places { place.takeAside().forEach(serve) }
+    for worker in shards.workers { worker.takeAside().forEach(serve) }
     handOver()
-    if crew.families > configuration.maxFamilies { flush() }
+    if shards.families > configuration.maxFamilies { flush() }
   }
 
   /// Serves and stores what the lanes, which are at rest, have put aside or done, and waits for no other commit.
@@ -54,14 +54,14 @@ extension RelayService {
   /// Before the thread sleeps: the lanes go on, and what there is no room for waits in the socket.
   func goOn() {
     guard failure == nil else { return }
-    if crew.wake() { counters.forks += 1 }
-    guard isMuted != isFull, let routerWatch else { return }
-    isMuted = isFull
+    if shards.wake() { counters.forks += 1 }
+    guard isMuted != isShedding, let routerWatch else { return }
+    isMuted = isShedding
     thread.mute(routerWatch, isMuted)
   }
 
   /// Whether as much is on its way as may be.
-  var isFull: Bool {
+  var isShedding: Bool {
     onTheWay.requests >= configuration.mostRequests || onTheWay.bytes >= RelayLimits.requestBytes
   }
 
@@ -71,7 +71,7 @@ extension RelayService {
     isMoreWaiting = true
     admission.batchBegins(Instant.now.milliseconds)
     // What is answered unread does not wait for the lanes, and must not keep them waiting.
-    while count < configuration.mostRequests, !isFull {
+    while count < configuration.mostRequests, !isShedding {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
         isMoreWaiting = false
@@ -88,18 +88,18 @@ extension RelayService {
       onTheWay.bytes += message.withBytes(2) { $0.count }
       // Where it does not stand, any lane reads it, and finds that it does not have the family.
       let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
-      crew[family].put(&message)
+      shards[family].put(&message)
       given += 1
-      if given.isMultiple(of: configuration.slice), crew.wake() { counters.forks += 1 }
+      if given.isMultiple(of: configuration.slice), shards.wake() { counters.forks += 1 }
     }
     counters.requests += count
     admission.batchEnds(isQueueEmpty: !isMoreWaiting)
-    for place in crew.places { place.note(isBehind: admission.isBehind) }
+    for worker in shards.workers { worker.note(isBehind: admission.isBehind) }
   }
 
   /// Answers a question that is one too many, unread; other requests are never refused for that.
   private func refuseIfFull() -> Bool {
-    guard admission.isFull, let peek = message.withBytes(2, { Envelope.peek($0) }),
+    guard admission.isShedding, let peek = message.withBytes(2, { Envelope.peek($0) }),
       peek.isQuestion, let id = peek.commandID, let wait = admission.refusal()
     else { return false }
     counters.overloads += 1
@@ -111,10 +111,10 @@ extension RelayService {
   }
 
   /// Handles a request that needs the store, as the lane would.
-  private func serve(_ request: Lane.Request) {
+  private func serve(_ request: Shard.Request) {
     guard failure == nil else { return }
-    defer { crew[request.family].with { $0.outgoing.count(request.bytes) } }
-    if case .present(let others) = request.envelope.request, crew.places.count > 1 {
+    defer { shards[request.family].with { $0.outgoing.count(request.bytes) } }
+    if case .present(let others) = request.envelope.request, shards.workers.count > 1 {
       for part in parts(of: request, others) { handle(part) }
     } else {
       handle(request)
@@ -122,33 +122,33 @@ extension RelayService {
   }
 
   /// For each lane one request about its families' devices, of the first of them.
-  private func parts(of request: Lane.Request, _ others: [DeviceAddress]) -> [Lane.Request] {
+  private func parts(of request: Shard.Request, _ others: [DeviceAddress]) -> [Shard.Request] {
     let all = [request.envelope.device] + others
-    let byLane = Dictionary(grouping: all) { $0.family.lane(of: crew.places.count) }
-    return byLane.keys.sorted().map { lane in
+    let byShard = Dictionary(grouping: all) { $0.family.shard(of: shards.workers.count) }
+    return byShard.keys.sorted().map { shard in
       var part = request
-      part.envelope.device = byLane[lane]![0]
-      part.envelope.request = .present(Array(byLane[lane]!.dropFirst()))
+      part.envelope.device = byShard[shard]![0]
+      part.envelope.request = .present(Array(byShard[shard]!.dropFirst()))
       return part
     }
   }
 
-  private func handle(_ request: Lane.Request) {
-    let place = crew[request.family]
+  private func handle(_ request: Shard.Request) {
+    let worker = shards[request.family]
     let isRead = load(request.family, for: request.key, isTrusted: request.isAdministrator)
-    recall(request, place)
+    recall(request, worker)
     // A family that could not be read is not one that is not there.
     guard failure == nil else { return }
-    if case .fetch = request.envelope.request { flushPages(place) }
-    let isRefused = place.with { $0.step(request) }
-    if isRead { strangers.read(for: request.key, isRefused: isRefused, now: .now) }
+    if case .fetch = request.envelope.request { flushPages(worker) }
+    let isRefused = worker.with { $0.step(request) }
+    if isRead { unprovenReads.read(for: request.key, isRefused: isRefused, now: .now) }
     forgetUnknown(request.family)
   }
 
   /// Asks the store what became of a command that is older than those in memory.
-  private func recall(_ request: Lane.Request, _ place: Place) {
+  private func recall(_ request: Shard.Request, _ worker: ShardWorker) {
     guard case .command(let id, _, _) = request.envelope.request,
-      place.with({ $0.needsResult(id, request) })
+      worker.with({ $0.needsResult(id, request) })
     else { return }
     // It may be in this very batch.
     flush()
@@ -156,21 +156,21 @@ extension RelayService {
       let seq = try committer.read { store throws(StoreError) in
         try store.seq(of: id, in: request.family)
       }
-      place.with { $0.machine.know(id, seq: seq, in: request.family) }
+      worker.with { $0.machine.know(id, seq: seq, in: request.family) }
       counters.recalls += 1
     }
   }
 
   /// Sends what waits, when there are as many pages as may wait.
-  private func flushPages(_ place: Place) {
-    if place.with({ $0.outgoing.pages.count }) >= RelayLimits.batchPages / crew.places.count {
+  private func flushPages(_ worker: ShardWorker) {
+    if worker.with({ $0.outgoing.pages.count }) >= RelayLimits.batchPages / shards.workers.count {
       flush()
     }
   }
 
   /// Approves exact topics of members, each right after its receive.
   func drainSubscriptions() {
-    crew.rest()
+    shards.rest()
     guarded {
       _ = try gate.drain(publisher!) { event in
         guard failure == nil else { return false }
@@ -197,8 +197,8 @@ extension RelayService {
       let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? configuration.plainKey
     else { return false }
     let isRead = load(channel.family, for: key, isTrusted: false)
-    let isApproved = crew[channel.family].with { $0.approves(channel, for: key) }
-    if isRead { strangers.read(for: key, isRefused: !isApproved, now: .now) }
+    let isApproved = shards[channel.family].with { $0.approves(channel, for: key) }
+    if isRead { unprovenReads.read(for: key, isRefused: !isApproved, now: .now) }
     forgetUnknown(channel.family)
     return isApproved
   }
@@ -214,9 +214,9 @@ extension RelayService {
 
   /// Reads the family, unless it is there or the key has to wait; tells whether it did.
   private func load(_ family: FamilyID, for key: [UInt8], isTrusted: Bool) -> Bool {
-    let place = crew[family]
-    guard !place.with({ $0.machine.holds(family) }),
-      isTrusted || strangers.mayRead(key, now: .now)
+    let worker = shards[family]
+    guard !worker.with({ $0.machine.holds(family) }),
+      isTrusted || unprovenReads.mayRead(key, now: .now)
     else { return false }
     let now = Instant.now
     guarded {
@@ -229,10 +229,10 @@ extension RelayService {
         return (state, try store.load(family, after: state?.seq ?? 0))
       }
       let events = try stored.events.map { try Event.decode($0.payload) }
-      place.with { lane in
-        lane.machine.load(
+      worker.with { shard in
+        shard.machine.load(
           family, snapshot: state, events: events,
-          cursors: (stored.cursors + lane.cursors.cursors(of: family)).map {
+          cursors: (stored.cursors + shard.cursors.cursors(of: family)).map {
             ($0.device, $0.cursor)
           },
           now: now)
@@ -244,6 +244,6 @@ extension RelayService {
 
   /// Who guesses families must not push out those that are in use.
   private func forgetUnknown(_ family: FamilyID) {
-    crew[family].with { if !$0.machine.exists(family) { $0.machine.evict(family) } }
+    shards[family].with { if !$0.machine.exists(family) { $0.machine.evict(family) } }
   }
 }

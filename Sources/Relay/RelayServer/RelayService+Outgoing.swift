@@ -20,14 +20,14 @@ extension RelayService {
   func commit() throws {
     try release()
     guard failure == nil else { return }
-    guard crew.isAtRest, crew.waiting == 0 else { return committer.begin() }
+    guard shards.isAtRest, shards.waiting == 0 else { return committer.begin() }
     committer.commit()
     try release()
   }
 
   /// Hands over what the lanes, which are at rest, have done.
   func handOver() {
-    for place in crew.places { place.with { $0.handOver(to: committer, isUrgent: false) } }
+    for worker in shards.workers { worker.with { $0.handOver(to: committer, isUrgent: false) } }
   }
 
   /// Sends all that is durable; then the relay fails, if the store has. One that has failed says nothing more.
@@ -40,7 +40,7 @@ extension RelayService {
     if let failure { throw failure }
   }
 
-  private func send(_ outgoing: inout Outgoing) throws {
+  private func send(_ outgoing: inout ShardOutput) throws {
     // Who has gone asks again; who does not read is not waited for.
     for (route, bytes) in outgoing.replies { try reply(route, bytes) }
     for (topic, bytes) in outgoing.broadcasts { try publish(topic, bytes) }
@@ -67,7 +67,7 @@ extension RelayService {
     _ = try publisher!.sendPart(bytes, more: false)
   }
 
-  private func send(_ item: Outgoing.Page) throws {
+  private func send(_ item: ShardOutput.Page) throws {
     let page = try page(item.device.family, item.audience, item.after, Limits.pageEvents)
     let envelope = ReplyEnvelope(
       device: item.device, requestID: item.id,
@@ -76,13 +76,13 @@ extension RelayService {
   }
 
   /// The lanes have to rest for it: each seals for its families.
-  private func republish(_ all: [Outgoing.Republish]) throws {
-    if !all.isEmpty { crew.rest() }
+  private func republish(_ all: [ShardOutput.Republish]) throws {
+    if !all.isEmpty { shards.rest() }
     for item in all {
       counters.republished += 1
       let events = try page(item.family, item.audience, item.after, item.limit).events
       for event in events where event.seq <= item.upTo {
-        let (topic, bytes) = crew[item.family].with {
+        let (topic, bytes) = shards[item.family].with {
           $0.sealed(.event(event), item.family, item.audience, item.generation)
         }
         try publish(topic, bytes)
@@ -103,12 +103,12 @@ extension RelayService {
   /// Only when all is stored: a family with events that are not in the store must not be read.
   /// An eighth at a time, so that it is not done for each new family.
   private func evict() {
-    let count = crew.families
+    let count = shards.families
     guard count > configuration.maxFamilies else { return }
     let most = configuration.maxFamilies - configuration.maxFamilies / 8
     // Each lane keeps as much of what it has as the others.
-    for place in crew.places {
-      place.with { $0.machine.evict(most: $0.machine.count * most / count) }
+    for worker in shards.workers {
+      worker.with { $0.machine.evict(most: $0.machine.count * most / count) }
     }
   }
 
@@ -116,18 +116,18 @@ extension RelayService {
   /// was no room for; tells when it is to be called again, in nanoseconds of `Monotonic`.
   func turn() -> UInt64? {
     guarded { try release() }
-    if crew.isStuck {
-      crew.rest()
+    if shards.isStuck {
+      shards.rest()
       settle()
     }
     let now = Instant.now
     if clock.isSetBack(now, monotonic: Monotonic.now()) {
-      crew.rest()
-      for place in crew.places { place.with { $0.setBack(now) } }
+      shards.rest()
+      for worker in shards.workers { worker.with { $0.setBack(now) } }
     }
     if let due = deadline, due <= now {
-      crew.rest()
-      for place in crew.places { place.tick(now) }
+      shards.rest()
+      for worker in shards.workers { worker.tick(now) }
       settle()
     }
     if isMoreWaiting { drainRequests() } else { goOn() }
@@ -136,15 +136,15 @@ extension RelayService {
       Monotonic.now()
         + UInt64(max(1, min($0.milliseconds - now.milliseconds, RelayLimits.sleep))) * 1_000_000
     }
-    let isAgain = isMoreWaiting && !isFull
+    let isAgain = isMoreWaiting && !isShedding
     return [next, lookAtConnections(), isAgain ? Monotonic.now() : nil].compactMap { $0 }.min()
   }
 
   /// The first moment at which a lane wants something. A lane at work looks itself, and has to be looked at
   /// again when it rests.
   private var deadline: Instant? {
-    let look = Instant.now + RelayLimits.laneLook
-    return crew.places.compactMap { $0.isAtRest ? $0.deadline : look }.min()
+    let look = Instant.now + RelayLimits.shardCheckInterval
+    return shards.workers.compactMap { $0.isAtRest ? $0.deadline : look }.min()
   }
 
   /// Cuts off who takes too much; tells when to look again.

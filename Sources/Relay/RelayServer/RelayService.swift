@@ -12,7 +12,7 @@ import ZeroMQ
 /// one commit, and only then answers and broadcasts.
 ///
 /// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
-/// What comes goes from stage to stage, and no stage waits for another: one thread has the sockets; a ``Crew`` of
+/// What comes goes from stage to stage, and no stage waits for another: one thread has the sockets; a ``ShardPool`` of
 /// threads has lanes, each with some of the families; a ``Committer`` has the store. It comes in and goes out by
 /// the thread of the sockets, which takes no more when too much is on its way: that bounds what waits between the
 /// stages. With little to do it is all done by that thread. A failed relay sends nothing more, and `run`
@@ -27,7 +27,7 @@ public actor RelayService: Service {
     /// Families held in memory; the least recently used go first.
     public var maxFamilies = 100_000
     /// Parts of the families that are worked on at the same time.
-    public var lanes = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
+    public var shards = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
     /// Most requests that are received, and not yet answered or left without an answer.
     package var mostRequests = RelayLimits.requests
     /// Most requests that a lane handles before it hands over what they led to.
@@ -60,9 +60,9 @@ public actor RelayService: Service {
   private let onReady: @Sendable () -> Void
   private let ending = AsyncStream.makeStream(of: Never.self)
 
-  let crew: Crew
+  let shards: ShardPool
   let channelNames: ChannelCipher
-  var strangers = Strangers()
+  var unprovenReads = UnprovenReadLimit()
   var admission: Admission
   private var zap: ZAPHandler?
   var router: Socket?
@@ -74,7 +74,7 @@ public actor RelayService: Service {
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
   /// Answers to what was refused unread.
-  var refusals = Outgoing()
+  var refusals = ShardOutput()
   /// Requests that were received and have not left, and their bytes.
   var onTheWay = (requests: 0, bytes: 0)
   /// Whether the last look at the requests' socket ended before it was empty.
@@ -82,7 +82,7 @@ public actor RelayService: Service {
   /// The watch of that socket, and whether it waits until some requests have left.
   var (routerWatch, isMuted) = (nil as SocketThread.Registration?, false)
   /// What is durable, on its way to the sockets.
-  var durable: [Outgoing] = []
+  var durable: [ShardOutput] = []
   var clock = ClockWatch()
   var failure: (any Error)?
   /// What the relay has seen.
@@ -102,7 +102,7 @@ public actor RelayService: Service {
     self.onReady = onReady
     admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
-    crew = Crew(configuration, keys)
+    shards = ShardPool(configuration, keys)
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")
   }
@@ -112,9 +112,9 @@ public actor RelayService: Service {
   /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
   public func run() async throws {
     committer.start { [thread] in thread.callTurns() }
-    for place in crew.places { place.start(committer) { [thread] in thread.callTurns() } }
+    for worker in shards.workers { worker.start(committer) { [thread] in thread.callTurns() } }
     defer {
-      for place in crew.places { place.stop() }
+      for worker in shards.workers { worker.stop() }
       thread.stop()
       committer.stop()
     }
@@ -125,11 +125,11 @@ public actor RelayService: Service {
     } onGracefulShutdown: {
       ending.continuation.finish()
     }
-    crew.rest()
+    shards.rest()
     guarded { try handleAll() }
     flush()
-    while failure == nil, crew.places.contains(where: { $0.with { !$0.cursors.isEmpty } }) {
-      for place in crew.places { place.with { $0.cursors.hasten(.now) } }
+    while failure == nil, shards.workers.contains(where: { $0.with { !$0.cursors.isEmpty } }) {
+      for worker in shards.workers { worker.with { $0.cursors.hasten(.now) } }
       flush()
     }
     logger.notice("stopping", metadata: ["counters": "\(counters)"])

@@ -61,7 +61,7 @@ final class Checkpointer: Sendable {
   }
 
   /// Has the connection tell its commits. It must not outlive this.
-  func watch(_ db: GRDB.Database) {
+  func watch(_ db: Database) {
     _ = sqlite3_wal_hook(
       db.sqliteConnection,
       { this, _, _, frames in
@@ -86,9 +86,9 @@ final class Checkpointer: Sendable {
   }
 
   /// Copies what is in the log, beside the commits or between two of them.
-  private func copy(_ db: GRDB.Database, isBeside: Bool) {
+  private func copy(_ db: Database, isBeside: Bool) {
     let result = Result { () throws(StoreError) in
-      try Database.guarded {
+      try StoreFile.guarded {
         let count = try db.checkpoint(.passive).checkpointedFrameCount
         // SQLite does so when it has copied all, and then for all that was copied since the log began.
         if isBeside { try db.syncDatabase() }
@@ -110,7 +110,7 @@ final class Checkpointer: Sendable {
   ///
   /// - Throws: What a copy has failed with, for good: what was synced since then is not known, and the log
   ///   still has it all.
-  func prepare(_ db: GRDB.Database) throws(StoreError) {
+  func prepare(_ db: Database) throws(StoreError) {
     var now = state.withLock { $0 }
     if now.isCopying, now.frames >= limits.bound {
       queue.inDatabase { _ in }

@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 
 /// What SQLite does not do with its files by itself.
-extension GRDB.Database {
+extension Database {
   /// Bytes of the log that are written anew at a time: the largest page. SQLite writes no more than 128 KB at once.
   private static let renewedBytes: Int64 = 65_536
 

@@ -17,14 +17,14 @@ public final class SQLiteAgentStore: AgentStore {
 
   /// Opens the state at `path`, or makes it with mode 0600.
   public init(path: String) throws(StoreError) {
-    queue = try Database.open(
+    queue = try StoreFile.open(
       path, application: 0x5052_4131, versions: 1...1, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       schema: Self.schema)
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         let rows = try Row.fetchCursor(
           db.cachedStatement(sql: "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key"),
@@ -43,11 +43,11 @@ public final class SQLiteAgentStore: AgentStore {
   }
 
   public func apply(_ changes: [Change]) throws(StoreError) {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         try db.commit {
-          let put = try Prepared(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
-          let delete = try Prepared(db, "DELETE FROM record WHERE key = ?")
+          let put = try RawStatement(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
+          let delete = try RawStatement(db, "DELETE FROM record WHERE key = ?")
           for change in changes {
             if let value = change.value {
               put.bind(3, Int64(Self.sum(change.key, value)))

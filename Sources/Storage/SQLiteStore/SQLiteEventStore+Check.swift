@@ -20,7 +20,7 @@ extension SQLiteEventStore {
     whole bytes: Int64 = SQLiteEventStore.checkedBytes,
     newest: Int64 = SQLiteEventStore.checkedEvents
   ) throws(StoreError) {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         let size = try Int64.fetchOne(
           db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
@@ -36,9 +36,9 @@ extension SQLiteEventStore {
   }
 
   /// The sum of each event from this row on, and that those of a family are one chain up to its head.
-  private func checkEvents(from first: Int64, _ db: GRDB.Database) throws -> [FamilyID] {
+  private func checkEvents(from first: Int64, _ db: Database) throws -> [FamilyID] {
     var ends: [UInt64: (row: Int64, seq: UInt64)] = [:]
-    let query = try Prepared(
+    let query = try RawStatement(
       db,
       """
       SELECT prior, family, seq, audience, command, at, payload, sum, id FROM event

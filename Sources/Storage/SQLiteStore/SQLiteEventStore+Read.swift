@@ -4,9 +4,9 @@ public import RelayStore
 
 extension SQLiteEventStore {
   public func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
-        let query = try Prepared(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
+        let query = try RawStatement(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
         query.bind(1, family.rawValue.signed)
         guard try query.next() else { return nil }
         defer { query.reset() }
@@ -18,7 +18,7 @@ extension SQLiteEventStore {
   }
 
   public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         guard seq <= newest.seq else {
@@ -33,7 +33,7 @@ extension SQLiteEventStore {
   public func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         var found: [StoredEvent] = []
@@ -51,7 +51,7 @@ extension SQLiteEventStore {
   }
 
   public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         var found: UInt64?
@@ -66,7 +66,7 @@ extension SQLiteEventStore {
 
   /// The family's events after `after` up to the given one, in order.
   private func events(
-    of family: FamilyID, after: UInt64, through newest: Heads.Head, _ db: GRDB.Database
+    of family: FamilyID, after: UInt64, through newest: HeadCache.Head, _ db: Database
   ) throws -> [StoredEvent] {
     var events: [StoredEvent] = []
     try walk(family, from: newest, downTo: after, "audience, command, at, payload, sum", db) {
@@ -80,10 +80,10 @@ extension SQLiteEventStore {
   /// Goes from the given event of the family back to the one after `after`, while the body says so: each is
   /// reached from the one behind it, and is not believed to be the right one.
   private func walk(
-    _ family: FamilyID, from newest: Heads.Head, downTo after: UInt64, _ columns: String,
-    _ db: GRDB.Database, _ body: (Prepared) throws -> Bool
+    _ family: FamilyID, from newest: HeadCache.Head, downTo after: UInt64, _ columns: String,
+    _ db: Database, _ body: (RawStatement) throws -> Bool
   ) throws {
-    let query = try Prepared(
+    let query = try RawStatement(
       db, "SELECT prior, family, seq, \(columns) FROM event WHERE id = ?")
     var (row, seq) = (newest.row, newest.seq)
     while seq > after {
@@ -97,7 +97,7 @@ extension SQLiteEventStore {
     }
   }
 
-  static func event(_ row: Prepared) throws -> StoredEvent {
+  static func event(_ row: RawStatement) throws -> StoredEvent {
     let (family, seq) = (FamilyID(row.number(1)), row.number(2))
     guard let command = ID128(bytes: row.bytes(4)) else {
       throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
@@ -112,20 +112,20 @@ extension SQLiteEventStore {
   }
 
   /// The first mark behind `seq`: a place in the middle of the history from which to read.
-  private func mark(_ family: FamilyID, after seq: UInt64, _ db: GRDB.Database) throws
-    -> Heads.Head?
+  private func mark(_ family: FamilyID, after seq: UInt64, _ db: Database) throws
+    -> HeadCache.Head?
   {
-    let query = try Prepared(
+    let query = try RawStatement(
       db, "SELECT row, seq FROM mark WHERE family = ? AND seq > ? ORDER BY seq LIMIT 1")
     query.bind(1, family.rawValue.signed)
     query.bind(2, seq.signed)
     guard try query.next() else { return nil }
     defer { query.reset() }
-    return Heads.Head(row: query.integer(0), seq: query.number(1))
+    return HeadCache.Head(row: query.integer(0), seq: query.number(1))
   }
 
-  func loadCursors(_ family: FamilyID, _ db: GRDB.Database) throws -> [StoredCursor] {
-    let query = try Prepared(
+  func loadCursors(_ family: FamilyID, _ db: Database) throws -> [StoredCursor] {
+    let query = try RawStatement(
       db,
       """
       SELECT device, audience, delivered, read, sum FROM cursor WHERE family = ?

@@ -4,16 +4,16 @@ import RelayStore
 
 extension SQLiteEventStore {
   /// - Throws: `conflict` unless each event is the next of its family.
-  func write(_ events: [StoredEvent], _ db: GRDB.Database) throws {
+  func write(_ events: [StoredEvent], _ db: Database) throws {
     lastRow = try Self.write(events, after: lastRow, &heads, db)
   }
 
   /// The newest row. Whoever has the heads for himself needs no look at who else uses them for each event.
   private static func write(
-    _ events: [StoredEvent], after last: Int64, _ heads: inout Heads, _ db: GRDB.Database
+    _ events: [StoredEvent], after last: Int64, _ heads: inout HeadCache, _ db: Database
   ) throws -> Int64 {
     // The row's number is SQLite's to choose, next to the newest: so it need not look for its place.
-    let insert = try Prepared(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?)")
+    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?)")
     var row = last
     for event in events {
       let family = event.family.rawValue
@@ -29,7 +29,7 @@ extension SQLiteEventStore {
       try insert.run(binding: 5, event.command, and: 7, event.payload)
       guard insert.insertedRow == row else { throw StoreError.damaged("the newest event") }
       if event.seq % markEvery == 0 {
-        let mark = try Prepared(db, "INSERT INTO mark VALUES (?,?,?)")
+        let mark = try RawStatement(db, "INSERT INTO mark VALUES (?,?,?)")
         mark.bind(1, family.signed)
         mark.bind(2, event.seq.signed)
         mark.bind(3, row)
@@ -40,9 +40,9 @@ extension SQLiteEventStore {
     return row
   }
 
-  func write(_ slice: (families: ArraySlice<UInt64>, done: Int64?), _ db: GRDB.Database) throws {
+  func write(_ slice: (families: ArraySlice<UInt64>, done: Int64?), _ db: Database) throws {
     guard !slice.families.isEmpty else { return }
-    let put = try Prepared(db, "INSERT OR REPLACE INTO head VALUES (?,?,?)")
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO head VALUES (?,?,?)")
     for family in slice.families {
       guard let head = heads[family] else { continue }
       put.bind(1, family.signed)
@@ -51,14 +51,14 @@ extension SQLiteEventStore {
       try put.run()
     }
     guard let row = slice.done else { return }
-    let done = try Prepared(db, "INSERT OR REPLACE INTO heads_written VALUES (1,?)")
+    let done = try RawStatement(db, "INSERT OR REPLACE INTO heads_written VALUES (1,?)")
     done.bind(1, row)
     try done.run()
   }
 
-  func write(_ cursors: [StoredCursor], _ db: GRDB.Database) throws {
+  func write(_ cursors: [StoredCursor], _ db: Database) throws {
     guard !cursors.isEmpty else { return }
-    let put = try Prepared(db, "INSERT OR REPLACE INTO cursor VALUES (?,?,?,?,?,?)")
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO cursor VALUES (?,?,?,?,?,?)")
     for item in cursors {
       put.bind(1, item.family.rawValue.signed)
       put.bind(2, Int64(item.device.rawValue))
@@ -70,9 +70,9 @@ extension SQLiteEventStore {
     }
   }
 
-  func write(_ snapshots: [StoredSnapshot], _ db: GRDB.Database) throws {
+  func write(_ snapshots: [StoredSnapshot], _ db: Database) throws {
     guard !snapshots.isEmpty else { return }
-    let put = try Prepared(db, "INSERT OR REPLACE INTO snapshot VALUES (?,?,?,?)")
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO snapshot VALUES (?,?,?,?)")
     for item in snapshots {
       put.bind(1, item.family.rawValue.signed)
       put.bind(2, item.seq.signed)

@@ -4,7 +4,7 @@ public import RelayStore
 
 /// The relay's log in an SQLite file: rows in the order of arrival, and nothing that a commit must sort in.
 ///
-/// Each event names the row of the event before it of the same family; ``Heads`` knows the newest, and
+/// Each event names the row of the event before it of the same family; ``HeadCache`` knows the newest, and
 /// every 64th event of a family has a mark, so that a page of a long history is near. A commit is one
 /// transaction and one fsync of the write-ahead log, which a ``Checkpointer`` copies into the database. The
 /// file has one user, whose calls may come from any thread, one at a time.
@@ -34,10 +34,10 @@ public final class SQLiteEventStore: EventStore {
   /// Events of a family from one mark to the next.
   static let markEvery: UInt64 = 64
 
-  private let claim: Claim
+  private let claim: FileLock
   let queue: DatabaseQueue
   private let checkpointer: Checkpointer
-  var heads = Heads()
+  var heads = HeadCache()
   var lastRow: Int64 = 0
 
   /// Opens the log at `path`, or makes it with mode 0600.
@@ -49,17 +49,17 @@ public final class SQLiteEventStore: EventStore {
   }
 
   package init(path: String, limits: LogLimits) throws(StoreError) {
-    queue = try Database.open(
+    queue = try StoreFile.open(
       path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
-    claim = try Claim(path)
-    checkpointer = Checkpointer(try Database.join(path), limits)
-    try Database.guarded {
+    claim = try FileLock(path)
+    checkpointer = Checkpointer(try StoreFile.join(path), limits)
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         checkpointer.watch(db)
         let written = try Int64.fetchOne(db, sql: "SELECT row FROM heads_written") ?? 0
         lastRow = try Int64.fetchOne(db, sql: "SELECT max(id) FROM event") ?? 0
-        let tail = try Prepared(
+        let tail = try RawStatement(
           db, "SELECT family, id, seq FROM event WHERE id > ? ORDER BY id")
         tail.bind(1, written)
         while try tail.next() {
@@ -72,7 +72,7 @@ public final class SQLiteEventStore: EventStore {
 
   /// What SQLite says of itself: `PRAGMA synchronous` (2 is FULL) and the journal's mode.
   public func settings() throws(StoreError) -> (synchronous: Int, journal: String) {
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         (
           try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1,
@@ -84,7 +84,7 @@ public final class SQLiteEventStore: EventStore {
 
   public func commit(_ batch: Batch) throws(StoreError) {
     guard !batch.isEmpty else { return }
-    try Database.guarded {
+    try StoreFile.guarded {
       try queue.inDatabase { db in
         try checkpointer.prepare(db)
         let before = lastRow

@@ -10,18 +10,18 @@ struct AgeDialog: Dialog {
     [(.shareAge, .share), (.dontShareAge, .dontShare)]
   }
 
-  func opening(_ painter: Painter) -> [Row] {
-    let wording = painter.wording
-    return [painter.rule(app.rawValue)]
-      + painter.text(wording(.agePrompt, app.rawValue, wording.ages(range)), .bold)
-      + painter.menu(buttons.map { wording($0.phrase) })
+  func opening(_ renderer: Renderer) -> [Row] {
+    let wording = renderer.wording
+    return [renderer.rule(app.rawValue)]
+      + renderer.text(wording(.agePrompt, app.rawValue, wording.ages(range)), .bold)
+      + renderer.menu(buttons.map { wording($0.phrase) })
   }
 
-  func label(_ painter: Painter) -> String { "1–\(buttons.count) › " }
+  func label(_ renderer: Renderer) -> String { "1–\(buttons.count) › " }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: buttons.count) else {
-      return unclear(painter, of: buttons.count)
+      return unclear(renderer, of: buttons.count)
     }
     return .done(.answer(buttons[index].answer))
   }
@@ -34,25 +34,25 @@ struct SettingsPasscodeDialog: Dialog {
   let wrong: Bool
   var isHidden: Bool { true }
 
-  private func seconds(_ painter: Painter) -> Int64 {
-    max(0, until.milliseconds - painter.now.milliseconds + 999) / 1_000
+  private func seconds(_ renderer: Renderer) -> Int64 {
+    max(0, until.milliseconds - renderer.now.milliseconds + 999) / 1_000
   }
 
-  func opening(_ painter: Painter) -> [Row] {
-    painter.text(painter.wording(wrong ? .wrongPasscode : .ageSettingsPrompt), .bold)
-      + painter.menu([(key: "⏎", label: painter.wording(.cancel))])
+  func opening(_ renderer: Renderer) -> [Row] {
+    renderer.text(renderer.wording(wrong ? .wrongPasscode : .ageSettingsPrompt), .bold)
+      + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }
 
-  func label(_ painter: Painter) -> String {
-    let wait = seconds(painter)
-    return painter.wording(wait > 0 ? .tryAgainIn : .enterPasscode, "\(wait)") + " › "
+  func label(_ renderer: Renderer) -> String {
+    let wait = seconds(renderer)
+    return renderer.wording(wait > 0 ? .tryAgainIn : .enterPasscode, "\(wait)") + " › "
   }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.answer(.cancel)) }
-    let wait = seconds(painter)
+    let wait = seconds(renderer)
     guard wait == 0 else {
-      return .more(painter.text(painter.wording(.tryAgainIn, "\(wait)"), .bad))
+      return .more(renderer.text(renderer.wording(.tryAgainIn, "\(wait)"), .bad))
     }
     return .done(.answer(.passcode(line, choice: nil)))
   }

@@ -7,13 +7,13 @@ import Wording
 /// It is a value without input or output of its own.
 protocol Dialog: Sendable {
   /// What is shown when its turn has come.
-  func opening(_ painter: Painter) -> [Row]
+  func opening(_ renderer: Renderer) -> [Row]
   /// What stands before the cursor, now.
-  func label(_ painter: Painter) -> String
+  func label(_ renderer: Renderer) -> String
   /// Whether what is typed must not be seen.
   var isHidden: Bool { get }
   /// Takes a line.
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep
 }
 
 /// What comes of a line.
@@ -50,8 +50,8 @@ extension Dialog {
   }
 
   /// The rows for a line that names no item.
-  func unclear(_ painter: Painter, of count: Int) -> DialogStep {
-    .more(painter.text(painter.wording(.chooseNumber, "\(count)"), .bad))
+  func unclear(_ renderer: Renderer, of count: Int) -> DialogStep {
+    .more(renderer.text(renderer.wording(.chooseNumber, "\(count)"), .bad))
   }
 }
 
@@ -71,16 +71,16 @@ struct ReviewDialog: Dialog {
   let titles: [String]
   private var choices: [Choice] { card.question?.choices ?? [] }
 
-  func opening(_ painter: Painter) -> [Row] {
-    [painter.rule(painter.wording(.review))] + painter.details(card, child: child.displayName)
-      + painter.menu(titles + [painter.wording(.notNow)])
+  func opening(_ renderer: Renderer) -> [Row] {
+    [renderer.rule(renderer.wording(.review))] + renderer.details(card, child: child.displayName)
+      + renderer.menu(titles + [renderer.wording(.notNow)])
   }
 
-  func label(_ painter: Painter) -> String { "1–\(choices.count + 1) › " }
+  func label(_ renderer: Renderer) -> String { "1–\(choices.count + 1) › " }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: choices.count + 1) else {
-      return unclear(painter, of: choices.count + 1)
+      return unclear(renderer, of: choices.count + 1)
     }
     return .done(
       index < choices.count ? .choose(card.header.id, choices[index].id) : .nothing)
@@ -92,16 +92,16 @@ struct WithdrawDialog: Dialog {
   let child: Person
   let known: [KnownHandle]
 
-  func opening(_ painter: Painter) -> [Row] {
-    painter.text(painter.wording(.withdrawFrom), .bold)
-      + painter.menu(known.map(\.text) + [painter.wording(.cancel)])
+  func opening(_ renderer: Renderer) -> [Row] {
+    renderer.text(renderer.wording(.withdrawFrom), .bold)
+      + renderer.menu(known.map(\.text) + [renderer.wording(.cancel)])
   }
 
-  func label(_ painter: Painter) -> String { "1–\(known.count + 1) › " }
+  func label(_ renderer: Renderer) -> String { "1–\(known.count + 1) › " }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: known.count + 1) else {
-      return unclear(painter, of: known.count + 1)
+      return unclear(renderer, of: known.count + 1)
     }
     return .done(
       index < known.count ? .withdraw(child: child.id, known[index].withdrawal) : .nothing)
@@ -114,19 +114,19 @@ struct PasscodeDialog: Dialog {
   private var first: String?
   var isHidden: Bool { true }
 
-  func opening(_ painter: Painter) -> [Row] {
-    painter.text(painter.wording(.newPasscode), .bold)
-      + painter.menu([(key: "⏎", label: painter.wording(.cancel))])
+  func opening(_ renderer: Renderer) -> [Row] {
+    renderer.text(renderer.wording(.newPasscode), .bold)
+      + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }
 
-  func label(_ painter: Painter) -> String {
-    painter.wording(first == nil ? .enterPasscode : .passcodeAgain) + " › "
+  func label(_ renderer: Renderer) -> String {
+    renderer.wording(first == nil ? .enterPasscode : .passcodeAgain) + " › "
   }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.nothing) }
     guard Self.length ~= line.count else {
-      return .more(painter.text(painter.wording(.passcodeLength), .bad))
+      return .more(renderer.text(renderer.wording(.passcodeLength), .bad))
     }
     guard let first else {
       first = line
@@ -134,7 +134,7 @@ struct PasscodeDialog: Dialog {
     }
     self.first = nil
     guard first == line else {
-      return .more(painter.text(painter.wording(.passcodesDiffer), .bad))
+      return .more(renderer.text(renderer.wording(.passcodesDiffer), .bad))
     }
     return .done(.passcode(line))
   }

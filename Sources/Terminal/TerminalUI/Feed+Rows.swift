@@ -5,11 +5,11 @@ import Wording
 extension Feed {
   /// What an entry looks like.
   mutating func rows(
-    _ entry: Entry, _ timeline: Timeline, _ painter: Painter, _ isGuardian: Bool
+    _ entry: Entry, _ timeline: Timeline, _ renderer: Renderer, _ isGuardian: Bool
   ) -> [Row] {
-    let wording = painter.wording
+    let wording = renderer.wording
     switch entry.body {
-    case .text(let text): return painter.bubble(text, of: entry)
+    case .text(let text): return renderer.bubble(text, of: entry)
     case .question(let card):
       let number = number(card.header.id)
       var keys: [(key: String, label: String)] = []
@@ -20,30 +20,31 @@ extension Feed {
         keys.append(("r\(number)", wording(.review)))
         if !card.pictures.isEmpty { keys.append(("p\(number)", wording(.showPicture))) }
       }
-      return painter.card(
+      return renderer.card(
         card, of: entry, number: number, answer: timeline.answer(to: card), keys: keys)
-    case .reminder(let id): return note(id, wording(.reminderLine, entry.author), painter)
-    case .cancellation(let id): return note(id, wording(.cancelledLine, entry.author), painter)
+    case .reminder(let id): return note(id, wording(.reminderLine, entry.author), renderer)
+    case .cancellation(let id): return note(id, wording(.cancelledLine, entry.author), renderer)
     case .decision(let id, let title, let answer):
       return note(
-        id, wording(.decidedLine, entry.author, title), painter, answer == .approval ? .good : .bad)
+        id, wording(.decidedLine, entry.author, title), renderer, answer == .approval ? .good : .bad
+      )
     case .inPerson(let card, let title, let answer):
-      return painter.details(card, child: entry.author).flatMap { painter.centred($0.text) }
-        + painter.centred(
+      return renderer.details(card, child: entry.author).flatMap { renderer.centred($0.text) }
+        + renderer.centred(
           wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
     case .withdrawal(let what):
-      return painter.centred(wording(.withdrawnNotice, entry.author, what.subject))
+      return renderer.centred(wording(.withdrawnNotice, entry.author, what.subject))
     }
   }
 
   func note(
-    _ id: QuestionID, _ text: String, _ painter: Painter, _ style: Style = .faint
+    _ id: QuestionID, _ text: String, _ renderer: Renderer, _ style: Style = .faint
   ) -> [Row] {
-    painter.centred((numbers[id].map { "#\($0) · " } ?? "") + text, style)
+    renderer.centred((numbers[id].map { "#\($0) · " } ?? "") + text, style)
   }
 
   /// The row under a message of the owner; not right below, it says which one it is about.
-  func state(of entry: Entry, _ painter: Painter, isBelow: Bool = true) -> Row? {
+  func state(of entry: Entry, _ renderer: Renderer, isBelow: Bool = true) -> Row? {
     guard entry.isMine, let delivery = entry.delivery else { return nil }
     var subject = ""
     if !isBelow {
@@ -53,7 +54,7 @@ extension Feed {
       default: break
       }
     }
-    return painter.right(subject + painter.wording(delivery.phrase))
+    return renderer.right(subject + renderer.wording(delivery.phrase))
   }
 }
 

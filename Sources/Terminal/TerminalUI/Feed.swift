@@ -30,32 +30,32 @@ struct Feed {
   func question(_ number: Int) -> QuestionID? { numbers.first { $0.value == number }?.key }
 
   /// What is new, for the owner of the device.
-  mutating func update(_ timeline: Timeline, _ painter: Painter, isGuardian: Bool) -> [Output] {
+  mutating func update(_ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool) -> [Output] {
     var outputs: [Output] = []
     for child in timeline.children {
       let entries = timeline.entries(of: child.id)
-      outputs += append(entries, of: child, timeline, painter, isGuardian)
-      outputs += moved(entries, painter)
-      outputs += expiries(entries, of: child, painter)
+      outputs += append(entries, of: child, timeline, renderer, isGuardian)
+      outputs += moved(entries, renderer)
+      outputs += expiries(entries, of: child, renderer)
     }
     return outputs
   }
 
   /// The end of a conversation once more.
   mutating func again(
-    _ child: Person, _ timeline: Timeline, _ painter: Painter, isGuardian: Bool
+    _ child: Person, _ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool
   ) -> [Row] {
     let entries = timeline.entries(of: child.id).suffix(Self.mostAtOnce)
     last = nil
     lastChild = child.id
-    return [painter.rule(child.displayName)]
+    return [renderer.rule(child.displayName)]
       + entries.flatMap { entry in
-        rows(entry, timeline, painter, isGuardian) + [state(of: entry, painter)].compactMap { $0 }
+        rows(entry, timeline, renderer, isGuardian) + [state(of: entry, renderer)].compactMap { $0 }
       }
   }
 
   private mutating func append(
-    _ entries: [Entry], of child: Person, _ timeline: Timeline, _ painter: Painter,
+    _ entries: [Entry], of child: Person, _ timeline: Timeline, _ renderer: Renderer,
     _ isGuardian: Bool
   ) -> [Output] {
     let new = entries.filter { states[$0.id] == nil }
@@ -66,7 +66,7 @@ struct Feed {
       shown[child.id] = max(shown[child.id] ?? 0, entry.seq ?? 0)
       if case .question(let card) = entry.body { asked.insert(card.header.id) }
       let isOpen =
-        if case .question(let card) = entry.body { card.isOpen(painter.now) } else { false }
+        if case .question(let card) = entry.body { card.isOpen(renderer.now) } else { false }
       guard index >= new.count - Self.mostAtOnce || isOpen else { continue }
       // What came of a question stands in its own bubble, where that is new.
       switch entry.body {
@@ -74,12 +74,12 @@ struct Feed {
       default: break
       }
       if isGuardian, timeline.children.count > 1, lastChild != child.id {
-        outputs.append(Output(rows: [painter.rule(child.displayName)]))
+        outputs.append(Output(rows: [renderer.rule(child.displayName)]))
       }
       lastChild = child.id
-      outputs.append(Output(rows: rows(entry, timeline, painter, isGuardian)))
+      outputs.append(Output(rows: rows(entry, timeline, renderer, isGuardian)))
       last = nil
-      if let state = state(of: entry, painter) {
+      if let state = state(of: entry, renderer) {
         outputs.append(Output(rows: [state]))
         last = entry.id
       }
@@ -96,14 +96,14 @@ struct Feed {
   // MARK: what changed of what is shown
 
   /// The delivery states that moved (M4): of the questions, and of the owner's newest text.
-  private mutating func moved(_ entries: [Entry], _ painter: Painter) -> [Output] {
+  private mutating func moved(_ entries: [Entry], _ renderer: Renderer) -> [Output] {
     let newest = entries.last { $0.isMine && $0.isText }?.id
     var outputs: [Output] = []
     for entry in entries where states[entry.id] != .some(entry.delivery) {
       states[entry.id] = .some(entry.delivery)
       guard !entry.isText || entry.id == newest else { continue }
       let isBelow = last == entry.id
-      guard let row = state(of: entry, painter, isBelow: isBelow) else { continue }
+      guard let row = state(of: entry, renderer, isBelow: isBelow) else { continue }
       outputs.append(Output(rows: [row], replacesLast: isBelow))
       last = entry.id
     }
@@ -111,20 +111,20 @@ struct Feed {
   }
 
   private mutating func expiries(
-    _ entries: [Entry], of child: Person, _ painter: Painter
+    _ entries: [Entry], of child: Person, _ renderer: Renderer
   ) -> [Output] {
     var outputs: [Output] = []
     for case .question(let card) in entries.map(\.body)
-    where card.isExpired(painter.now) && expired.insert(card.header.id).inserted {
+    where card.isExpired(renderer.now) && expired.insert(card.header.id).inserted {
       // A bubble that is new says so itself.
       guard open[child.id]?.contains(card.header.id) ?? false else { continue }
       outputs.append(
-        Output(rows: note(card.header.id, painter.wording(.expiredLine), painter, .bad)))
+        Output(rows: note(card.header.id, renderer.wording(.expiredLine), renderer, .bad)))
       last = nil
     }
     open[child.id] = Set(
       entries.compactMap { entry in
-        guard case .question(let card) = entry.body, card.isOpen(painter.now) else { return nil }
+        guard case .question(let card) = entry.body, card.isOpen(renderer.now) else { return nil }
         return card.header.id
       })
     return outputs

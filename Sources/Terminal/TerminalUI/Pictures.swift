@@ -37,7 +37,7 @@ struct Pictures: Sendable {
       at: pictures, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     return try card.pictures.enumerated().map { index, picture in
       // The ending is that of what the bytes are, never a stranger's word.
-      let format = try Picture(bytes: picture.bytes).format
+      let format = try ImageHeader(bytes: picture.bytes).format
       let file = pictures.appendingPathComponent("\(number)-\(index + 1).\(format)")
       try PrivateFile.write(Data(picture.bytes), to: file)
       return file

@@ -23,7 +23,7 @@ extension Prompt {
   }
 }
 
-extension Painter {
+extension Renderer {
   /// The people asked about, in a sentence.
   func names(_ question: Question) -> String {
     guard case .communication(let people, _) = question.topic else { return "" }
@@ -56,23 +56,25 @@ struct ChoiceDialog: Dialog {
     }
   }
 
-  func opening(_ painter: Painter) -> [Row] {
+  func opening(_ renderer: Renderer) -> [Row] {
     let text =
       switch kind {
-      case .permission: painter.request(question, app)
-      case .acknowledge: painter.request(question, app, update: .updateNotice)
+      case .permission: renderer.request(question, app)
+      case .acknowledge: renderer.request(question, app, update: .updateNotice)
       case .alreadyAsked:
-        painter.text(painter.wording(.alreadyAsked, painter.names(question)), .bold)
+        renderer.text(renderer.wording(.alreadyAsked, renderer.names(question)), .bold)
       }
-    return [painter.rule(app.rawValue)] + text
-      + painter.menu(buttons.map { painter.wording($0.phrase) })
+    return [renderer.rule(app.rawValue)] + text
+      + renderer.menu(buttons.map { renderer.wording($0.phrase) })
   }
 
-  func label(_ painter: Painter) -> String { buttons.count == 1 ? "1 › " : "1–\(buttons.count) › " }
+  func label(_ renderer: Renderer) -> String {
+    buttons.count == 1 ? "1 › " : "1–\(buttons.count) › "
+  }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: buttons.count) else {
-      return unclear(painter, of: buttons.count)
+      return unclear(renderer, of: buttons.count)
     }
     return .done(.answer(buttons[index].answer))
   }
@@ -93,31 +95,31 @@ struct ComposeDialog: Dialog {
     names = question.topic.handles.map { _ in nil }
   }
 
-  func opening(_ painter: Painter) -> [Row] {
-    let to = painter.wording.list(guardians.map(\.displayName))
-    return [painter.rule(painter.wording(.composeTo, to))] + sheet(painter)
+  func opening(_ renderer: Renderer) -> [Row] {
+    let to = renderer.wording.list(guardians.map(\.displayName))
+    return [renderer.rule(renderer.wording(.composeTo, to))] + sheet(renderer)
   }
 
-  private func sheet(_ painter: Painter) -> [Row] {
-    let wording = painter.wording
+  private func sheet(_ renderer: Renderer) -> [Row] {
+    let wording = renderer.wording
     let buttons =
       [wording(.send), wording(.cancel)]
       + question.topic.handles.map { wording(.addName, $0.value) }
-    return painter.people(question) + painter.menu(buttons)
+    return renderer.people(question) + renderer.menu(buttons)
   }
 
-  func label(_ painter: Painter) -> String {
+  func label(_ renderer: Renderer) -> String {
     guard let naming else { return "1–\(names.count + 2) › " }
-    return painter.wording(.addName, question.topic.handles[naming].value) + " › "
+    return renderer.wording(.addName, question.topic.handles[naming].value) + " › "
   }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     if let naming {
       self.naming = nil
-      return .more(name(naming, line.trimmingSpaces) + sheet(painter))
+      return .more(name(naming, line.trimmingSpaces) + sheet(renderer))
     }
     switch index(line, of: names.count + 2) {
-    case nil: return unclear(painter, of: names.count + 2)
+    case nil: return unclear(renderer, of: names.count + 2)
     case 0?: return .done(.answer(.send(names: names)))
     case 1?: return .done(.answer(.cancel))
     case let index?:
@@ -164,39 +166,40 @@ struct TypePasscodeDialog: Dialog {
 
   var isHidden: Bool { choice != nil }
 
-  private func seconds(_ painter: Painter) -> Int64 {
-    max(0, until.milliseconds - painter.now.milliseconds + 999) / 1_000
+  private func seconds(_ renderer: Renderer) -> Int64 {
+    max(0, until.milliseconds - renderer.now.milliseconds + 999) / 1_000
   }
 
-  func opening(_ painter: Painter) -> [Row] {
-    var rows = [painter.rule(painter.wording(.approveInPerson))]
-    if wrong { rows += painter.text(painter.wording(.wrongPasscode), .bad) }
-    if !wrong { rows += painter.people(question) }
+  func opening(_ renderer: Renderer) -> [Row] {
+    var rows = [renderer.rule(renderer.wording(.approveInPerson))]
+    if wrong { rows += renderer.text(renderer.wording(.wrongPasscode), .bad) }
+    if !wrong { rows += renderer.people(question) }
     if choice == nil {
-      return rows + painter.menu(question.choices.map(painter.title) + [painter.wording(.cancel)])
+      return rows
+        + renderer.menu(question.choices.map(renderer.title) + [renderer.wording(.cancel)])
     }
-    return rows + painter.menu([(key: "⏎", label: painter.wording(.cancel))])
+    return rows + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }
 
-  func label(_ painter: Painter) -> String {
+  func label(_ renderer: Renderer) -> String {
     if choice == nil { return "1–\(question.choices.count + 1) › " }
-    let wait = seconds(painter)
+    let wait = seconds(renderer)
     return wait > 0
-      ? painter.wording(.tryAgainIn, "\(wait)") + " › " : painter.wording(.enterPasscode) + " › "
+      ? renderer.wording(.tryAgainIn, "\(wait)") + " › " : renderer.wording(.enterPasscode) + " › "
   }
 
-  mutating func take(_ line: String, _ painter: Painter) -> DialogStep {
+  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
     if choice == nil {
       let count = question.choices.count
-      guard let index = index(line, of: count + 1) else { return unclear(painter, of: count + 1) }
+      guard let index = index(line, of: count + 1) else { return unclear(renderer, of: count + 1) }
       guard index < count else { return .done(.answer(.cancel)) }
       choice = question.choices[index].id
-      return .more(painter.menu([(key: "⏎", label: painter.wording(.cancel))]))
+      return .more(renderer.menu([(key: "⏎", label: renderer.wording(.cancel))]))
     }
     if line.isEmpty { return .done(.answer(.cancel)) }
-    let wait = seconds(painter)
+    let wait = seconds(renderer)
     guard wait == 0 else {
-      return .more(painter.text(painter.wording(.tryAgainIn, "\(wait)"), .bad))
+      return .more(renderer.text(renderer.wording(.tryAgainIn, "\(wait)"), .bad))
     }
     return .done(.answer(.passcode(line, choice: choice)))
   }

@@ -13,10 +13,10 @@ extension TerminalSession {
     guard let timeline else { return }
     let child = pickedChild
     switch command {
-    case .help: say(painter.help(TerminalCommand.help(isGuardian: isGuardian)))
+    case .help: say(renderer.help(TerminalCommand.help(isGuardian: isGuardian)))
     case .list:
       for child in timeline.children {
-        say(painter.overview(timeline, of: child, numbers: feed.numbers))
+        say(renderer.overview(timeline, of: child, numbers: feed.numbers))
       }
     case .show: if let child { show(child) }
     case .quit: break
@@ -41,7 +41,7 @@ extension TerminalSession {
       await act(.setLimits(child: child.id, on: on))
     case .contact(let handle, let known):
       do throws(Problem) { try handle.validate() } catch {
-        return say(painter.text(wording(.notDone, "\(error.code)"), .bad))
+        return say(renderer.text(wording(.notDone, "\(error.code)"), .bad))
       }
       if let child { await act(.changeContact(child: child.id, handle, known: known)) }
     case .withdraw: if let child { withdraw(child) }
@@ -103,14 +103,14 @@ extension TerminalSession {
     guard let number else {
       if open.count == 1 { return open[0] }
       let text = open.isEmpty ? wording(.noOpenQuestions) : "Which one? " + numbers(open)
-      say(painter.text(text, .bad))
+      say(renderer.text(text, .bad))
       return nil
     }
     if let card = open.first(where: { feed.numbers[$0.header.id] == number }) { return card }
     if let id = feed.question(number), let card = closed(id, timeline) {
-      say(painter.text(outcome(of: card, timeline), .bad))
+      say(renderer.text(outcome(of: card, timeline), .bad))
     } else {
-      say(painter.text("Which one? " + numbers(open), .bad))
+      say(renderer.text("Which one? " + numbers(open), .bad))
     }
     return nil
   }
@@ -138,7 +138,7 @@ extension TerminalSession {
     if let seq = timeline?.link.conversations[child.id]?.questions[question.id]?.seq {
       await act(.seen(child: child.id, seq: seq))
     }
-    open(ReviewDialog(card: card, child: child, titles: question.choices.map(painter.title)))
+    open(ReviewDialog(card: card, child: child, titles: question.choices.map(renderer.title)))
   }
 
   private func handOut(_ card: Card) {
@@ -147,10 +147,10 @@ extension TerminalSession {
       let files = try Pictures.write(card, number: number, in: host.configuration.directory)
       say(
         zip(card.pictures, files).flatMap { picture, file in
-          painter.text(painter.line(of: picture), .faint) + painter.text(file.path)
+          renderer.text(renderer.line(of: picture), .faint) + renderer.text(file.path)
         })
     } catch {
-      say(painter.text("\(error)", .bad))
+      say(renderer.text("\(error)", .bad))
     }
   }
 
@@ -182,14 +182,14 @@ extension TerminalSession {
   private func listChildren() {
     say(
       (timeline?.children ?? []).enumerated().flatMap { index, child in
-        painter.hanging(Row("\(index + 1) ", .key), child.displayName)
+        renderer.hanging(Row("\(index + 1) ", .key), child.displayName)
       })
   }
 
   private func withdraw(_ child: Person) {
     let conversation = timeline?.link.conversations[child.id] ?? Conversation()
     let known = KnownHandle.all(in: conversation)
-    guard !known.isEmpty else { return say(painter.text(wording(.noKnownContacts), .faint)) }
+    guard !known.isEmpty else { return say(renderer.text(wording(.noKnownContacts), .faint)) }
     open(WithdrawDialog(child: child, known: known))
   }
 

@@ -13,7 +13,7 @@ extension TerminalSession {
       roster.persons.flatMap { person in
         let devices = roster.devices.filter { $0.person == person.id }.map { "\($0.id.rawValue)" }
         let text = devices.isEmpty ? "no device" : "devices " + devices.joined(separator: ", ")
-        return painter.hanging(Row("\(person.displayName) ", .key), "\(person.role), \(text)")
+        return renderer.hanging(Row("\(person.displayName) ", .key), "\(person.role), \(text)")
       })
   }
 
@@ -26,12 +26,12 @@ extension TerminalSession {
     invited[ticket.publicKey] = person.id
     await act(.invite(ticket.invitation(for: person.id, until: .now + Self.invitationTime)))
     let code = JoinCode(ticket, from: credential)
-    if let picture = QRCode(code.text), picture.columns <= painter.columns {
+    if let picture = QRCode(code.text), picture.columns <= renderer.columns {
       say(picture.rows.map { Row($0, .paper) })
     }
     let agent = person.role.isGuardian ? "parent-agent" : "child-agent"
-    say(painter.text(code.text, .key))
-    say(painter.text("On the new device: \(agent) join --credential FILE, and this code.", .faint))
+    say(renderer.text(code.text, .key))
+    say(renderer.text("On the new device: \(agent) join --credential FILE, and this code.", .faint))
   }
 
   /// A device has the code of an invitation: of one of this session it is let in.
@@ -40,7 +40,7 @@ extension TerminalSession {
       let member = link.roster.person(person)
     else { return }
     await act(.setRoster(link.roster(adding: join, of: person)))
-    say(painter.text("\(member.displayName)'s new device joins.", .good))
+    say(renderer.text("\(member.displayName)'s new device joins.", .good))
   }
 
   func addMember(_ role: Role, _ name: String) async {

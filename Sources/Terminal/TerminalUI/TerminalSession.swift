@@ -35,7 +35,7 @@ package actor TerminalSession: Service {
   static let invitationTime: Int64 = 15 * 60_000
   /// For whom the codes are that this session has shown and nobody has used.
   var invited: [[UInt8]: PersonID] = [:]
-  private var facts: Facts?
+  private var facts: FamilySummary?
   private var isConnected: Bool?
   /// Whether it was said that the family does not know the device; each try says so anew.
   private var isShutOut = false
@@ -55,8 +55,10 @@ package actor TerminalSession: Service {
     self.wording = wording
   }
 
-  var painter: Painter { Painter(wording, columns: console.columns, now: .now, pictures: pictures) }
-  var timeline: Timeline? { view.map { Timeline(link: $0.link, painter: painter) } }
+  var renderer: Renderer {
+    Renderer(wording, columns: console.columns, now: .now, pictures: pictures)
+  }
+  var timeline: Timeline? { view.map { Timeline(link: $0.link, renderer: renderer) } }
   var isGuardian: Bool { view?.isGuardian ?? false }
 
   package func run() async throws {
@@ -91,7 +93,7 @@ package actor TerminalSession: Service {
     case .prompt(let prompt, let reply): open(prompt.dialog(received: .now), reply)
     case .picture(let picture, let verdict): found(verdict, in: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
-    case .passcode(nil): say(painter.text(wording(.passcodeLength), .bad))
+    case .passcode(nil): say(renderer.text(wording(.passcodeLength), .bad))
     }
     showPrompt()
     if case .input = event { console.proceed() }
@@ -108,7 +110,7 @@ package actor TerminalSession: Service {
 
   private func showPrompt() {
     if let dialog = dialogs.first?.dialog {
-      return console.prompt(dialog.label(painter), hidden: dialog.isHidden)
+      return console.prompt(dialog.label(renderer), hidden: dialog.isHidden)
     }
     guard let view else { return }
     let child = isGuardian ? pickedChild.map { " → \($0.displayName)" } ?? "" : ""
@@ -120,13 +122,13 @@ package actor TerminalSession: Service {
     responder.looked()
     guard let now = await host.view(of: address) else { return }
     if view == nil {
-      say([painter.rule("permission-relay")] + painter.text(wording(.youAre, now.name), .bold))
-      say(painter.text("? lists the commands", .faint))
+      say([renderer.rule("permission-relay")] + renderer.text(wording(.youAre, now.name), .bold))
+      say(renderer.text("? lists the commands", .faint))
     }
     view = now
     guard let timeline else { return }
     connection(now)
-    let outputs = feed.update(timeline, painter, isGuardian: isGuardian)
+    let outputs = feed.update(timeline, renderer, isGuardian: isGuardian)
     for output in outputs { console.show(output.rows, replacing: output.replacesLast) }
     check(timeline)
     news(timeline)
@@ -136,7 +138,7 @@ package actor TerminalSession: Service {
 
   /// The end of the child's conversation once more.
   func showAgain(_ child: Person, _ timeline: Timeline) -> [Row] {
-    feed.again(child, timeline, painter, isGuardian: isGuardian)
+    feed.again(child, timeline, renderer, isGuardian: isGuardian)
   }
 
   /// Has the pictures of open questions checked, on other threads.
@@ -156,7 +158,7 @@ package actor TerminalSession: Service {
     guard let timeline, pictures.isClean(picture) else { return }
     for card in timeline.children.flatMap({ timeline.openCards(of: $0.id) })
     where card.pictures.contains(picture) {
-      say(feed.note(card.header.id, painter.line(of: picture), painter))
+      say(feed.note(card.header.id, renderer.line(of: picture), renderer))
     }
   }
 
@@ -164,17 +166,17 @@ package actor TerminalSession: Service {
     guard now.isConnected != isConnected, isConnected != nil || now.isConnected else { return }
     isConnected = now.isConnected
     connectedAt = .now
-    say(painter.centred(wording(now.isConnected ? .connected : .notConnected)))
+    say(renderer.centred(wording(now.isConnected ? .connected : .notConnected)))
   }
 
   /// What comes while the device catches up is no news; that is over when the person does something.
   private func news(_ timeline: Timeline, isSettled: Bool = false) {
-    let new = Facts(timeline)
+    let new = FamilySummary(timeline)
     if let old = facts {
-      let rows = new.news(since: old, painter)
+      let rows = new.news(since: old, renderer)
       if !rows.isEmpty { say(rows) }
     } else if timeline.link.roster.persons.isEmpty
-      || !isSettled && connectedAt + Self.settling > painter.now
+      || !isSettled && connectedAt + Self.settling > renderer.now
     {
       return
     }
@@ -191,7 +193,7 @@ package actor TerminalSession: Service {
   private func begin() {
     guard let dialog = dialogs.first?.dialog else { return console.restore(draft) }
     if draft.isEmpty { draft = console.draft() }
-    say(dialog.opening(painter))
+    say(dialog.opening(renderer))
   }
 
   private func finish(_ result: DialogResult) async {
@@ -218,11 +220,11 @@ package actor TerminalSession: Service {
     guard let review = dialogs.first?.dialog as? ReviewDialog else { return }
     let conversation = timeline.link.conversations[review.child.id]
     guard let state = conversation?.questions[review.card.header.id],
-      !Card(state).isOpen(painter.now)
+      !Card(state).isOpen(renderer.now)
     else { return }
     dialogs.removeFirst()
     if let answer = timeline.answer(to: Card(state)) {
-      say(painter.text(wording(.alreadyAnswered, answer.by, answer.title), .question))
+      say(renderer.text(wording(.alreadyAnswered, answer.by, answer.title), .question))
     }
     begin()
     draft = ""
@@ -242,7 +244,7 @@ package actor TerminalSession: Service {
       }
     }
     if !dialogs.isEmpty {
-      switch dialogs[0].dialog.take(line, painter) {
+      switch dialogs[0].dialog.take(line, renderer) {
       case .more(let rows): say(rows)
       case .done(let result): await finish(result)
       }
@@ -250,7 +252,7 @@ package actor TerminalSession: Service {
     }
     if line.trimmingSpaces.isEmpty { return true }
     guard let command = TerminalCommand(line, isGuardian: isGuardian) else {
-      say(painter.text("That is no command: ? lists them.", .bad))
+      say(renderer.text("That is no command: ? lists them.", .bad))
       return true
     }
     if command == .quit { return false }
@@ -269,15 +271,15 @@ package actor TerminalSession: Service {
       let question = timeline.link.conversations[timeline.link.personID]?.questions[id]?.question
       let title = timeline.title(of: choice, in: question)
       say(
-        painter.hanging(
+        renderer.hanging(
           Row("◆ ", .question), wording(.decidedNotice, timeline.name(guardian), title), .bold))
     case .refused(let command, let problem):
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
-    case .noPasscode: say(painter.text(wording(.noPasscode), .bad))
+    case .noPasscode: say(renderer.text(wording(.noPasscode), .bad))
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
-      say(painter.hanging(Row("◆ ", .question), text, .bold))
-    case .shutOut: if !wasShutOut { say(painter.text(wording(.notInFamily), .bad)) }
+      say(renderer.hanging(Row("◆ ", .question), text, .bold))
+    case .shutOut: if !wasShutOut { say(renderer.text(wording(.notInFamily), .bad)) }
     // These have a line in the conversation.
     case .decided, .message, .reminded, .withdrawn, .disbelieved, .appDisbelieves: break
     case .wantsToJoin(let join): await self.join(join)
@@ -302,7 +304,7 @@ package actor TerminalSession: Service {
     case .noPasscode: text = wording(.noPasscode)
     default: break
     }
-    say(painter.text(text, .bad))
+    say(renderer.text(text, .bad))
     return true
   }
 }

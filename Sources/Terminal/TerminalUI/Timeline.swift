@@ -57,7 +57,7 @@ struct Entry: Hashable, Sendable {
 /// Makes entries of what a device knows.
 struct Timeline {
   let link: DeviceLink
-  let painter: Painter
+  let renderer: Renderer
 
   /// The conversations that the device's owner takes part in.
   var children: [Person] {
@@ -75,7 +75,7 @@ struct Timeline {
 
   /// The questions that can be answered, in their order.
   func openCards(of child: PersonID) -> [Card] {
-    (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(painter.now) }
+    (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(renderer.now) }
   }
 
   func entries(of child: PersonID) -> [Entry] {
@@ -123,13 +123,13 @@ struct Timeline {
       default: return nil
       }
       return Entry(
-        id: id, child: child, seq: nil, author: name(link.personID), isMine: true, at: painter.now,
+        id: id, child: child, seq: nil, author: name(link.personID), isMine: true, at: renderer.now,
         body: body, delivery: .sending)
     }
   }
 
   /// The choice's title, or its id where the question cannot be opened.
   func title(of choice: ChoiceHeader, in question: Question?) -> String {
-    question?.choices.first { $0.id == choice.id }.map(painter.title) ?? choice.id
+    question?.choices.first { $0.id == choice.id }.map(renderer.title) ?? choice.id
   }
 }

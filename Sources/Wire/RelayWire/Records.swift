@@ -99,7 +99,7 @@ extension DeviceRecord {
       let standing = try Wire.parse(PBAppStanding.self, value)
       return .app(
         AppID(try text(key)),
-        AppStanding(
+        AppProgress(
           registered: standing.registered, acknowledged: standing.acknowledged,
           head: standing.head))
     case 6:

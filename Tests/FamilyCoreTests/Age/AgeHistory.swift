@@ -83,7 +83,7 @@ struct AgeHistory {
   }
 
   func play(born: Account.Day) -> [Seen] {
-    var rig = AgeRig(
+    var rig = AgeFixture(
       born: born, today: steps[0].day, region: region, isInFamily: isInFamily, sharing: sharing,
       declaration: declaration)
     var seen: [Seen] = []

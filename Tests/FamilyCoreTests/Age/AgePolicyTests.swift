@@ -4,8 +4,8 @@ import Testing
 
 private let today = day(2026, 11, 21)
 
-private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> AgeRig {
-  var rig = AgeRig(born: day(2026 - age, 5, 17), today: today)
+private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) -> AgeFixture {
+  var rig = AgeFixture(born: day(2026 - age, 5, 17), today: today)
   change(&rig)
   return rig
 }
@@ -20,9 +20,9 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
   }
 
   @Test("D3: at a gate, and the day before the birthday at it") func edges() throws {
-    var sixteen = AgeRig(born: day(2010, 11, 21), today: today)
+    var sixteen = AgeFixture(born: day(2010, 11, 21), today: today)
     #expect(try sixteen.bounds(13, 16) == [16, nil])
-    var fifteen = AgeRig(born: day(2010, 11, 22), today: today)
+    var fifteen = AgeFixture(born: day(2010, 11, 22), today: today)
     #expect(try fifteen.bounds(13, 16) == [13, 15])
   }
 
@@ -110,13 +110,13 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
   @Test("D6: the app's own setting is above the person's, and changes take effect at once")
   func perApp() throws {
     var rig = rig(14)
-    rig.policy.settings.apps[AgeRig.app] = .askFirst
+    rig.policy.settings.apps[AgeFixture.app] = .askFirst
     rig.shares = false
     #expect(try rig.ask(13, 16) == nil)
     #expect(rig.prompts == 1)
-    rig.policy.settings.apps[AgeRig.app] = .always
+    rig.policy.settings.apps[AgeFixture.app] = .always
     #expect(try rig.ask(13, 16) != nil)
-    rig.policy.settings.apps[AgeRig.app] = .never
+    rig.policy.settings.apps[AgeFixture.app] = .never
     #expect(try rig.ask(13, 16) == nil)
     rig.policy.settings.apps = [AppID("example.other"): .never]
     #expect(try rig.ask(13, 16) != nil)
@@ -135,7 +135,7 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
     throws
   {
     // Sixteen on 17 May.
-    var rig = AgeRig(born: day(2011, 5, 17), today: today)
+    var rig = AgeFixture(born: day(2011, 5, 17), today: today)
     #expect(try rig.bounds(13, 16) == [13, 15])
     for later in [day(2027, 5, 16), day(2027, 5, 17), day(2027, 11, 20)] {
       rig.policy.today = later
@@ -171,7 +171,7 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
   @Test("D8: a year later the age counts as of the first answer's day, whenever the app asks")
   func anchor() throws {
     // Sixteen on 1 January; the app asks on 21 November, and a year later first on 2 January.
-    var rig = AgeRig(born: day(2012, 1, 1), today: day(2026, 11, 21))
+    var rig = AgeFixture(born: day(2012, 1, 1), today: day(2026, 11, 21))
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.today = day(2028, 1, 2)
     #expect(rig.age == 16)
@@ -183,8 +183,8 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
   @Test("D8: an answer on 29 February has its anniversary on 1 March, and gives no birthday away")
   func leapAnchor() throws {
     // Both are 13 on the day of the answer; one has the birthday on the anniversary itself.
-    var first = AgeRig(born: day(2010, 3, 1), today: day(2024, 2, 29))
-    var second = AgeRig(born: day(2010, 9, 9), today: day(2024, 2, 29))
+    var first = AgeFixture(born: day(2010, 3, 1), today: day(2024, 2, 29))
+    var second = AgeFixture(born: day(2010, 9, 9), today: day(2024, 2, 29))
     for today in [day(2024, 2, 29), day(2025, 2, 28), day(2025, 3, 1), day(2026, 3, 1)] {
       first.policy.today = today
       second.policy.today = today
@@ -205,7 +205,7 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
   }
 
   @Test("D8: a clock that goes back keeps the answer") func clockBack() throws {
-    var rig = AgeRig(born: day(2011, 5, 17), today: day(2027, 11, 21), sharing: .askFirst)
+    var rig = AgeFixture(born: day(2011, 5, 17), today: day(2027, 11, 21), sharing: .askFirst)
     #expect(try rig.bounds(13, 16) == [16, nil])
     for earlier in [day(2027, 11, 20), day(2026, 1, 1), day(1970, 1, 1)] {
       rig.policy.today = earlier
@@ -224,17 +224,17 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
       }
     }
     #expect(refused == .tooMany)
-    #expect(rig.state.memory(AgeRig.app).answers.count == Limits.ageAnswers)
+    #expect(rig.state.memory(AgeFixture.app).answers.count == Limits.ageAnswers)
     // What was told stays told.
     #expect(try rig.bounds(1, 8) == [8, nil])
   }
 
   @Test("D9: share again gives the present range") func shareAgain() throws {
-    var rig = AgeRig(born: day(2011, 5, 17), today: today)
+    var rig = AgeFixture(born: day(2011, 5, 17), today: today)
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.today = day(2027, 6, 1)
     #expect(try rig.bounds(13, 16) == [13, 15])
-    rig.state.note(.ageMemory(AgeRig.app, nil))
+    rig.state.note(.ageMemory(AgeFixture.app, nil))
     #expect(try rig.bounds(13, 16) == [16, nil])
   }
 
@@ -249,7 +249,7 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
     for sharing in AgeSharing.allCases {
       var rig = rig(14) { $0.policy.account.region = "US-TX" }
       rig.policy.settings.sharing = sharing
-      rig.policy.settings.apps[AgeRig.app] = sharing
+      rig.policy.settings.apps[AgeFixture.app] = sharing
       #expect(try rig.bounds(13, 16) == [13, 15])
       #expect(rig.prompts == 0 && rig.notices == 1)
     }
@@ -261,7 +261,7 @@ private func rig(_ age: Int32, _ change: (inout AgeRig) -> Void = { _ in }) -> A
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.account.birthdate = day(2012, 5, 18)
     rig.state.corrected(day(2012, 5, 18))
-    #expect(rig.state.apps == [AgeRig.app])
+    #expect(rig.state.apps == [AgeFixture.app])
     rig.policy.account.birthdate = day(2016, 5, 17)
     rig.state.corrected(day(2016, 5, 17))
     #expect(rig.state.apps == [])

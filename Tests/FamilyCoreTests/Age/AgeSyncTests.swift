@@ -25,12 +25,12 @@ private struct Offline {
 @Suite struct AgeSyncTests {
   @Test("D10: events that are believed late, in any order, lead to the same")
   func late() {
-    let rig = { AgeRig(born: day(2012, 5, 17), today: day(2026, 11, 21)) }
+    let rig = { AgeFixture(born: day(2012, 5, 17), today: day(2026, 11, 21)) }
     func answer(_ gates: Int32..., on today: Account.Day) -> AgeLog.Entry {
       var rig = rig()
       rig.policy.today = today
       _ = try? rig.ask(gates)
-      return .note(.ageMemory(AgeRig.app, rig.state.memory(AgeRig.app).answers[0]))
+      return .note(.ageMemory(AgeFixture.app, rig.state.memory(AgeFixture.app).answers[0]))
     }
     let entries: [AgeLog.Entry] = [
       .born(day(2012, 5, 17)), answer(13, 16, on: day(2026, 11, 21)),
@@ -50,7 +50,7 @@ private struct Offline {
       return log.state
     }
     let expected = log(Array(entries.indices))
-    #expect(expected.settings.sharing == .always && expected.apps == [AgeRig.app])
+    #expect(expected.settings.sharing == .always && expected.apps == [AgeFixture.app])
     var source = IDSource(seed: 3)
     for _ in 0..<200 {
       var order = Array(entries.indices)
@@ -68,7 +68,7 @@ private struct Offline {
       var source = IDSource(seed: seed)
       var devices = [Offline(), Offline()]
       var log: [Content] = []
-      var rig = AgeRig(
+      var rig = AgeFixture(
         born: history.born, today: history.steps[0].day, region: history.region,
         isInFamily: history.isInFamily)
       for (day, step) in history.steps {
@@ -77,10 +77,11 @@ private struct Offline {
         guard case .ask(let gates) = step else { continue }
         // Their clocks and time zones differ by a day.
         rig.policy.today = day.adding(Int64(index))
-        let memory = devices[index].state.memory(AgeRig.app)
-        guard case .share(let answer, _)? = try? rig.policy.decide(gates, of: AgeRig.app, memory)
+        let memory = devices[index].state.memory(AgeFixture.app)
+        guard
+          case .share(let answer, _)? = try? rig.policy.decide(gates, of: AgeFixture.app, memory)
         else { continue }
-        devices[index].pending.append(.ageMemory(AgeRig.app, answer))
+        devices[index].pending.append(.ageMemory(AgeFixture.app, answer))
       }
       if devices.allSatisfy({ !$0.pending.isEmpty }) { conflicts += 1 }
       devices[0].sync(&log)
@@ -91,7 +92,7 @@ private struct Offline {
         return
       }
       // The same is given on both, and nobody is asked again.
-      for answer in devices[0].state.memory(AgeRig.app).answers.suffix(1) {
+      for answer in devices[0].state.memory(AgeFixture.app).answers.suffix(1) {
         rig.policy.today = answer.day
         rig.state = devices[0].state
         let first = try rig.ask(answer.gates)

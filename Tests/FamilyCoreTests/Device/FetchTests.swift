@@ -77,7 +77,7 @@ import Testing
     #expect(
       Reply.page(conversation, events, more: true, upTo: 9)
         == .page(conversation, events, more: true))
-    var home = Home()
+    var home = RelayMachineFixture()
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
     let effects = home.send(31, .fetch(.conversation(PersonID(3)), after: 0))
     #expect(

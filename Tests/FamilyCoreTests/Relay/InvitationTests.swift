@@ -4,7 +4,9 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct InvitationTests {
-  private func invite(_ number: UInt8, _ person: UInt32, _ home: Home, lasting: Int64 = 60_000)
+  private func invite(
+    _ number: UInt8, _ person: UInt32, _ home: RelayMachineFixture, lasting: Int64 = 60_000
+  )
     -> Command
   {
     .invite(
@@ -14,7 +16,7 @@ import Testing
   }
 
   @Test("F3: guardians invite; only the organizer invites a device of the organizer's") func who() {
-    var home = Home()
+    var home = RelayMachineFixture()
     #expect(home.command(30, invite(1, 3, home)) == .failure(.notPermitted))
     #expect(home.command(50, invite(1, 5, home)) == .failure(.notPermitted))
     #expect(home.command(0, invite(1, 3, home)) == .failure(.notPermitted))
@@ -30,7 +32,7 @@ import Testing
   }
 
   @Test("F3: invitations are few, and short") func bounds() {
-    var home = Home()
+    var home = RelayMachineFixture()
     #expect(home.command(10, invite(1, 3, home, lasting: 0)) == .failure(.expirationInThePast))
     let tooLong = invite(1, 3, home, lasting: Limits.invitationTime + 1)
     #expect(home.command(10, tooLong) == .failure(.tooLarge))

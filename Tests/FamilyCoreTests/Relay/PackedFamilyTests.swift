@@ -7,12 +7,12 @@ import Testing
 @Suite struct PackedFamilyTests {
   @Test("a family is the same after it was packed, whatever happened in it", arguments: 1...6)
   func histories(seed: UInt64) throws {
-    var home = Home()
+    var home = RelayMachineFixture()
     // One is open at a time: whenever the neighbours are looked at, the family is packed.
     home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, open: 1)
     let neighbours = FamilyID(8)
     home.relay.load(neighbours, events: [], cursors: [], now: home.now)
-    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     var source = IDSource(seed: seed)
     for number in 1...400 {
       home.now = home.now + Int64(source.next() % 100_000)
@@ -24,20 +24,20 @@ import Testing
           Cursor($0, delivered: source.next() % 200, read: source.next() % 200)
         }
         _ = home.send(device, .attach(cursors))
-      case 1: home.relay.know(id, seq: source.next() % 2 == 0 ? nil : 7, in: Home.id)
+      case 1: home.relay.know(id, seq: source.next() % 2 == 0 ? nil : 7, in: RelayMachineFixture.id)
       case 2: _ = home.relay.step(.timer, now: home.now)
       default:
         let command = command(&source, home.now)
         _ = home.command(command.device, command.command, id: id)
       }
-      let before = home.relay.families[home.relay.families.place(of: Home.id)!]
-      #expect(home.relay.families.isOpen(Home.id) || number == 1)
+      let before = home.relay.families[home.relay.families.place(of: RelayMachineFixture.id)!]
+      #expect(home.relay.families.isOpen(RelayMachineFixture.id) || number == 1)
       _ = home.relay.step(
         .subscribed(neighbours, .family, generation: 0, key: []), now: home.now)
-      #expect(!home.relay.families.isOpen(Home.id))
-      let after = home.relay.families[home.relay.families.place(of: Home.id)!]
+      #expect(!home.relay.families.isOpen(RelayMachineFixture.id))
+      let after = home.relay.families[home.relay.families.place(of: RelayMachineFixture.id)!]
       #expect(after == before, "seed \(seed)")
-      _ = home.relay.needsResult(of: id, in: Home.id)
+      _ = home.relay.needsResult(of: id, in: RelayMachineFixture.id)
     }
     #expect(home.log.count > 20)
   }
@@ -48,9 +48,11 @@ import Testing
     var family = RelayMachine.Family(
       state: FamilyState(resultsKept: .max), used: Instant(milliseconds: .min))
     family.state.invitations.add(
-      Invitation(key: key(1), person: PersonID(2), expires: Home.start), Home.start)
+      Invitation(key: key(1), person: PersonID(2), expires: RelayMachineFixture.start),
+      RelayMachineFixture.start)
     family.state.invitations.add(
-      Invitation(key: key(3), person: PersonID(.max), expires: Home.start), Home.start)
+      Invitation(key: key(3), person: PersonID(.max), expires: RelayMachineFixture.start),
+      RelayMachineFixture.start)
     family.state.invitations.use(
       JoinRequest(
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
@@ -70,20 +72,21 @@ import Testing
 
   @Test("an idle family of three devices that asked ten times takes less than a kilobyte")
   func size() throws {
-    var home = Home()
-    var roster = Home.roster
+    var home = RelayMachineFixture()
+    var roster = RelayMachineFixture.roster
     roster.persons.removeLast(2)
     roster.devices = [10, 20, 30].map {
       Device(
-        id: DeviceID($0), person: PersonID($0 / 10), publicKey: Home.key($0),
-        signingKey: Home.key($0 + 1), agreementKey: Home.key($0 + 2))
+        id: DeviceID($0), person: PersonID($0 / 10), publicKey: RelayMachineFixture.key($0),
+        signingKey: RelayMachineFixture.key($0 + 1), agreementKey: RelayMachineFixture.key($0 + 2))
     }
     let other = FamilyID(9)
     home.relay.load(other, events: [], cursors: [], now: home.now)
     var family = RelayMachine.Family(state: FamilyState(resultsKept: 64), used: home.now)
     family.state.roster = roster
     for number in 1...10 {
-      let question = Home.question(UInt64(number), child: 3, about: [1, 2, 3, 4, 5, 6, 7, 8])
+      let question = RelayMachineFixture.question(
+        UInt64(number), child: 3, about: [1, 2, 3, 4, 5, 6, 7, 8])
       let header = Event(
         seq: UInt64(2 * number), previous: 0, audience: .conversation(PersonID(3)),
         command: CommandID(high: UInt64(number), low: 1), device: DeviceID(30), at: home.now,
@@ -104,12 +107,12 @@ import Testing
   {
     let number = source.next() % 12
     let child = PersonID(UInt32(3 + source.next() % 2))
-    let question = Home.question(
+    let question = RelayMachineFixture.question(
       number, child: child.rawValue, about: [UInt8(source.next() % 4)],
       expiration: source.next() % 3 == 0 ? now + Int64(source.next() % 500_000) : nil)
     switch source.next() % 12 {
     case 0...4: return (child.rawValue * 10, .ask(question, .sealed([])))
-    case 5...6: return (20, Home.answer(number, "approve"))
+    case 5...6: return (20, RelayMachineFixture.answer(number, "approve"))
     case 7: return (child.rawValue * 10, .cancel(question.id))
     case 8: return (10, .setLimits(child: child, on: source.next() % 4 != 0))
     case 9:
@@ -121,7 +124,7 @@ import Testing
         publicKey: [UInt8](repeating: 2, count: 32))
       return (10, .setPasscode(passcode))
     default:
-      var roster = Home.roster
+      var roster = RelayMachineFixture.roster
       if source.next() % 2 == 0 { roster.devices.removeLast() }
       return (0, .setRoster(roster))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct RelayDeliveryTests {
-  var home = Home()
+  var home = RelayMachineFixture()
   let conversation = Audience.conversation(PersonID(3))
 
   mutating func timer() -> [RelayMachine.Effect] {
@@ -35,7 +35,7 @@ import Testing
 
   @Test("M4: a receipt goes out when a guardian's device first has or reads what the child wrote")
   mutating func receipts() {
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     func receipts(_ effects: [RelayMachine.Effect]) -> [Receipt] {
       effects.compactMap {
         if case .broadcast(_, _, _, .receipt(_, let receipt)) = $0 { receipt } else { nil }
@@ -56,8 +56,8 @@ import Testing
     "M4: who answers has got and seen the question, so no receipt follows; what comes later has one"
   )
   mutating func answered() {
-    _ = home.ask(Home.question(1))
-    _ = home.command(20, .answer(Home.question(1).id, choice: "approve"))
+    _ = home.ask(RelayMachineFixture.question(1))
+    _ = home.command(20, .answer(RelayMachineFixture.question(1).id, choice: "approve"))
     func receipts(_ effects: [RelayMachine.Effect]) -> Int {
       effects.count { if case .broadcast(_, _, _, .receipt) = $0 { true } else { false } }
     }
@@ -65,9 +65,9 @@ import Testing
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
     #expect(receipts(acknowledge(20, 4)) == 1)
     // What the child wrote after the question is not answered with it.
-    _ = home.ask(Home.question(2))
+    _ = home.ask(RelayMachineFixture.question(2))
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
-    _ = home.command(10, .answer(Home.question(2).id, choice: "approve"))
+    _ = home.command(10, .answer(RelayMachineFixture.question(2).id, choice: "approve"))
     #expect(receipts(acknowledge(20, 7, read: 7)) == 1)
   }
 
@@ -79,7 +79,8 @@ import Testing
     func effects(_ request: Request) -> [RelayMachine.Effect] {
       home.relay.step(
         .request(
-          Home.address(30), key: Home.key(30), administrator: false, id: 0, request),
+          RelayMachineFixture.address(30), key: RelayMachineFixture.key(30), administrator: false,
+          id: 0, request),
         now: home.now)
     }
     func replies(_ effects: [RelayMachine.Effect]) -> [Reply] {
@@ -96,11 +97,11 @@ import Testing
 
   @Test("M5: cursors move forward only, never beyond the head, and only of one's own audiences")
   mutating func cursors() {
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     let device = DeviceID(20)
     #expect(
       acknowledge(20, 99, read: 99).first
-        == .cursor(Home.id, device, Cursor(conversation, delivered: 2, read: 2)))
+        == .cursor(RelayMachineFixture.id, device, Cursor(conversation, delivered: 2, read: 2)))
     #expect(acknowledge(20, 1) == [])
     #expect(acknowledge(40, 2) == [])
     #expect(acknowledge(50, 2) == [])
@@ -108,9 +109,9 @@ import Testing
   }
 
   @Test("M5: a device that was off line fetches what it missed") mutating func fetch() {
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     let effects = home.send(20, .fetch(conversation, after: 0))
-    guard case .page(Home.address(20), _, conversation, 0, 2) = effects.first else {
+    guard case .page(RelayMachineFixture.address(20), _, conversation, 0, 2) = effects.first else {
       Issue.record("\(effects)")
       return
     }
@@ -120,7 +121,7 @@ import Testing
   mutating func republish() {
     #expect(timer() == [])
     for device: UInt32 in [10, 30] { attach(device) }
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     _ = acknowledge(30, 2)
     var times: [Int64] = []
     let asked = home.now
@@ -131,7 +132,8 @@ import Testing
       #expect(
         effects == [
           .republish(
-            Home.id, generation: 0, conversation, after: 0, limit: Readers.republishEvents)
+            RelayMachineFixture.id, generation: 0, conversation, after: 0,
+            limit: DeliveryTracker.republishEvents)
         ])
     }
     let waits = zip(times, [0] + times).map { $0 - $1 }
@@ -144,17 +146,17 @@ import Testing
 
   @Test("R1: what is younger than a wait is not late") mutating func young() {
     attach(10)
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     home.now = home.now + 249
     _ = acknowledge(10, 2)
-    _ = home.ask(Home.question(2))
+    _ = home.ask(RelayMachineFixture.question(2))
     #expect(timer() == [])
     #expect(timer().count == 1)
   }
 
   @Test("R1: a device that says nothing for long is not waited for") mutating func silence() {
     attach(10)
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     var count = 0
     while home.relay.deadline != nil, count < 100 {
       _ = timer()
@@ -162,8 +164,8 @@ import Testing
     }
     #expect(count < 10)
     // It is looked after again as soon as it speaks, also when the family was evicted in between.
-    home.relay.evict(Home.id)
-    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    home.relay.evict(RelayMachineFixture.id)
+    home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     _ = home.send(10, .ping)
     #expect(timer().contains { if case .republish = $0 { true } else { false } })
   }
@@ -172,14 +174,14 @@ import Testing
   mutating func latePing() {
     _ = timer()
     attach(10)
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     #expect(home.reply(10, .ping) == .attached(home.channels(10)))
     _ = acknowledge(10, 2)
     #expect(home.reply(10, .ping) == .pong)
   }
 
   @Test("R1: nobody attached: no timer stays") mutating func nobody() {
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     #expect(timer() == [])
     #expect(home.relay.deadline == nil)
   }

@@ -4,18 +4,18 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct RelayFamilyTests {
-  var home = Home()
+  var home = RelayMachineFixture()
   let child = PersonID(3)
 
   @Test("F1: only the administrator makes a family, and it must be well formed")
   mutating func found() {
-    home = Home(founded: false)
-    #expect(home.command(10, .setRoster(Home.roster)) == .failure(.notEnrolled))
-    var noOrganizer = Home.roster
+    home = RelayMachineFixture(founded: false)
+    #expect(home.command(10, .setRoster(RelayMachineFixture.roster)) == .failure(.notEnrolled))
+    var noOrganizer = RelayMachineFixture.roster
     noOrganizer.persons.removeFirst()
     #expect(home.command(0, .setRoster(noOrganizer)) == .failure(.badFamily))
-    #expect(home.command(0, .setRoster(Home.roster)) == .success(1))
-    #expect(home.command(10, .setRoster(Home.roster)) == .failure(.notPermitted))
+    #expect(home.command(0, .setRoster(RelayMachineFixture.roster)) == .success(1))
+    #expect(home.command(10, .setRoster(RelayMachineFixture.roster)) == .failure(.notPermitted))
   }
 
   @Test(
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test("F3: every device of a person has its audiences, with heads") mutating func attach() {
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     func names(_ reply: Reply?) -> [Audience] {
       guard case .attached(let channels) = reply else { return [] }
       return channels.map(\.audience)
@@ -83,15 +83,17 @@ import Testing
   @Test("F3: unknown family, unknown device and wrong key get one and the same answer")
   mutating func notEnrolled() {
     #expect(home.reply(99, .ping) == .failed(.notEnrolled))
-    #expect(home.reply(30, .ping, key: Home.key(40)) == .failed(.notEnrolled))
+    #expect(home.reply(30, .ping, key: RelayMachineFixture.key(40)) == .failed(.notEnrolled))
     let other = DeviceAddress(family: FamilyID(8), device: DeviceID(30))
     home.relay.load(other.family, events: [], cursors: [], now: home.now)
     let effects = home.relay.step(
-      .request(other, key: Home.key(30), administrator: false, id: 1, .ping), now: home.now)
+      .request(other, key: RelayMachineFixture.key(30), administrator: false, id: 1, .ping),
+      now: home.now)
     #expect(effects == [.reply(other, id: 1, .failed(.notEnrolled))])
     let fake = home.relay.step(
-      .request(Home.address(0), key: [], administrator: false, id: 1, .ping), now: home.now)
-    #expect(fake == [.reply(Home.address(0), id: 1, .failed(.notEnrolled))])
+      .request(RelayMachineFixture.address(0), key: [], administrator: false, id: 1, .ping),
+      now: home.now)
+    #expect(fake == [.reply(RelayMachineFixture.address(0), id: 1, .failed(.notEnrolled))])
   }
 
   @Test("F3: only members listen to a channel, and only to its present generation")
@@ -100,14 +102,16 @@ import Testing
       -> [RelayMachine.Effect]
     {
       home.relay.step(
-        .subscribed(Home.id, audience, generation: generation, key: Home.key(device)),
+        .subscribed(
+          RelayMachineFixture.id, audience, generation: generation,
+          key: RelayMachineFixture.key(device)),
         now: home.now)
     }
-    _ = home.ask(Home.question(1))
+    _ = home.ask(RelayMachineFixture.question(1))
     let conversation = Audience.conversation(child)
     let head = Broadcast.head(conversation, seq: 2)
     let yes: [RelayMachine.Effect] = [
-      .approve, .broadcast(Home.id, generation: 0, conversation, head),
+      .approve, .broadcast(RelayMachineFixture.id, generation: 0, conversation, head),
     ]
     #expect(subscribe(30, conversation) == yes)
     #expect(subscribe(20, conversation) == yes)
@@ -119,7 +123,7 @@ import Testing
 
   @Test("F3: a removed device raises the generation of every audience that it was in")
   mutating func remove() {
-    var smaller = Home.roster
+    var smaller = RelayMachineFixture.roster
     smaller.devices.removeAll { $0.id == DeviceID(40) }
     let effects = home.send(0, .command(CommandID(high: 2, low: 2), .setRoster(smaller)))
     // Those who stay still listen to the old channel, and learn of the new one by this event.
@@ -127,7 +131,7 @@ import Testing
       Issue.record("\(effects)")
       return
     }
-    let state = home.relay.state(of: Home.id)!
+    let state = home.relay.state(of: RelayMachineFixture.id)!
     #expect(state.generation(.family) == 1)
     #expect(state.generation(.conversation(PersonID(4))) == 1)
     #expect(state.generation(.account(PersonID(4))) == 1)
@@ -147,56 +151,56 @@ import Testing
   @Test(
     "one device says that others with its key are there: who lacks something is told its channels")
   mutating func present() {
-    var roster = Home.roster
+    var roster = RelayMachineFixture.roster
     // The devices of the organizer and of the child share a key, as in one host.
     for index in roster.devices.indices where roster.devices[index].id != DeviceID(20) {
-      roster.devices[index].publicKey = Home.key(1)
+      roster.devices[index].publicKey = RelayMachineFixture.key(1)
     }
     _ = home.command(0, .setRoster(roster))
-    let all = [11, 20, 30, 99].map(Home.address)
+    let all = [11, 20, 30, 99].map(RelayMachineFixture.address)
     // None of them has acknowledged the family: they are late.
-    let effects = home.send(10, .present(all), key: Home.key(1))
+    let effects = home.send(10, .present(all), key: RelayMachineFixture.key(1))
     var told: [DeviceAddress: Reply] = [:]
     for case .reply(let address, 0, let reply) in effects { told[address] = reply }
-    #expect(Set(told.keys) == Set([10, 11, 20, 30, 99].map(Home.address)))
+    #expect(Set(told.keys) == Set([10, 11, 20, 30, 99].map(RelayMachineFixture.address)))
     for device: UInt32 in [10, 11, 30] {
-      guard case .attached = told[Home.address(device)] else {
+      guard case .attached = told[RelayMachineFixture.address(device)] else {
         Issue.record("\(device): \(told)")
         return
       }
     }
     // Another key's device, and one that is none.
-    #expect(told[Home.address(20)] == .failed(.notEnrolled))
-    #expect(told[Home.address(99)] == .failed(.notEnrolled))
-    #expect(home.reply(20, .present(all), key: Home.key(1)) == .failed(.notEnrolled))
+    #expect(told[RelayMachineFixture.address(20)] == .failed(.notEnrolled))
+    #expect(told[RelayMachineFixture.address(99)] == .failed(.notEnrolled))
+    #expect(home.reply(20, .present(all), key: RelayMachineFixture.key(1)) == .failed(.notEnrolled))
     // A family that is not in use is not asked for.
     let other = DeviceAddress(family: FamilyID(8), device: DeviceID(1))
     for device: UInt32 in [10, 11, 30] {
       _ = home.send(
-        device, .acknowledge([Cursor(.family, delivered: 2)]), key: Home.key(1))
+        device, .acknowledge([Cursor(.family, delivered: 2)]), key: RelayMachineFixture.key(1))
     }
-    #expect(home.send(10, .present([other]), key: Home.key(1)).count == 1)
+    #expect(home.send(10, .present([other]), key: RelayMachineFixture.key(1)).count == 1)
   }
 
   @Test("F3: a device with a new key is another device") mutating func newKey() {
-    var changed = Home.roster
-    changed.devices[0].publicKey = Home.key(99)
+    var changed = RelayMachineFixture.roster
+    changed.devices[0].publicKey = RelayMachineFixture.key(99)
     _ = home.command(0, .setRoster(changed))
-    #expect(home.relay.state(of: Home.id)!.generation(.conversation(child)) == 1)
+    #expect(home.relay.state(of: RelayMachineFixture.id)!.generation(.conversation(child)) == 1)
     #expect(home.reply(10, .ping) == .failed(.notEnrolled))
-    #expect(home.reply(10, .ping, key: Home.key(99)) != .failed(.notEnrolled))
+    #expect(home.reply(10, .ping, key: RelayMachineFixture.key(99)) != .failed(.notEnrolled))
   }
 
   @Test("F1: a child that becomes an adult leaves its conversation; its questions are not answered")
   mutating func growUp() {
-    _ = home.ask(Home.question(1))
-    var older = Home.roster
+    _ = home.ask(RelayMachineFixture.question(1))
+    var older = RelayMachineFixture.roster
     older.persons[2].role = .adult
     _ = home.command(0, .setRoster(older))
-    #expect(home.relay.state(of: Home.id)!.generation(.conversation(child)) == 1)
-    #expect(home.relay.state(of: Home.id)!.generation(.account(child)) == 1)
-    #expect(home.command(10, Home.answer(1)) == .failure(.unknown))
-    #expect(home.ask(Home.question(2)) == .failure(.notAChild))
+    #expect(home.relay.state(of: RelayMachineFixture.id)!.generation(.conversation(child)) == 1)
+    #expect(home.relay.state(of: RelayMachineFixture.id)!.generation(.account(child)) == 1)
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .failure(.unknown))
+    #expect(home.ask(RelayMachineFixture.question(2)) == .failure(.notAChild))
   }
 
   @Test("X2: a family that is not held is refused and not begun anew") mutating func notHeld() {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RelayPropertyTests {
   @Test("M3, R3, X2: chains, replay, single decisions in random histories", arguments: 1...40)
   func random(seed: UInt64) throws {
-    var home = Home()
+    var home = RelayMachineFixture()
     var source = IDSource(seed: seed)
     var sent: [(UInt32, CommandID, Command, UInt64)] = []
     for number in 0..<400 {
@@ -19,11 +19,12 @@ import Testing
         sent.append((device, id, command, seq))
       }
       if source.next() % 20 == 0 {
-        home.relay.evict(Home.id)
-        home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+        home.relay.evict(RelayMachineFixture.id)
+        home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
       }
       if let (device, id, command, seq) = sent.randomElement(&source),
-        home.relay.state(of: Home.id)?.roster.device(DeviceID(device)) != nil || device == 0
+        home.relay.state(of: RelayMachineFixture.id)?.roster.device(DeviceID(device)) != nil
+          || device == 0
       {
         #expect(home.command(device, command, id: id) == .success(seq), "seed \(seed)")
       }
@@ -32,7 +33,7 @@ import Testing
     check(home, seed)
   }
 
-  private func check(_ home: Home, _ seed: UInt64) {
+  private func check(_ home: RelayMachineFixture, _ seed: UInt64) {
     var heads: [Audience: UInt64] = [:]
     var decided: Set<QuestionID> = []
     var state = FamilyState()
@@ -45,26 +46,27 @@ import Testing
       }
       state.apply(event)
     }
-    #expect(state == home.relay.state(of: Home.id), "seed \(seed)")
+    #expect(state == home.relay.state(of: RelayMachineFixture.id), "seed \(seed)")
     #expect(Set(home.log.map(\.command)).count == home.log.count, "seed \(seed)")
   }
 
   private func command(_ source: inout IDSource, _ now: Instant) -> Command {
     let number = source.next() % 12
     let child = PersonID(UInt32(3 + source.next() % 2))
-    let question = Home.question(
+    let question = RelayMachineFixture.question(
       number, child: child.rawValue, about: [UInt8(source.next() % 4)],
       expiration: source.next() % 3 == 0 ? now + Int64(source.next() % 500_000) : nil)
     switch source.next() % 12 {
     case 0...2: return .ask(question, .sealed([]))
-    case 3...5: return Home.answer(number, source.next() % 2 == 0 ? "approve" : "decline")
+    case 3...5:
+      return RelayMachineFixture.answer(number, source.next() % 2 == 0 ? "approve" : "decline")
     case 6: return .cancel(question.id)
     case 7: return .remind(question.id)
     case 8: return .setLimits(child: child, on: source.next() % 4 != 0)
     case 9: return .changeContact(child: child, .sealed([]))
     case 10: return .post(child: child, .sealed([]))
     default:
-      var roster = Home.roster
+      var roster = RelayMachineFixture.roster
       if source.next() % 2 == 0 { roster.devices.removeLast() }
       return .setRoster(roster)
     }

@@ -4,13 +4,13 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct RelayQuestionTests {
-  var home = Home()
+  var home = RelayMachineFixture()
   let child = PersonID(3)
 
   @Test("R3: the first answer wins") mutating func firstAnswerWins() {
-    #expect(home.ask(Home.question(1)) == .success(2))
-    #expect(home.command(20, Home.answer(1, "decline")) == .success(3))
-    #expect(home.command(10, Home.answer(1)) == .failure(.alreadyAnswered))
+    #expect(home.ask(RelayMachineFixture.question(1)) == .success(2))
+    #expect(home.command(20, RelayMachineFixture.answer(1, "decline")) == .success(3))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .failure(.alreadyAnswered))
     guard case .decided(let decision) = home.log.last?.body else {
       Issue.record("no decision")
       return
@@ -20,10 +20,10 @@ import Testing
   }
 
   @Test("R4: the decision goes to the whole conversation") mutating func decisionIsBroadcast() {
-    _ = home.ask(Home.question(1))
-    let effects = home.send(10, .command(CommandID(high: 5, low: 5), Home.answer(1)))
-    guard effects.count == 3, case .append(Home.id, let event) = effects[0],
-      case .broadcast(Home.id, 0, .conversation(child), .event(event)) = effects[2]
+    _ = home.ask(RelayMachineFixture.question(1))
+    let effects = home.send(10, .command(CommandID(high: 5, low: 5), RelayMachineFixture.answer(1)))
+    guard effects.count == 3, case .append(RelayMachineFixture.id, let event) = effects[0],
+      case .broadcast(RelayMachineFixture.id, 0, .conversation(child), .event(event)) = effects[2]
     else {
       Issue.record("\(effects)")
       return
@@ -34,53 +34,55 @@ import Testing
   @Test("R8: an answer after the expiration is refused, at the expiration it is not")
   mutating func expiration() {
     let end = home.now + 1_000
-    _ = home.ask(Home.question(1, expiration: end))
-    _ = home.ask(Home.question(2, expiration: end))
+    _ = home.ask(RelayMachineFixture.question(1, expiration: end))
+    _ = home.ask(RelayMachineFixture.question(2, expiration: end))
     home.now = end
-    #expect(home.command(10, Home.answer(1)) == .success(4))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .success(4))
     home.now = end + 1
-    #expect(home.command(10, Home.answer(2)) == .failure(.expired))
-    #expect(home.command(30, .cancel(Home.question(2).id)) == .failure(.expired))
+    #expect(home.command(10, RelayMachineFixture.answer(2)) == .failure(.expired))
+    #expect(home.command(30, .cancel(RelayMachineFixture.question(2).id)) == .failure(.expired))
   }
 
   @Test("R8: an answer to a cancelled question is refused") mutating func cancelled() {
-    _ = home.ask(Home.question(1))
-    #expect(home.command(40, .cancel(Home.question(1).id)) == .failure(.notPermitted))
-    #expect(home.command(31, .cancel(Home.question(1).id)) == .success(3))
-    #expect(home.command(10, Home.answer(1)) == .failure(.cancelled))
-    #expect(home.command(30, .cancel(Home.question(1).id)) == .failure(.cancelled))
+    _ = home.ask(RelayMachineFixture.question(1))
+    #expect(
+      home.command(40, .cancel(RelayMachineFixture.question(1).id)) == .failure(.notPermitted))
+    #expect(home.command(31, .cancel(RelayMachineFixture.question(1).id)) == .success(3))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .failure(.cancelled))
+    #expect(home.command(30, .cancel(RelayMachineFixture.question(1).id)) == .failure(.cancelled))
   }
 
   @Test("R3: an answer needs a known question, one of its choices and a guardian")
   mutating func unknown() {
-    _ = home.ask(Home.question(1))
-    #expect(home.command(10, Home.answer(2)) == .failure(.unknown))
-    #expect(home.command(10, Home.answer(1, "maybe")) == .failure(.unknown))
+    _ = home.ask(RelayMachineFixture.question(1))
+    #expect(home.command(10, RelayMachineFixture.answer(2)) == .failure(.unknown))
+    #expect(home.command(10, RelayMachineFixture.answer(1, "maybe")) == .failure(.unknown))
     for other: UInt32 in [30, 40, 50, 0] {
-      #expect(home.command(other, Home.answer(1)) == .failure(.notPermitted))
+      #expect(home.command(other, RelayMachineFixture.answer(1)) == .failure(.notPermitted))
     }
-    #expect(home.command(10, Home.answer(1)) == .success(3))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .success(3))
   }
 
   @Test("A6: asking again about the same people while a question is open is refused")
   mutating func alreadyAsked() {
     let people: [UInt8] = [7, 7, 7]
     let end = home.now + 1_000
-    _ = home.ask(Home.question(1, about: people, expiration: end))
-    #expect(home.ask(Home.question(2, about: people)) == .failure(.alreadyAsked))
-    #expect(home.ask(Home.question(3, about: people, app: "example.other")) == .success(3))
-    #expect(home.ask(40, Home.question(4, child: 4, about: people)) == .success(4))
+    _ = home.ask(RelayMachineFixture.question(1, about: people, expiration: end))
+    #expect(home.ask(RelayMachineFixture.question(2, about: people)) == .failure(.alreadyAsked))
+    #expect(
+      home.ask(RelayMachineFixture.question(3, about: people, app: "example.other")) == .success(3))
+    #expect(home.ask(40, RelayMachineFixture.question(4, child: 4, about: people)) == .success(4))
     home.now = end + 1
-    #expect(home.ask(Home.question(5, about: people)) == .success(5))
-    _ = home.command(10, Home.answer(5))
-    #expect(home.ask(Home.question(6, about: people)) == .success(7))
-    _ = home.command(30, .cancel(Home.question(6).id))
-    #expect(home.ask(Home.question(7, about: people)) == .success(9))
+    #expect(home.ask(RelayMachineFixture.question(5, about: people)) == .success(5))
+    _ = home.command(10, RelayMachineFixture.answer(5))
+    #expect(home.ask(RelayMachineFixture.question(6, about: people)) == .success(7))
+    _ = home.command(30, .cancel(RelayMachineFixture.question(6).id))
+    #expect(home.ask(RelayMachineFixture.question(7, about: people)) == .success(9))
   }
 
   @Test("A6: the guardians are reminded at most once in the interval") mutating func remind() {
-    let remind = Command.remind(Home.question(1).id)
-    _ = home.ask(Home.question(1))
+    let remind = Command.remind(RelayMachineFixture.question(1).id)
+    _ = home.ask(RelayMachineFixture.question(1))
     #expect(home.command(30, remind) == .failure(.remindedRecently))
     home.now = home.now + Limits.reminderInterval
     #expect(home.command(40, remind) == .failure(.notPermitted))
@@ -88,7 +90,7 @@ import Testing
     #expect(home.command(30, remind) == .failure(.remindedRecently))
     home.now = home.now + Limits.reminderInterval
     #expect(home.command(30, remind) == .success(4))
-    _ = home.command(10, Home.answer(1))
+    _ = home.command(10, RelayMachineFixture.answer(1))
     #expect(home.command(30, remind) == .failure(.alreadyAnswered))
   }
 
@@ -99,31 +101,33 @@ import Testing
     #expect(home.command(50, off) == .failure(.notPermitted))
     #expect(home.command(10, .setLimits(child: PersonID(5), on: false)) == .failure(.unknown))
     #expect(home.command(20, off) == .success(2))
-    #expect(home.ask(Home.question(1)) == .failure(.limitsOff))
-    #expect(home.ask(40, Home.question(2, child: 4)) == .success(3))
+    #expect(home.ask(RelayMachineFixture.question(1)) == .failure(.limitsOff))
+    #expect(home.ask(40, RelayMachineFixture.question(2, child: 4)) == .success(3))
     #expect(home.command(0, .setLimits(child: child, on: true)) == .success(4))
-    #expect(home.ask(Home.question(1)) == .success(5))
+    #expect(home.ask(RelayMachineFixture.question(1)) == .success(5))
   }
 
   @Test("Q9: only a child asks, and only for itself") mutating func onlyChildren() {
     for adult: UInt32 in [10, 20, 50, 0] {
-      #expect(home.ask(adult, Home.question(1)) == .failure(.notAChild))
+      #expect(home.ask(adult, RelayMachineFixture.question(1)) == .failure(.notAChild))
     }
-    #expect(home.ask(40, Home.question(1)) == .failure(.notPermitted))
+    #expect(home.ask(40, RelayMachineFixture.question(1)) == .failure(.notPermitted))
   }
 
   @Test("Q10: headers that cannot be asked are refused") mutating func badHeaders() {
-    var header = Home.question(1)
+    var header = RelayMachineFixture.question(1)
     header.choices = []
     #expect(home.ask(header) == .failure(.badChoices))
     header.choices = Array(repeating: ChoiceHeader(id: "a", answer: .denial), count: 2)
     #expect(home.ask(header) == .failure(.badChoices))
-    #expect(home.ask(Home.question(1, expiration: home.now)) == .failure(.expirationInThePast))
-    header = Home.question(1)
+    #expect(
+      home.ask(RelayMachineFixture.question(1, expiration: home.now))
+        == .failure(.expirationInThePast))
+    header = RelayMachineFixture.question(1)
     header.subjects = Array(repeating: 0, count: 65)
     #expect(home.ask(header) == .failure(.tooLarge))
     let large = Content.sealed(Array(repeating: 0, count: Limits.contentBytes + 1))
-    #expect(home.command(30, .ask(Home.question(1), large)) == .failure(.tooLarge))
+    #expect(home.command(30, .ask(RelayMachineFixture.question(1), large)) == .failure(.tooLarge))
     #expect(home.command(30, .post(child: child, large)) == .failure(.tooLarge))
     #expect(home.log.count == 1)
   }
@@ -131,32 +135,34 @@ import Testing
   @Test("Q10: the number of open questions of a child is bounded") mutating func tooMany() {
     for id in 1...UInt64(Limits.openQuestions) {
       let people = [UInt8(id & 255), UInt8(id >> 8)]
-      #expect(home.ask(Home.question(id, about: people)) == .success(id + 1))
+      #expect(home.ask(RelayMachineFixture.question(id, about: people)) == .success(id + 1))
     }
-    #expect(home.ask(Home.question(999, about: [9, 9, 9])) == .failure(.tooMany))
-    _ = home.command(10, Home.answer(1))
-    #expect(home.ask(Home.question(999, about: [9, 9, 9])) == .success(UInt64(home.log.count)))
+    #expect(home.ask(RelayMachineFixture.question(999, about: [9, 9, 9])) == .failure(.tooMany))
+    _ = home.command(10, RelayMachineFixture.answer(1))
+    #expect(
+      home.ask(RelayMachineFixture.question(999, about: [9, 9, 9]))
+        == .success(UInt64(home.log.count)))
   }
 
   @Test("A3: a repeated command gets the first result for ever, also after a restart")
   mutating func repeated() {
     let id = CommandID(high: 4, low: 4)
-    let ask = Command.ask(Home.question(1), .sealed([1]))
+    let ask = Command.ask(RelayMachineFixture.question(1), .sealed([1]))
     #expect(home.command(30, ask, id: id) == .success(2))
-    #expect(home.command(10, Home.answer(1)) == .success(3))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .success(3))
     #expect(home.command(30, ask, id: id) == .success(2))
-    home.relay.evict(Home.id)
-    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    home.relay.evict(RelayMachineFixture.id)
+    home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     #expect(home.command(30, ask, id: id) == .success(2))
     #expect(home.log.count == 3)
   }
 
   @Test("A3: the same question under another command is the same question, other content is not")
   mutating func sameQuestion() {
-    #expect(home.ask(Home.question(1)) == .success(2))
-    #expect(home.ask(31, Home.question(1)) == .success(2))
-    #expect(home.ask(Home.question(1, app: "example.other")) == .failure(.conflict))
-    #expect(home.ask(10, Home.question(1)) == .failure(.notAChild))
+    #expect(home.ask(RelayMachineFixture.question(1)) == .success(2))
+    #expect(home.ask(31, RelayMachineFixture.question(1)) == .success(2))
+    #expect(home.ask(RelayMachineFixture.question(1, app: "example.other")) == .failure(.conflict))
+    #expect(home.ask(10, RelayMachineFixture.question(1)) == .failure(.notAChild))
     #expect(home.log.count == 2)
   }
 
@@ -164,7 +170,7 @@ import Testing
     "Q8, A3: a copy of a refused command is refused alike: the app has the default choice already")
   mutating func refusedAlike() {
     let id = CommandID(high: 4, low: 5)
-    let ask = Command.ask(Home.question(1), .sealed([1]))
+    let ask = Command.ask(RelayMachineFixture.question(1), .sealed([1]))
     _ = home.command(10, .setLimits(child: child, on: false))
     #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
     _ = home.command(10, .setLimits(child: child, on: true))
@@ -176,9 +182,9 @@ import Testing
 
   @Test("A3: refusals are remembered up to a limit, and not those that ask for a repetition")
   func refusals() {
-    var refusals = Refusals()
+    var refusals = RefusalCache()
     func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
-    for number in 0...Refusals.most { refusals.add(id(number), by: DeviceID(1), .expired) }
+    for number in 0...RefusalCache.most { refusals.add(id(number), by: DeviceID(1), .expired) }
     #expect(refusals.find(id(0), by: DeviceID(1)) == nil)
     #expect(refusals.find(id(1), by: DeviceID(1)) == .expired)
     for problem in [Problem.stale, .overloaded, .tooFast(retryAfter: 1), .storeFailed] {

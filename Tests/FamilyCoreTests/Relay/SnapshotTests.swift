@@ -7,14 +7,16 @@ import Testing
 @Suite struct SnapshotTests {
   @Test("X2: snapshots keep up with the history, and a family goes on from the newest one")
   func goesOn() throws {
-    var home = Home()
+    var home = RelayMachineFixture()
     home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, snapshotEvery: 8)
-    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     var newest: (seq: UInt64, bytes: [UInt8])?
     var count = 0
     for number in 1...600 as ClosedRange<UInt64> {
-      let question = Home.question(number / 2)
-      let command = number % 2 == 0 ? Command.ask(question, .sealed([])) : Home.answer(number / 2)
+      let question = RelayMachineFixture.question(number / 2)
+      let command =
+        number % 2 == 0
+        ? Command.ask(question, .sealed([])) : RelayMachineFixture.answer(number / 2)
       let request = Request.command(CommandID(high: 3, low: number), command)
       for case .snapshot(_, let seq, let bytes) in home.send(number % 2 == 0 ? 30 : 10, request) {
         #expect(seq == home.log.last?.seq)
@@ -24,28 +26,29 @@ import Testing
       let length = UInt64(home.log.count)
       #expect(length - (newest?.seq ?? 0) < max(8, length / 4))
       guard number % 50 == 0, let newest else { continue }
-      let before = home.relay.state(of: Home.id)
-      home.relay.evict(Home.id)
+      let before = home.relay.state(of: RelayMachineFixture.id)
+      home.relay.evict(RelayMachineFixture.id)
       home.relay.load(
-        Home.id, snapshot: FamilyState(snapshot: newest.bytes, resultsKept: 5),
+        RelayMachineFixture.id, snapshot: FamilyState(snapshot: newest.bytes, resultsKept: 5),
         events: Array(home.log[Int(newest.seq)...]), cursors: [], now: home.now)
-      #expect(home.relay.state(of: Home.id) == before)
+      #expect(home.relay.state(of: RelayMachineFixture.id) == before)
     }
     #expect(home.log.count > 550)
     // They grow rarer.
     #expect(10...20 ~= count)
-    let isForgotten = home.relay.needsResult(of: CommandID(high: 3, low: 2), in: Home.id)
+    let isForgotten = home.relay.needsResult(
+      of: CommandID(high: 3, low: 2), in: RelayMachineFixture.id)
     #expect(isForgotten)
-    let late = home.command(10, Home.answer(1), id: CommandID(high: 4, low: 1))
+    let late = home.command(10, RelayMachineFixture.answer(1), id: CommandID(high: 4, low: 1))
     #expect(late == .failure(.alreadyAnswered))
   }
 
   @Test("a long history without a snapshot has one from the first request on, whatever it is")
   func firstRequest() {
-    var home = Home()
+    var home = RelayMachineFixture()
     for _ in 1...20 { _ = home.command(30, .post(child: PersonID(3), .sealed([]))) }
     home.relay = RelayMachine(verify: FakePasscode.verify, snapshotEvery: 8)
-    home.relay.load(Home.id, events: home.log, cursors: [], now: home.now)
+    home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     func hasSnapshot(_ effects: [RelayMachine.Effect]) -> Bool {
       effects.contains { if case .snapshot = $0 { true } else { false } }
     }
@@ -95,18 +98,21 @@ import Testing
         Event(
           seq: seq, previous: family.head(audience), audience: audience,
           command: CommandID(high: 5, low: seq), device: DeviceID(by),
-          at: Home.start + Int64(seq), body: body))
+          at: RelayMachineFixture.start + Int64(seq), body: body))
     }
     func decision(_ number: UInt64) -> Decision {
-      Decision(question: Home.question(number).id, choice: Home.question(number).choices[0])
+      Decision(
+        question: RelayMachineFixture.question(number).id,
+        choice: RelayMachineFixture.question(number).choices[0])
     }
-    apply(.rosterChanged(Home.roster), .family, 0)
+    apply(.rosterChanged(RelayMachineFixture.roster), .family, 0)
     apply(.limitsChanged(child: PersonID(4), on: false), .family, 10)
     apply(.passcodeChanged(FakePasscode.make("1234")), .family, 10)
-    let keys = (1...3).map { Home.key($0) }
+    let keys = (1...3).map { RelayMachineFixture.key($0) }
     for key in keys {
       apply(
-        .invited(Invitation(key: key, person: PersonID(5), expires: Home.start + 9)), .family, 10)
+        .invited(Invitation(key: key, person: PersonID(5), expires: RelayMachineFixture.start + 9)),
+        .family, 10)
     }
     apply(
       .joinRequested(
@@ -114,15 +120,18 @@ import Testing
           invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[0],
           proof: [1])), .family, 0)
     for number: UInt64 in 1...5 {
-      apply(.asked(Home.question(number, expiration: Home.start), .sealed([1])))
+      apply(
+        .asked(
+          RelayMachineFixture.question(number, expiration: RelayMachineFixture.start), .sealed([1]))
+      )
     }
-    apply(.reminded(Home.question(1).id))
-    apply(.cancelled(Home.question(2).id))
+    apply(.reminded(RelayMachineFixture.question(1).id))
+    apply(.cancelled(RelayMachineFixture.question(2).id))
     apply(.decided(decision(3)), .conversation(PersonID(3)), 10)
-    apply(.answeredInPerson(Home.question(6), .sealed([1]), decision(6), proof: [1]))
+    apply(.answeredInPerson(RelayMachineFixture.question(6), .sealed([1]), decision(6), proof: [1]))
     apply(.posted(child: PersonID(4), .sealed([1])), .conversation(PersonID(4)), 40)
     apply(.keysShared([]), .conversation(PersonID(3)), 30)
-    var roster = Home.roster
+    var roster = RelayMachineFixture.roster
     roster.devices.removeLast()
     apply(.rosterChanged(roster), .family, 0)
     return family

@@ -35,7 +35,7 @@ final class DeviceProcess {
   /// Whose birthdates it is known to have.
   var birthdates: Set<PersonID> = []
   /// What the device owes each app, as its disk has it.
-  var standings: [AppStanding]
+  var standings: [AppProgress]
 
   /// Whether there is a network around.
   var isOnline = false
@@ -68,7 +68,7 @@ final class DeviceProcess {
       family: family, child: plan.person.id, organizerKey: root.signingKey)
     let vault = vault
     self.apps = (0..<apps).map { AppProcess(Scenario.apps[$0], security, vault) }
-    standings = Array(repeating: AppStanding(), count: apps)
+    standings = Array(repeating: AppProgress(), count: apps)
   }
 
   var link: DeviceLink { child?.link ?? guardian!.link }

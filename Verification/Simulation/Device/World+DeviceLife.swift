@@ -27,7 +27,7 @@ extension World {
     }
     device.standings = device.apps.map { app in
       for case .app(app.id, let standing) in records { return standing }
-      return AppStanding()
+      return AppProgress()
     }
     if !records.isEmpty { noteRestored(device, records) }
     for app in device.apps.indices where device.apps[app].isRunning { appMeetsDevice(index, app) }

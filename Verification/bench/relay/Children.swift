@@ -21,7 +21,7 @@ struct Children {
   private let questions = Numbered()
   private var asked: UInt64 = 0
   /// As agents hold back; `nil`: everything is sent, and what is refused sent again later.
-  private var pace: Pace<UInt64>?
+  private var pace: QuestionWindow<UInt64>?
   /// Asked, and not decided yet, by number.
   private var open: [UInt64: Question] = [:]
   private var retries: [UInt64: [UInt64]] = [:]
@@ -32,14 +32,14 @@ struct Children {
   private var lastTurn: UInt64 = 0
   private var random = SystemRandomNumberGenerator()
   /// Whether a question of this turn found no room: the others are not even tried.
-  private var isFull = false
+  private var isShedding = false
   /// The latency of older questions is not told.
   private var since: UInt64 = 0
   private var result = Load.Sample()
 
   init(families: UInt64, isPatient: Bool) {
     self.families = families
-    pace = isPatient ? Pace() : nil
+    pace = isPatient ? QuestionWindow() : nil
   }
 
   mutating func take() -> Load.Sample {
@@ -50,7 +50,7 @@ struct Children {
   mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
     if window > 0, rate == 0, self.since != since { forget() }
     self.since = since
-    isFull = false
+    isShedding = false
     let now = Monotonic.now()
     if rate > 0 {
       // What came due meanwhile, at most a tenth of a second of it.
@@ -70,7 +70,7 @@ struct Children {
   /// What is left of an overload is not asked again: it would come between the questions of the window.
   private mutating func forget() {
     (open, retries) = ([:], [:])
-    if pace != nil { pace = Pace() }
+    if pace != nil { pace = QuestionWindow() }
   }
 
   private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
@@ -101,12 +101,12 @@ struct Children {
   private mutating func transmit(_ number: UInt64, _ devices: inout Devices) throws {
     guard let question = open[number] else { return }
     let command = commands.id(number, at: question.begun)
-    if !isFull {
-      isFull = try !devices.send(
+    if !isShedding {
+      isShedding = try !devices.send(
         .ask,
         .init(family: question.family, command: command, question: questions.id(number, at: 0)))
     }
-    guard isFull else {
+    guard isShedding else {
       open[number]!.isOnTheWay = true
       return
     }
@@ -162,7 +162,7 @@ struct Children {
   }
 
   /// It may have been decided before, or forgotten.
-  private mutating func finish(_ event: Heard, in family: UInt64) throws {
+  private mutating func finish(_ event: BroadcastPeek, in family: UInt64) throws {
     guard let number = questions.number(event.question),
       let question = open.removeValue(forKey: number)
     else { return }

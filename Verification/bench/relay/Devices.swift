@@ -203,8 +203,8 @@ struct Devices: ~Copyable {
   }
 
   /// The next event on any of the channels, and the family; other broadcasts are passed over.
-  mutating func nextEvent() throws -> (family: UInt64, Heard)? {
-    while let (family, heard) = try nextBroadcast({ Heard(broadcast: $0) }) {
+  mutating func nextEvent() throws -> (family: UInt64, BroadcastPeek)? {
+    while let (family, heard) = try nextBroadcast({ BroadcastPeek(broadcast: $0) }) {
       if let heard { return (family, heard) }
     }
     return nil

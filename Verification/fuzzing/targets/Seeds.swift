@@ -143,7 +143,7 @@ private struct Story {
         .cursor(Cursor(.family, delivered: 1)),
         .receipt(.conversation(child), Receipt(delivered: 2, read: 1)),
         .outbox(position: 1, ID128(high: 9, low: 9), .post(child: child, .text("hi"))),
-        .app(AppID("a"), AppStanding()), .entry(AppID("a"), entry),
+        .app(AppID("a"), AppProgress()), .entry(AppID("a"), entry),
       ]
   }
 

@@ -48,7 +48,7 @@ extension ChildMachine {
 
   /// The reply, or `nil`: the person is asked first.
   private mutating func decide(
-    _ request: AgeDesk.Request, _ now: Instant, _ out: inout DeviceLink.Output,
+    _ request: AgeRequestQueue.Request, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) -> AgeReply? {
     // An app that may not ask shows the person nothing (D14).
@@ -80,7 +80,7 @@ extension ChildMachine {
   // MARK: answers of people
 
   mutating func handle(
-    _ answer: PromptAnswer, to flow: AgeDesk.Flow, _ prompt: UInt64, _ now: Instant,
+    _ answer: PromptAnswer, to flow: AgeRequestQueue.Flow, _ prompt: UInt64, _ now: Instant,
     _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
   ) {
     switch (flow, answer) {
@@ -166,7 +166,7 @@ extension ChildMachine {
   }
 
   mutating func passcodeChecked(
-    _ flow: AgeDesk.Flow, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
+    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
     _ effects: inout [DeviceEffect]
   ) {
     guard case .checking(let settings, let id) = flow else { return }

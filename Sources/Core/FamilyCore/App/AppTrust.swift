@@ -134,7 +134,7 @@ struct AppTrust: Sendable {
 
   private func open(_ event: Event, _ key: [UInt8]) -> Content? {
     guard let content = event.body.content else { return nil }
-    let binding = Trust.binding(pinned.family, event.audience, event.command)
+    let binding = EventVerifier.binding(pinned.family, event.audience, event.command)
     return vault.open(content, key, binding: binding).flatMap { event.body.fits($0) ? $0 : nil }
   }
 

@@ -14,7 +14,7 @@ struct AppFeed: Sendable {
   }
 
   let app: AppID
-  private(set) var standing: AppStanding
+  private(set) var standing: AppProgress
   private(set) var entries: [AppEntry]
   private(set) var isAttached = false
   private(set) var life = Life.asleep
@@ -24,7 +24,7 @@ struct AppFeed: Sendable {
   private var repeatAt: Instant?
   private var repetitions = 0
 
-  init(_ app: AppID, standing: AppStanding = AppStanding(), entries: [AppEntry] = []) {
+  init(_ app: AppID, standing: AppProgress = AppProgress(), entries: [AppEntry] = []) {
     self.app = app
     self.standing = standing
     self.entries = entries.sorted { $0.position < $1.position }

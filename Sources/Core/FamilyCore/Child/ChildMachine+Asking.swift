@@ -33,7 +33,7 @@ extension ChildMachine {
     case .ask(let question, let manner): ask(question, manner, app, now, &out, &effects)
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
     case .age(let id, let gates?):
-      guard ageDesk.add(AgeDesk.Request(app: app, id: id, gates: gates)) else {
+      guard ageDesk.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
       answerAges(of: app, now, &out, &effects)

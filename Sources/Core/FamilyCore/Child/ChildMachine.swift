@@ -54,7 +54,7 @@ public struct ChildMachine: Sendable {
   let digest: Digest
   let calendar: Calendar
   let manifests: [AppID: AppManifest]
-  var ageDesk = AgeDesk()
+  var ageDesk = AgeRequestQueue()
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
@@ -81,7 +81,7 @@ public struct ChildMachine: Sendable {
     digest: @escaping Digest = { _, _ in [] }
   ) {
     var ids = ids
-    let first = AppStanding(startingAfter: ids.next() >> 16)
+    let first = AppProgress(startingAfter: ids.next() >> 16)
     // In no family group there is nobody else to believe.
     link = DeviceLink(
       address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,

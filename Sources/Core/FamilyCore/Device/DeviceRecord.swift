@@ -11,7 +11,7 @@ public enum DeviceRecord: Hashable, Sendable {
   /// A command that the relay has not acknowledged; `position` keeps the order.
   case outbox(position: UInt64, CommandID, Command)
   /// What the device knows of an app.
-  case app(AppID, AppStanding)
+  case app(AppID, AppProgress)
   /// An entry that the app has not acknowledged.
   case entry(AppID, AppEntry)
   /// How often a wrong passcode was typed here.
@@ -60,7 +60,7 @@ public enum RecordChange: Hashable, Sendable {
 }
 
 /// What a device knows of an app.
-public struct AppStanding: Hashable, Sendable {
+public struct AppProgress: Hashable, Sendable {
   /// Whether the app may be launched in the background (R7).
   public var registered: Bool
   /// The last entry that the app acknowledged.

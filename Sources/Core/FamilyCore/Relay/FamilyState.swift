@@ -28,7 +28,7 @@ public struct FamilyState: Hashable, Sendable {
   var heads = SmallMap<Audience, UInt64>()
   /// Grows whenever a device leaves the audience: it then has a new topic and key.
   var generations = SmallMap<Audience, UInt32>()
-  var results = Results()
+  var results = CommandResults()
   /// How many results are kept in memory, at least.
   let resultsKept: Int
   /// The questions that are neither answered nor cancelled.

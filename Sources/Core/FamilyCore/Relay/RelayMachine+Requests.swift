@@ -58,12 +58,12 @@ extension RelayMachine.Family {
   }
 
   private func cost(of request: Request) -> Int64 {
-    let cost = Allowances.cost(of: request)
+    let cost = RateLimits.cost(of: request)
     switch request {
     case .fetch(_, let after) where after < state.seq:
-      return cost + Allowances.cost(ofPageIn: state.seq - after)
+      return cost + RateLimits.cost(ofPageIn: state.seq - after)
     case .command(let id, _, _) where state.results.isForgotten(id):
-      return cost + Allowances.cost(ofRecallIn: state.seq)
+      return cost + RateLimits.cost(ofRecallIn: state.seq)
     default: return cost
     }
   }
@@ -138,7 +138,7 @@ extension RelayMachine.Family {
     return readers.published(state, isWatched: false, now)
   }
 
-  /// Who lags, as ``Readers/look(_:_:)`` finds it, and the generations of what they lack.
+  /// Who lags, as ``DeliveryTracker/look(_:_:)`` finds it, and the generations of what they lack.
   mutating func look(_ now: Instant)
     -> (lagging: [(Audience, generation: UInt32, after: UInt64)], next: Instant?)
   {

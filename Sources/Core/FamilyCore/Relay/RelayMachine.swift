@@ -44,9 +44,9 @@ public struct RelayMachine: Sendable {
 
   struct Family: Hashable, Sendable {
     var state: FamilyState
-    var readers = Readers()
-    var allowances = Allowances()
-    var refusals = Refusals()
+    var readers = DeliveryTracker()
+    var allowances = RateLimits()
+    var refusals = RefusalCache()
     var used: Instant
     /// Whether a timer is set for it.
     var isWatched = false
@@ -69,7 +69,7 @@ public struct RelayMachine: Sendable {
   /// Replies to one request, of devices that are there: others are told the next time.
   static let repliesPerRequest = 64
 
-  var families: FamilyTable
+  var families: FamilyCache
   var timers = TimerQueue<FamilyID>()
 
   let verify: FamilyState.Verifier
@@ -93,7 +93,7 @@ public struct RelayMachine: Sendable {
     self.verify = FamilyState.Verifier(verify, digest: digest)
     self.resultsKept = resultsKept
     self.snapshotEvery = snapshotEvery
-    families = FamilyTable(open: open)
+    families = FamilyCache(open: open)
   }
 
   /// How many families it holds.
@@ -243,7 +243,8 @@ public struct RelayMachine: Sendable {
       if let next { timers.set(id, next) }
       effects += lagging.map { audience, generation, after in
         .republish(
-          id, generation: generation, audience, after: after, limit: Readers.republishEvents)
+          id, generation: generation, audience, after: after, limit: DeliveryTracker.republishEvents
+        )
       }
     }
     return effects

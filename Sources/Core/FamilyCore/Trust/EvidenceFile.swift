@@ -34,7 +34,8 @@ struct EvidenceFile: Sendable {
 
   /// What the app may see of the command's event; `nil` where nothing was kept of it.
   func evidence(
-    _ command: CommandID, for app: AppID, _ trust: Trust, question: (QuestionID) -> QuestionState?
+    _ command: CommandID, for app: AppID, _ trust: EventVerifier,
+    question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
     guard var event = events[command] else { return nil }
     func tags(_ header: QuestionHeader) -> SubjectTags? {
@@ -55,7 +56,7 @@ struct EvidenceFile: Sendable {
       guard let secret = contentKeys[command].flatMap({ trust.ring.secret($0, event.audience) })
       else { return nil }
       let key = trust.vault.contentKey(
-        secret, Trust.binding(trust.family, event.audience, command))
+        secret, EventVerifier.binding(trust.family, event.audience, command))
       return Evidence(event: event, key: key)
     }
   }

@@ -11,7 +11,7 @@ public struct SignedCommand: Sendable {
 }
 
 extension DeviceLink {
-  enum Dress {
+  enum SealOutcome {
     /// To be sent like this.
     case ready(SignedCommand)
     /// First these keys have to be at the relay.
@@ -26,7 +26,7 @@ extension DeviceLink {
   static let attemptsForQuestion = 6
 
   /// Seals the command for those who may read it, and signs it.
-  mutating func dress(_ id: CommandID, _ command: Command) -> Dress {
+  mutating func sealAndSign(_ id: CommandID, _ command: Command) -> SealOutcome {
     guard var trust else { return .ready(SignedCommand(id: id, command: command)) }
     guard !isBehind else { return .notYet }
     var command = command
@@ -52,7 +52,7 @@ extension DeviceLink {
       if case .question(let question) = content, let app = command.app {
         subjects = trust.subjects(of: question, in: app, secret)
       }
-      let binding = Trust.binding(trust.family, audience, id)
+      let binding = EventVerifier.binding(trust.family, audience, id)
       let sealed = trust.vault.seal(
         content, key.name, trust.vault.contentKey(secret, binding), binding: binding)
       command = command.replacing(sealed, subjects: subjects)
@@ -73,13 +73,13 @@ extension DeviceLink {
     var prepared: [SignedCommand] = []
     let id = id ?? nextID(now)
     while true {
-      switch dress(id, command) {
+      switch sealAndSign(id, command) {
       case .ready(let ready): return prepared + [ready]
       case .notYet: throw .stale
       case .unknownQuestion: throw .unknown
       case .share(let audience, let wraps):
         guard !wraps.isEmpty,
-          case .ready(let share) = dress(nextID(now), .shareKeys(audience, wraps))
+          case .ready(let share) = sealAndSign(nextID(now), .shareKeys(audience, wraps))
         else { throw .stale }
         prepared.append(share)
         learn(wraps, audience, isShared: true)
@@ -95,7 +95,7 @@ extension DeviceLink {
         out.sends.append(.wantsToAsk(pending.id))
         continue
       }
-      switch dress(pending.id, pending.command) {
+      switch sealAndSign(pending.id, pending.command) {
       case .ready(let ready): request(ready, attempt: pending.attempts, &out)
       case .notYet: isWaiting = true
       case .unknownQuestion:
@@ -162,7 +162,7 @@ extension DeviceLink {
     let (id, command) = (nextID(now), Command.shareKeys(audience, wraps))
     out.changes.append(outbox.add(id, command))
     outbox.postpone(id, until: now + Timing.requestFirst)
-    if case .ready(let ready) = dress(id, command) {
+    if case .ready(let ready) = sealAndSign(id, command) {
       request(.command(ready.id, ready.command, ready.signature), &out)
     }
   }

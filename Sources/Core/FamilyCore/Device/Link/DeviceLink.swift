@@ -42,7 +42,7 @@ public struct DeviceLink: Sendable {
 
   var outbox = Outbox()
   /// What this device believes; `nil`: everything, as in the machines' own tests.
-  var trust: Trust?
+  var trust: EventVerifier?
   /// What was believed of the records that the device was restored from, with its contents open, in order.
   public internal(set) var restored: [Event] = []
   private var ids: IDSource
@@ -82,7 +82,7 @@ public struct DeviceLink: Sendable {
     personID = person
     self.ids = ids
     trust = security.map {
-      Trust(
+      EventVerifier(
         $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
     var events: [Event] = []

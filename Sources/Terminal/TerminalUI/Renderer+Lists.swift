@@ -1,0 +1,76 @@
+import FamilyCore
+import FamilyModel
+import Wording
+
+extension Renderer {
+  /// What there is to know about a child: limits, birthdate, known handles (K1) and open questions.
+  func overview(_ timeline: Timeline, of child: Person, numbers: [QuestionID: Int]) -> [Row] {
+    let conversation = timeline.link.conversations[child.id] ?? Conversation()
+    let name = child.displayName
+    var rows = [rule(name)]
+    rows += text(wording(conversation.limitsOn ? .limitsOn : .limitsOff, name))
+    if let day = timeline.link.accounts[child.id]?.birthdate {
+      rows += text(wording(.birthdateSet, name, day.written))
+    }
+    let known = KnownHandle.all(in: conversation)
+    rows +=
+      known.isEmpty
+      ? text(wording(.noKnownContacts), .faint) : text(wording(.knownContacts), .bold)
+    rows += known.flatMap { hanging("• ", $0.text) }
+    let open = timeline.openCards(of: child.id)
+    rows +=
+      open.isEmpty
+      ? text(wording(.noOpenQuestions), .faint) : text(wording(.openQuestions), .bold)
+    for card in open {
+      let mark = Row("#\(numbers[card.header.id] ?? 0) ", .key)
+      let sentence = card.question.map { question in
+        wording.question(child: name, app: card.header.app.rawValue, topic: question.topic)
+      }
+      rows += hanging(mark, sentence ?? "?")
+    }
+    return rows
+  }
+
+  /// What can be typed. The commands are English words in every language.
+  func help(_ lines: [(usage: String, does: String)]) -> [Row] {
+    lines.flatMap { line -> [Row] in
+      let usage = Row(line.usage, .key)
+      let column = columns >= 70 ? 33 : 15
+      return usage.cells < column
+        ? hanging(usage.padded(column), line.does)
+        : text(line.usage, .key) + hanging(Row("").padded(min(column, 15)), line.does)
+    }
+  }
+}
+
+extension Account.Day {
+  /// `2014-05-17`.
+  var written: String {
+    func digits(_ number: some BinaryInteger, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+  }
+}
+
+/// A handle that is known for a child, and how far: a custom name that was approved in one app is known
+/// there only (K5).
+struct KnownHandle: Hashable {
+  var handle: Handle
+  var app: AppID?
+
+  var text: String { app.map { "\(handle.value) (\($0.rawValue))" } ?? handle.value }
+  var withdrawal: Withdrawal { .handle(handle, in: app) }
+
+  static func all(in conversation: Conversation) -> [KnownHandle] {
+    // No app has the empty name: what is known there is known everywhere.
+    let everywhere = conversation.known.all(in: AppID(""))
+    let apps = Set(conversation.inOrder.map(\.header.app)).sorted()
+    return everywhere.map { KnownHandle(handle: $0) }
+      + apps.flatMap { app in
+        conversation.known.all(in: app).filter { !everywhere.contains($0) }
+          .map { KnownHandle(handle: $0, app: app) }
+      }
+  }
+}

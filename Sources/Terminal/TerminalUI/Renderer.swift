@@ -1,0 +1,101 @@
+import FamilyModel
+import Foundation
+import Wording
+
+/// Draws rows of at most `columns` columns, in the person's language.
+struct Renderer: Sendable {
+  let wording: Wording
+  let columns: Int
+  let now: Instant
+  let timeZone: TimeZone
+  let pictures: Pictures
+  /// Narrower than this, lines are as wide as this nevertheless.
+  static let fewestColumns = 20
+
+  init(
+    _ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current,
+    pictures: Pictures = Pictures()
+  ) {
+    self.wording = wording
+    self.pictures = pictures
+    self.columns = max(Self.fewestColumns, columns)
+    self.now = now
+    self.timeZone = timeZone
+  }
+
+  /// The time of the day; with the day, where that is not today.
+  func time(_ at: Instant) -> String {
+    let locale = Locale(identifier: wording.language.rawValue)
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = timeZone
+    let (date, today) = (Self.date(at), Self.date(now))
+    let isToday = calendar.isDate(date, inSameDayAs: today)
+    return date.formatted(
+      Date.FormatStyle(
+        date: isToday ? .omitted : .abbreviated, time: .shortened, locale: locale,
+        calendar: calendar, timeZone: timeZone))
+  }
+
+  private static func date(_ at: Instant) -> Date {
+    Date(timeIntervalSince1970: Double(at.milliseconds) / 1_000)
+  }
+
+  /// The choice's title in the person's language, where it is one of the system's own (Q7).
+  func title(_ choice: Choice) -> String {
+    switch choice {
+    case .approve: wording(.approve)
+    case .decline: wording(.decline)
+    default: choice.title
+    }
+  }
+
+  /// A count of bytes, for people.
+  func size(_ bytes: Int) -> String {
+    bytes < 1_024 ? "\(bytes) B" : "\((bytes + 1_023) / 1_024) KB"
+  }
+
+  func text(_ text: String, _ style: Style = .plain) -> [Row] {
+    [Row](text, style, in: columns)
+  }
+
+  func centred(_ text: String, _ style: Style = .faint) -> [Row] {
+    [Row](text, style, in: columns - 4).map { $0.indented((columns - $0.cells) / 2) }
+  }
+
+  /// A row at the right edge.
+  func right(_ text: String, _ style: Style = .faint) -> Row {
+    let row = Row(text.shown.shortened(columns), style)
+    return row.indented(columns - row.cells)
+  }
+
+  /// A line across the screen with a title in it.
+  func rule(_ title: String) -> Row {
+    let title = " \(title.shown.shortened(columns - 8)) "
+    return Row("──", .faint) + Row(title, .bold)
+      + Row(String(repeating: "─", count: columns - 2 - title.cells), .faint)
+  }
+
+  /// The choices with what is to be typed for each: in one row where they fit, else one below the
+  /// other.
+  func menu(_ items: [(key: String, label: String)], in width: Int? = nil) -> [Row] {
+    let width = width ?? columns
+    let single = items.map { Row("[\($0.key)] ", .key) + Row($0.label) }
+    let line = single.dropFirst().reduce(single.first ?? Row()) { $0 + Row("  ") + $1 }
+    if line.cells <= width { return [line] }
+    return items.flatMap { hanging(Row("[\($0.key)] ", .key), $0.label, in: width) }
+  }
+
+  /// A numbered menu.
+  func menu(_ labels: [String]) -> [Row] {
+    menu(labels.enumerated().map { (key: "\($0 + 1)", label: $1) })
+  }
+
+  /// A text behind a mark; further rows stand below the text.
+  func hanging(_ mark: Row, _ text: String, _ style: Style = .plain, in width: Int? = nil) -> [Row]
+  {
+    let width = width ?? columns
+    return text.wrapped(max(4, width - mark.cells)).enumerated().map { index, line in
+      index == 0 ? mark + Row(line, style) : Row(line, style).indented(mark.cells)
+    }
+  }
+}

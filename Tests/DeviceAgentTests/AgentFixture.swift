@@ -1,0 +1,122 @@
+@testable import Credentials
+@testable import DeviceAgent
+import DeviceConnection
+import RelayFixture
+import FamilyModel
+import FamilyTrust
+import Foundation
+import Logging
+import RelayStore
+import RelayWire
+import ZeroMQ
+
+/// A child's device in this process, and a relay that the test plays itself.
+final class AgentFixture {
+  static let app = AppID("example.landmarks")
+  let folder: URL
+  let host: AgentHost
+  let router: Socket
+  let publisher: Socket
+  let keys: CurveKeyPair
+  private let context: Context
+  private let task: Task<Void, any Error>
+
+  init() async throws {
+    folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    keys = try .generate()
+    let context = try Context()
+    var options = SocketOptions()
+    options.security = .server(keys)
+    options.maximumMessageSize = -1
+    let router = try Socket(.router, in: context, options: options)
+    let publisher = try Socket(.xpub, in: context, options: options)
+    let requests = "ipc://\(folder.path)/requests.ipc"
+    let broadcasts = "ipc://\(folder.path)/broadcasts.ipc"
+    try router.bind(requests)
+    try publisher.bind(broadcasts)
+    self.context = context
+    self.router = router
+    self.publisher = publisher
+    let credential = Credential(
+      address: DeviceAddress(family: FamilyID(1), device: DeviceID(3)), personID: PersonID(3),
+      role: .child, name: "Emily", keys: try .generate(), deviceKeys: DeviceKeys(),
+      organizerKey: DeviceKeys().signingKey, relayKey: keys.publicKey, requests: requests,
+      broadcasts: broadcasts)
+    let host = try AgentHost(
+      AgentHost.Configuration(
+        credentials: [credential], directory: folder, apps: [Self.app: ["/bin/true"]]),
+      store: MemoryAgentStore(), responder: nil, trace: Trace { _ in },
+      logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
+    self.host = host
+    task = Task { try await host.run() }
+    for _ in 0..<patience / 10 where !FileManager.default.fileExists(atPath: appFile.path) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  var appFile: URL { folder.appendingPathComponent("app-1-3-\(Self.app.rawValue).json") }
+
+  func stop() async {
+    task.cancel()
+    _ = try? await task.value
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// The next request of the device, and where its answer goes.
+  func request(_ milliseconds: Int = patience) throws -> (route: [UInt8], envelope: Envelope)? {
+    guard try router.waitUntilReadable(milliseconds: milliseconds),
+      let message = try router.receive()
+    else { return nil }
+    return try message.withBytes(2) { bytes throws(Problem) in
+      (message.bytes(0), try Envelope.decode(bytes))
+    }
+  }
+
+  /// The app's connection to the device, with its own key or with another.
+  func app(_ pair: CurveKeyPair? = nil) throws -> Client {
+    let data = try PrivateFile.read(appFile)
+    let credential = try JSONDecoder().decode(AppCredential.self, from: data)
+    let own = CurveKeyPair(secretZ85: credential.secretKey)!
+    let device = CurvePublicKey(z85: credential.devicePublicKey)!
+    let client = try Client(.dealer, pair ?? own, device)
+    try client.socket.connect(credential.endpoint)
+    return client
+  }
+
+  /// Waits until the counters are so.
+  func counters(are isExpected: (AgentCounters) -> Bool) async throws -> Bool {
+    for _ in 0..<patience / 10 {
+      if isExpected(await host.counters) { return true }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+  }
+}
+
+/// A raw client: sends what it likes.
+final class Client {
+  let socket: Socket
+  private let context: Context
+
+  init(_ kind: SocketKind, _ pair: CurveKeyPair, _ server: CurvePublicKey) throws {
+    context = try Context()
+    var options = SocketOptions()
+    options.security = .client(pair, server: server)
+    socket = try Socket(kind, in: context, options: options)
+  }
+
+  /// The next message's frames; `nil` after `milliseconds` without one.
+  func receive(_ milliseconds: Int = patience) throws -> [[UInt8]]? {
+    guard try socket.waitUntilReadable(milliseconds: milliseconds) else { return nil }
+    guard let message = try socket.receive() else { return nil }
+    return message.allBytes
+  }
+}
+
+extension Client {
+  func appReply(_ milliseconds: Int = patience) throws -> AppReply? {
+    guard let last = try receive(milliseconds)?.last else { return nil }
+    return try last.withUnsafeBytes { bytes throws(Problem) in try AppReply.decode(bytes) }
+  }
+}

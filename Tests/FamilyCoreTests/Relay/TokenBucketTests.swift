@@ -1,0 +1,119 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+
+@Suite struct RateLimitTests {
+  private let size = TokenBucket.Size(burst: 10, perSecond: 2)
+
+  @Test("X2: a bucket gives its burst at once, then its rate, and never more than the burst")
+  func bucket() {
+    var bucket = TokenBucket()
+    var now = Instant(milliseconds: 5_000)
+    func take() -> Bool {
+      guard bucket.wait(1, of: size, now) == 0 else { return false }
+      bucket.take(1, of: size, now)
+      return true
+    }
+    #expect((0..<20).count { _ in take() } == 10)
+    #expect(bucket.wait(1, of: size, now) == 500)
+    now = now + 499
+    #expect(!take())
+    now = now + 1
+    #expect(take() && !take())
+    now = now + 3_600_000
+    #expect((0..<20).count { _ in take() } == 10)
+    // A clock that goes back gives nothing, and takes nothing for ever.
+    now = now + -3_600_000
+    #expect(!take())
+    now = now + 3_600_500
+    #expect(take())
+  }
+
+  @Test(
+    "X2: a device that asks without end waits; the others of its family, and a relay's administrator, do not"
+  )
+  func device() throws {
+    var home = RelayMachineFixture()
+    func ping(_ device: UInt32) -> Problem? {
+      if case .failed(let problem) = home.reply(device, .ping) { problem } else { nil }
+    }
+    let answers = (0..<10_000).map { _ in ping(30) }
+    #expect(answers.count { $0 == nil } == Int(RateLimits.device.burst))
+    let problem = try #require(answers.last ?? nil)
+    #expect(problem.code == 502 && problem.retryAfter > 0)
+    let command = Command.post(child: PersonID(3), .sealed([]))
+    #expect(home.command(30, command) == .failure(.tooFast(retryAfter: problem.retryAfter * 2)))
+    #expect(ping(31) == nil)
+    for _ in 0..<10_000 { #expect(ping(0) == nil) }
+    home.now = home.now + 1_000
+    #expect(ping(30) == nil)
+  }
+
+  @Test("X2: all devices of a family together do not get more than a family does") func family() {
+    var allowances = RateLimits()
+    let taken = (0..<100).reduce(0) { sum, device in
+      sum
+        + (0..<2_000).count { _ in
+          allowances.take(1, DeviceID(device), RelayMachineFixture.start) == nil
+        }
+    }
+    #expect(taken == Int(RateLimits.family.burst))
+  }
+
+  @Test("X2: a whole outbox, and the history of all that a guardian sees, go at once") func normal()
+  {
+    var home = RelayMachineFixture()
+    for _ in 0..<Limits.outbox {
+      let post = Command.post(child: PersonID(3), .sealed(Array(repeating: 0, count: 4_000)))
+      guard case .success = home.command(30, post) else {
+        Issue.record("an outbox has to wait")
+        return
+      }
+    }
+    for audience in 0..<UInt32(2 * Limits.persons) {
+      let fetch = Request.fetch(.conversation(PersonID(audience)), after: 0)
+      #expect(home.reply(10, fetch) != .failed(.tooFast(retryAfter: 1)))
+    }
+    #expect(home.reply(10, .ping) != nil)
+  }
+
+  @Test(
+    "X2: who makes the relay read pays for what there is to read, and never more than one may have")
+  func reading() {
+    let events: [UInt64] = [0, 64, 1_000, 100_000, .max - 20]
+    #expect(events.map { RateLimits.cost(ofRecallIn: $0) } == [16, 32, 266, 4_096, 4_096])
+    #expect(events.map { RateLimits.cost(ofPageIn: $0) } == [0, 2, 31, 3_125, 4_096])
+    // All pages of a long history, but not the whole of it for each of them.
+    var home = RelayMachineFixture()
+    for number in 0..<1_024 {
+      if number % 100 == 0 { home.now = home.now + 10_000 }
+      _ = home.command(30, .post(child: PersonID(3), .sealed([])))
+    }
+    func pages(after: UInt64) -> Int {
+      (0..<1_000).count { _ in
+        let fetch = Request.fetch(.conversation(PersonID(3)), after: after)
+        let effects = home.send(11, fetch)
+        return effects.contains { if case .page = $0 { true } else { false } }
+      }
+    }
+    #expect(pages(after: 0) == Int(RateLimits.device.burst) / (16 + 32))
+    home.now = home.now + 60_000
+    #expect(pages(after: 1_024) == Int(RateLimits.device.burst) / 16)
+  }
+
+  @Test("X2: strangers' reads of the store run out, those of keys that were let in do not")
+  func strangers() {
+    var strangers = UnprovenReadLimit()
+    strangers.read(for: [1], isRefused: false, now: RelayMachineFixture.start)
+    let reads = (0..<10_000).count { _ in
+      guard strangers.mayRead([2], now: RelayMachineFixture.start) else { return false }
+      strangers.read(for: [2], isRefused: true, now: RelayMachineFixture.start)
+      return true
+    }
+    #expect(reads == Int(UnprovenReadLimit.reads.burst))
+    #expect(strangers.mayRead([1], now: RelayMachineFixture.start))
+    #expect(!strangers.mayRead([3], now: RelayMachineFixture.start))
+    #expect(strangers.mayRead([3], now: RelayMachineFixture.start + 1_000))
+  }
+}

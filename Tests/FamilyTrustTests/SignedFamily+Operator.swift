@@ -1,0 +1,47 @@
+@testable import FamilyCore
+import FamilyModel
+import FamilyTrust
+import RelayWire
+
+/// What an operator can make up.
+extension SignedFamily {
+  /// The event after all others of the audience, as a relay would make it up.
+  func forged(
+    _ body: Event.Body, in audience: Audience = .conversation(emily), by device: UInt32 = 1,
+    id: CommandID? = nil, signature: Signature? = nil
+  ) -> Event {
+    Event(
+      seq: (log.last?.seq ?? 0) + 1,
+      previous: log.last { $0.audience == audience }?.seq ?? 0, audience: audience,
+      command: id ?? CommandID(high: UInt64(now.milliseconds + 1) << 16, low: 5),
+      device: DeviceID(device), at: now, body: body, signature: signature)
+  }
+
+  /// A signature by whichever keys the operator has got hold of.
+  func sign(
+    _ body: Event.Body, _ id: CommandID, _ audience: Audience = .conversation(emily),
+    as device: UInt32 = 1, with keys: DeviceKeys? = nil, seen: UInt64 = 1,
+    about question: QuestionHeader? = nil
+  ) -> Signature {
+    let vault = KeyVault(keys ?? self.keys[device]!)
+    let bytes = SignedBytes.of(
+      body, id, in: Self.family, audience, by: DeviceID(device), seen: seen, question: question,
+      digest: { vault.digest($0) }, bytes: vault.bytes)
+    return Signature(signer: DeviceID(device), seen: seen, bytes: vault.sign(bytes))
+  }
+
+  /// The same event under a new place at the end of the log.
+  func again(_ event: Event) -> Event {
+    var copy = event
+    copy.seq = (log.last?.seq ?? 0) + 1
+    copy.previous = log.last { $0.audience == event.audience }?.seq ?? 0
+    copy.at = now
+    return copy
+  }
+
+  func header(_ question: QuestionID) -> QuestionHeader {
+    relay.state(of: Self.family)!.questions[question]!.header
+  }
+
+  func event(_ isWanted: (Event.Body) -> Bool) -> Event { log.last { isWanted($0.body) }! }
+}

@@ -1,0 +1,180 @@
+import Credentials
+import FamilyModel
+import Foundation
+import RelayClient
+import Subprocess
+import Synchronization
+import SystemClock
+import SystemPackage
+import Testing
+
+/// What a command printed, and whether it succeeded.
+struct Outcome: Sendable {
+  var output: String
+  var error: String
+  var isSuccess: Bool
+
+  /// The rows of a table, each as its words.
+  var words: [[String]] {
+    output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+  }
+  /// The objects of what `--json` prints.
+  var objects: [[String: Any]] {
+    let found = try? JSONSerialization.jsonObject(with: Data(output.utf8))
+    return found as? [[String: Any]] ?? []
+  }
+}
+
+/// A relay and one or two families, as a user has them: the programs, in a folder of their own.
+final class RelayControlFixture: Sendable {
+  static let families = """
+    families:
+    - id: 1
+      members:
+      - {name: Rosa, role: organizer}
+      - {name: Alex, role: guardian}
+      - {name: Emily, role: child, birthdate: "2014-05-17", devices: 2}
+    - id: 4
+      members:
+      - {name: Wei, role: organizer}
+      - {name: 莲, role: child, region: CN}
+      - {name: Noah, role: child}
+      - {name: Ines, role: adult}
+    """
+
+  let folder: URL
+  private let relay = Mutex<Task<Void, Never>?>(nil)
+  private var credentials: URL { folder.appendingPathComponent("credentials") }
+  var relayFolder: String { folder.appendingPathComponent("relay").path }
+
+  /// Runs the body in a home whose relay runs.
+  static func with(_ body: (RelayControlFixture) async throws -> Void) async throws {
+    let home = RelayControlFixture()
+    try FileManager.default.createDirectory(at: home.folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: home.folder) }
+    try await home.must("init", "--directory", home.relayFolder)
+    let file = home.folder.appendingPathComponent("families.yaml")
+    try RelayControlFixture.families.write(to: file, atomically: true, encoding: .utf8)
+    home.startRelay()
+    do {
+      try await home.must(
+        "apply", file.path, "--directory", home.relayFolder, "--credentials",
+        home.credentials.path)
+      try await body(home)
+    } catch {
+      await home.stopRelay()
+      throw error
+    }
+    await home.stopRelay()
+  }
+
+  private init() {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "rc-\(UUID().uuidString.prefix(8))")
+  }
+
+  /// The programs stand beside the test bundle.
+  private static func program(_ name: String) -> Executable {
+    let bundle = URL(fileURLWithPath: CommandLine.arguments[0])
+    return .path(
+      FilePath(bundle.deletingLastPathComponent().appendingPathComponent(name).path))
+  }
+
+  func startRelay() {
+    let task = Task { [relayFolder] in
+      _ = try? await Subprocess.run(
+        Self.program("relay"), arguments: ["--directory", relayFolder], output: .discarded,
+        error: .discarded)
+    }
+    relay.withLock { $0 = task }
+  }
+
+  /// Ends the relay with SIGKILL.
+  func stopRelay() async {
+    let task = relay.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
+  }
+
+  /// The file of a member's first device.
+  func file(_ name: String, family: Int = 1) -> String {
+    credentials.appendingPathComponent("family-\(family)-\(name)-1.json").path
+  }
+
+  func credential(_ name: String, family: Int = 1) throws -> Credential {
+    try Credential.read(from: URL(fileURLWithPath: file(name, family: family)))
+  }
+
+  /// The command with these arguments and this input.
+  func run(_ arguments: [String], input: String = "") async throws -> Outcome {
+    let result = try await Subprocess.run(
+      Self.program("relayctl"), arguments: Arguments(arguments),
+      environment: .inherit.updating(["TZ": "UTC"]), input: .string(input),
+      output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+    return Outcome(
+      output: result.standardOutput, error: result.standardError,
+      isSuccess: result.terminationStatus.isSuccess)
+  }
+
+  /// The command with its input and output at a terminal; whether it succeeded.
+  func run(_ arguments: [String], at terminal: Terminal) async throws -> Bool {
+    let (input, output, error) = (
+      try terminal.open(), try terminal.open(), try terminal.open()
+    )
+    let result = try await Subprocess.run(
+      Self.program("relayctl"), arguments: Arguments(arguments),
+      input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+      output: .fileDescriptor(output, closeAfterSpawningProcess: true),
+      error: .fileDescriptor(error, closeAfterSpawningProcess: true))
+    return result.terminationStatus.isSuccess
+  }
+
+  /// The command, which must succeed.
+  @discardableResult
+  func must(_ arguments: String..., input: String = "", at place: SourceLocation = #_sourceLocation)
+    async throws -> Outcome
+  {
+    let outcome = try await run(arguments, input: input)
+    #expect(outcome.isSuccess, "\(arguments): \(outcome.error)", sourceLocation: place)
+    return outcome
+  }
+
+  /// The command, which must fail, with all of these texts in its error and nothing in its output.
+  func mustFail(
+    _ arguments: String..., input: String = "", saying texts: [String],
+    at place: SourceLocation = #_sourceLocation
+  ) async throws {
+    let outcome = try await run(arguments, input: input)
+    #expect(!outcome.isSuccess, "\(arguments)", sourceLocation: place)
+    #expect(outcome.output == "", "\(arguments)", sourceLocation: place)
+    for text in texts {
+      #expect(
+        outcome.error.contains(text), "\(arguments): \(outcome.error)", sourceLocation: place)
+    }
+  }
+
+  /// A child asks about somebody; gives the question's id as it is written.
+  @discardableResult
+  func ask(
+    _ handle: Handle, given: String? = nil, by child: String = "Emily", family: Int = 1,
+    app: String = "example.landmarks", expiration: Instant? = nil, id: UUID = UUID()
+  ) throws -> String {
+    var person = Subject(handle: handle)
+    if let given {
+      person.name = NameParts()
+      person.name?.given = given
+    }
+    let question = Question(
+      id: ID128(bytes: withUnsafeBytes(of: id.uuid) { Array($0) })!,
+      topic: .communication(people: [person], actions: .message), expiration: expiration)
+    let credential = try credential(child, family: family)
+    let header = QuestionHeader(
+      id: question.id, child: credential.personID, app: AppID(app),
+      subjects: Array(handle.value.utf8.prefix(64)),
+      choices: question.choices.map { ChoiceHeader(id: $0.id, answer: $0.answer) },
+      expiration: expiration)
+    var device = try DeviceClient(credential)
+    try device.send(.ask(header, .question(question)))
+    return id.uuidString
+  }
+}

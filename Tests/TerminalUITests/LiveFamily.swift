@@ -1,0 +1,88 @@
+import Foundation
+
+/// A relay, and the devices of a family as programs in terminals.
+final class LiveFamily {
+  let folder: URL
+  private var processes: [Process] = []
+  private var terminals: [PseudoTerminal] = []
+
+  init() throws {
+    folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let relay = file("relay")
+    try run("relayctl", "init", "--directory", relay)
+    processes.append(
+      try Programs.start(
+        "relay", ["--directory", relay], log: folder.appendingPathComponent("log")))
+    let family = """
+      {"families": [{"id": 1, "members": [
+        {"name": "Rosa", "role": "organizer"}, {"name": "Alex", "role": "guardian"},
+        {"name": "Emily", "role": "child", "birthdate": "2014-05-17"}]}]}
+      """
+    try Data(family.utf8).write(to: folder.appendingPathComponent("family.json"))
+    try run(
+      "relayctl", "apply", file("family.json"), "--directory", relay, "--credentials", file("keys"))
+  }
+
+  /// Starts the worker that checks pictures, with a list of these hashes.
+  func checkContent(against hashes: [String]) async throws {
+    try Data(hashes.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file("hashes")))
+    let log = folder.appendingPathComponent("worker.log")
+    processes.append(
+      try Programs.start(
+        "content-worker", ["--directory", file("content"), "--hashes", file("hashes")], log: log))
+    for _ in 0..<3_000
+    where !((try? String(contentsOf: log, encoding: .utf8)) ?? "").contains("ready") {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  func file(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private func run(_ program: String, _ arguments: String...) throws {
+    let log = folder.appendingPathComponent("\(program).log")
+    let process = try Programs.start(program, arguments, log: log)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw PseudoTerminal.Failure(
+        description: (try? String(contentsOf: log, encoding: .utf8)) ?? program)
+    }
+  }
+
+  /// Starts the device of this member, and waits until it is connected.
+  func device(_ name: String, columns: Int, environment: [String: String] = [:]) async throws
+    -> PseudoTerminal
+  {
+    let worker = file("content")
+    let isChild = name == "Emily"
+    let terminal = try PseudoTerminal(
+      isChild ? "child-agent" : "parent-agent",
+      [
+        "--interactive", "--credential", file("keys/family-1-\(name)-1.json"),
+        "--directory", file(name),
+      ] + (FileManager.default.fileExists(atPath: worker) ? ["--content-worker", worker] : [])
+        + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : []),
+      columns: columns, environment: environment)
+    terminals.append(terminal)
+    return terminal
+  }
+
+  /// The app on Emily's device asks.
+  func ask(_ arguments: String...) throws {
+    let credential = file("Emily/app-1-3-example.landmarks.json")
+    processes.append(
+      try Programs.start(
+        "app-agent", ["ask"] + arguments, environment: ["PERMISSION_RELAY_DEVICE": credential],
+        log: folder.appendingPathComponent("app-\(processes.count).log")))
+  }
+
+  func stop() {
+    for terminal in terminals { terminal.stop() }
+    for process in processes.reversed() {
+      if process.isRunning { process.terminate() }
+      process.waitUntilExit()
+    }
+    try? FileManager.default.removeItem(at: folder)
+  }
+}

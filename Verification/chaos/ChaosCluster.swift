@@ -1,0 +1,197 @@
+import Credentials
+import FamilyModel
+import Foundation
+import ProcessCluster
+import RelayStore
+import SQLiteStore
+
+/// The cluster under chaos, with everything that can break it: proxies, controls, the relay's disk.
+final class ChaosCluster: Sendable {
+  /// The variable that all processes of a run have: whoever cleans up finds them by it.
+  static let runVariable = "CHAOS_RUN"
+  /// Milliseconds for which a guardian thinks who takes their time.
+  static let slowAnswer = 2_000
+  /// The family's passcode.
+  static let passcode = "2580"
+
+  let layout: Layout
+  let families: FamilyFile
+  let cluster: RunningCluster
+  let proxy: FaultProxy
+  /// By agent: the ways to the relay's two sockets.
+  let shards: [String: [Lane]]
+  let controls: [String: Control]
+  let power: PowerLoss
+  /// The relay's own socket for requests, past the proxies.
+  let requests: String
+
+  init(_ layout: Layout, families: Int, mutant: Mutant?) async throws {
+    self.layout = layout
+    try layout.prepare()
+    let file = Self.families(families)
+    self.families = file
+    let names = Self.names(file)
+    let ports = try FreePorts.pair()
+    requests = "tcp://127.0.0.1:\(ports.0)"
+    let broadcasts = "tcp://127.0.0.1:\(ports.1)"
+    let proxy = FaultProxy()
+    var shards: [String: [Lane]] = [:]
+    for name in names where name != "relay" {
+      shards[name] = [try await proxy.shard(to: ports.0), try await proxy.shard(to: ports.1)]
+    }
+    let folder = layout.root.appendingPathComponent("chaos")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    var controls: [String: Control] = [:]
+    for name in names {
+      controls[name] = try Control(folder.appendingPathComponent("\(name).control"))
+    }
+    let power = PowerLoss(
+      database: layout.relay.appendingPathComponent("relay.sqlite"),
+      journal: folder.appendingPathComponent("relay.journal"))
+    self.proxy = proxy
+    self.shards = shards
+    self.controls = controls
+    self.power = power
+    for name in names where name != "relay" { try Self.script(name, layout) }
+
+    var manner = RunningCluster.Manner()
+    manner.initArguments = ["--requests", requests, "--broadcasts", broadcasts]
+    manner.relayArguments = ["--requests", requests, "--broadcasts", broadcasts]
+    manner.agentArguments = ["--trace-all"]
+    let journal = power.journal.path
+    manner.environment = { name in
+      var variables = Self.environment(name, layout)
+      if name == "relay" {
+        variables["CHAOS_JOURNAL"] = journal
+        if mutant == .noSync { variables["CHAOS_NOSYNC"] = "1" }
+      }
+      return variables
+    }
+    manner.prepare = { name in
+      if name == "relay" { try power.settle() }
+      if mutant == .noOutbox, name != "relay" { try Mutant.forgetOutbox(layout.agent(name)) }
+    }
+    let map = shards.mapValues { $0.map(\.port) }
+    manner.prepareAgents = { try Self.redirect(layout, map) }
+    cluster = try RunningCluster(layout, file, manner)
+  }
+
+  /// What the shim in a process reads; what a process starts inherits it.
+  static func environment(_ name: String, _ layout: Layout) -> [String: String] {
+    [
+      "LD_PRELOAD": Layout.program("libChaosShim.so"), runVariable: layout.root.path,
+      "CHAOS_CONTROL": layout.root.appendingPathComponent("chaos/\(name).control").path,
+      "CHAOS_DISK": (name == "relay" ? layout.relay : layout.agent(name)).path,
+    ]
+  }
+
+  /// Families of two guardians and a child; every second child has two devices.
+  private static func families(_ count: Int) -> FamilyFile {
+    var file = FamilyFile.example(count)
+    for index in file.families.indices where index % 2 == 0 {
+      for member in file.families[index].members.indices
+      where file.families[index].members[member].role == "child" {
+        file.families[index].members[member].devices = 2
+      }
+    }
+    return file
+  }
+
+  private static func names(_ file: FamilyFile) -> [String] {
+    ["relay"]
+      + file.families.flatMap { family in
+        ["child-agent-\(family.id)"]
+          + family.members.filter { $0.role != "child" }
+          .map { "parent-agent-\(family.id)-\($0.name.lowercased())" }
+      }
+  }
+
+  /// What people do is written in the handle that is asked about: see `Workload.Ask`.
+  private static func script(_ name: String, _ layout: Layout) throws {
+    var rules: [[String: Any]]
+    if name.hasPrefix("child") {
+      rules = [
+        ["handle": "-person-", "permission": "inPerson", "passcode": passcode],
+        ["handle": "-open-", "again": "remind"],
+      ]
+    } else {
+      let isAlex = name.hasSuffix("alex")
+      rules = [
+        ["handle": "-race-", "choose": isAlex ? "decline" : "approve", "review": !isAlex],
+        ["handle": "-slow-", "choose": isAlex ? "ignore" : "approve", "delay": Self.slowAnswer],
+      ]
+      let own = isAlex ? "alex" : "other"
+      rules += [
+        ["handle": "-yes-\(own)-", "choose": "approve", "review": true],
+        ["handle": "-no-\(own)-", "choose": "decline"],
+        ["handle": "-day-\(own)-", "choose": "day", "review": true],
+      ]
+    }
+    let file = layout.scripts.appendingPathComponent("\(name).json")
+    try JSONSerialization.data(withJSONObject: ["rules": rules + [["choose": "ignore"]]])
+      .write(to: file)
+  }
+
+  /// Each agent's credentials lead to its own ports of the proxy.
+  private static func redirect(_ layout: Layout, _ ports: [String: [Int]]) throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      at: layout.credentials, includingPropertiesForKeys: nil)
+    for file in files where file.lastPathComponent.hasPrefix("family-") {
+      var credential = try Credential.read(from: file)
+      guard let ports = ports[agent(of: credential)] else { continue }
+      credential.requests = "tcp://127.0.0.1:\(ports[0])"
+      credential.broadcasts = "tcp://127.0.0.1:\(ports[1])"
+      try credential.write(to: file)
+    }
+  }
+
+  private static func agent(of credential: Credential) -> String {
+    let family = credential.address.family.rawValue
+    return credential.role == .child
+      ? "child-agent-\(family)" : "parent-agent-\(family)-\(credential.name.lowercased())"
+  }
+
+  /// All devices, with the agents that host them.
+  func devices() throws -> [(agent: String, credential: Credential)] {
+    try FileManager.default.contentsOfDirectory(
+      at: layout.credentials, includingPropertiesForKeys: nil
+    )
+    .filter { $0.lastPathComponent.hasPrefix("family-") }
+    .map { try Credential.read(from: $0) }
+    .sorted { $0.address < $1.address }
+    .map { (Self.agent(of: $0), $0) }
+  }
+
+  func process(_ name: String) -> Managed {
+    name == "relay" ? cluster.relay : cluster.agent(name)
+  }
+}
+
+/// Ports that the system gives to nobody by itself: a client that connects to its own port while the relay
+/// is down would talk to itself.
+enum FreePorts {
+  static func pair() throws -> (Int, Int) {
+    var found: [Int] = []
+    var port = 20_000 + Int(getpid()) % 5_000 * 2
+    while found.count < 2, port < 32_000 {
+      port += 1
+      if isFree(port) { found.append(port) }
+    }
+    guard found.count == 2 else { throw ClusterError("No port is free between 20000 and 32000.") }
+    return (found[0], found[1])
+  }
+
+  private static func isFree(_ port: Int) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Credentials
+import FamilyCore
+import DeviceAgent
+import FamilyModel
+import Foundation
+import History
+import ProcessCluster
+import RelayClient
+import RelayStore
+import RelayWire
+import SQLiteStore
+
+/// The end of a run: everything is healed, comes to rest, stops, and is read.
+struct HealAndVerify {
+  let stage: ChaosCluster
+  let recorder: Recorder
+  let devices: [(agent: String, credential: Credential)]
+  /// Seconds that the system has to come to rest.
+  let patience: Double
+
+  /// Nothing is broken from here on.
+  func heal() {
+    for control in stage.controls.values { control.heal() }
+    for shard in stage.shards.values.flatMap({ $0 }) { shard.set { $0 = Lane.Faults() } }
+    for pid in OrphanReaper.processes(of: stage.layout.root.path) { kill(pid, SIGCONT) }
+    recorder.note(.healed)
+  }
+
+  /// Waits until every device has everything and nothing is under way; gives what is not so in time. A guardian
+  /// may think about what came last: so it has to be so twice.
+  func converge() async -> String? {
+    let end = recorder.now + patience
+    var open = "nothing was looked at"
+    var isRepeated = false
+    while recorder.now < end, !Task.isCancelled {
+      if let found = await unfinished() {
+        (open, isRepeated) = (found, false)
+        try? await Task.sleep(for: .milliseconds(200))
+      } else if isRepeated {
+        recorder.note(.converged)
+        return nil
+      } else {
+        (open, isRepeated) = ("it was at rest only once", true)
+        try? await Task.sleep(for: .milliseconds(2 * ChaosCluster.slowAnswer))
+      }
+    }
+    recorder.note(.stuck(open))
+    return open
+  }
+
+  /// What is still under way, in words; `nil`: nothing.
+  private func unfinished() async -> String? {
+    for (agent, credential) in devices {
+      let address = credential.address
+      let name = "device \(address.device.rawValue) of family \(address.family.rawValue)"
+      guard stage.process(agent).pid != nil,
+        let status = Status.read(stage.layout, agent)?.devices.first(where: {
+          $0.family == address.family.rawValue && $0.device == address.device.rawValue
+        })
+      else { return "\(name) is down" }
+      guard status.relay == "connected" else { return "\(name) is not connected" }
+      guard status.outbox == 0 else { return "\(name) has \(status.outbox) commands to send" }
+      guard status.unacknowledged == 0 else {
+        return "apps on \(name) have not acknowledged \(status.unacknowledged) entries"
+      }
+      var direct = credential
+      direct.requests = stage.requests
+      let visitor = direct
+      let heads = try? await blocking {
+        var client = try DeviceClient(visitor)
+        return try client.heads().reduce(0) { $0 + $1.delivered }
+      }
+      guard let heads else { return "the relay does not answer" }
+      guard status.position == heads else { return "\(name) lacks events" }
+    }
+    return nil
+  }
+
+  /// Reads what all stores hold; nothing runs any more.
+  func read() throws {
+    var opened: [FamilyID: [UInt64: Event]] = [:]
+    for (agent, credential) in devices {
+      let store = try SQLiteAgentStore(
+        path: stage.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
+      defer { store.close() }
+      let prefix = credential.address.prefix
+      let records = try store.load(prefix: prefix).map {
+        try DeviceRecord.decode(key: Array($0.key.dropFirst(prefix.count)), value: $0.value)
+      }
+      let machine = GuardianMachine(
+        credential.address, of: credential.personID, security: credential.security,
+        restoring: records, ids: IDSource(seed: 0))
+      for event in machine.link.restored {
+        opened[credential.address.family, default: [:]][event.seq] = event
+      }
+      recorder.note(Self.facts(of: machine, records))
+      if credential.role == .child { try readApp(credential, agent) }
+    }
+    let store = try SQLiteEventStore(
+      path: stage.layout.relay.appendingPathComponent("relay.sqlite").path)
+    defer { store.close() }
+    for family in Set(devices.map(\.credential.address.family)).sorted() {
+      // The relay cannot read what was said: the devices can.
+      let events = try store.load(family).events.map { try Event.decode($0.payload) }
+      recorder.note(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
+    }
+    recorder.note(.storeRead)
+  }
+
+  private static func facts(of machine: GuardianMachine, _ records: [DeviceRecord]) -> [Fact] {
+    let address = machine.link.address
+    var seqs: [Audience: [UInt64]] = [:]
+    for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
+    var facts: [Fact] = records.compactMap { record in
+      guard case .cursor(let cursor) = record else { return nil }
+      return .restored(
+        address, cursor.audience, (seqs[cursor.audience] ?? []).sorted(),
+        cursor: cursor.delivered)
+    }
+    for child in machine.link.conversations.keys.sorted() {
+      for state in machine.link.conversations[child]!.inOrder {
+        if case .answered(let choice, _, _) = state.phase {
+          facts.append(.decided(address, state.header.id, choice: choice.id))
+        }
+      }
+    }
+    return facts
+  }
+
+  private func readApp(_ credential: Credential, _ agent: String) throws {
+    let address = credential.address
+    let folder = stage.layout.agent(agent).appendingPathComponent(
+      "app-\(address.family.rawValue)-\(address.device.rawValue)-\(RunningCluster.app)")
+    let store = try SQLiteAgentStore(
+      path: folder.appendingPathComponent("permissionkit.sqlite").path)
+    defer { store.close() }
+    let known = try store.load(prefix: AppRecord.knownPrefix).compactMap { record -> Handle? in
+      guard case .known(let handle) = try AppRecord.decode(key: record.key, value: record.value)
+      else { return nil }
+      return handle
+    }
+    recorder.note(.knows(AppAddress(address, AppID(RunningCluster.app)), known))
+  }
+}

@@ -1,0 +1,99 @@
+import Credentials
+import Crypto
+import FamilyCore
+import FamilyModel
+import FamilyTrust
+import Foundation
+import SystemClock
+import ZeroMQ
+
+/// The families of a load: who is in them, and with which keys.
+///
+/// Keys come from the seed, so that no process has to hand a hundred thousand files to another. Devices of
+/// one role in `perConnection` families share a key, as in an agent that hosts many people.
+struct FamilyFactory: Codable, Sendable {
+  static let organizer = DeviceID(1)
+  static let child = DeviceID(2)
+  static let guardian = DeviceID(3)
+
+  var seed: UInt64
+  /// 1 or 2 in each family.
+  var guardians: Int
+  var perConnection: UInt64
+
+  /// The devices of each family, ascending.
+  var devices: [DeviceID] {
+    [Self.organizer, Self.child] + (guardians > 1 ? [Self.guardian] : [])
+  }
+
+  /// The keys that the devices of a block of families have.
+  struct Keys {
+    var connection: CurveKeyPair
+    var device: DeviceKeys
+  }
+
+  private func block(_ family: UInt64) -> UInt64 { (family - 1) / perConnection }
+
+  private func keys(inBlock block: UInt64) -> [DeviceID: Keys] {
+    func secret(_ name: String, _ device: DeviceID) -> [UInt8] {
+      let text = "load \(seed) \(name) \(device.rawValue) \(block)"
+      return Array(SHA256.hash(data: Data(text.utf8)))
+    }
+    return Dictionary(
+      uniqueKeysWithValues: devices.map { device in
+        // Any 32 bytes are a key.
+        let keys = Keys(
+          connection: CurveKeyPair(secretBytes: secret("connection", device))!,
+          device: DeviceKeys(
+            signingSecret: secret("signing", device),
+            agreementSecret: secret("agreement", device))!)
+        return (device, keys)
+      })
+  }
+
+  /// What the devices of these families need to reach the relay.
+  func credentials(
+    _ families: ClosedRange<UInt64>, relay: AdministratorCredential
+  ) -> [Credential] {
+    let roles: [DeviceID: (role: Role, name: String)] = [
+      Self.organizer: (.organizer, "Rosa"), Self.child: (.child, "Emily"),
+      Self.guardian: (.guardian, "Alex"),
+    ]
+    var (known, keys, organizerKey) = (UInt64.max, [DeviceID: Keys](), [UInt8]())
+    var credentials: [Credential] = []
+    // The hosts keep them.
+    credentials.reserveCapacity(families.count * devices.count)
+    for family in families {
+      if block(family) != known {
+        known = block(family)
+        keys = self.keys(inBlock: known)
+        organizerKey = keys[Self.organizer]!.device.signingKey
+      }
+      credentials += devices.map { device in
+        Credential(
+          address: DeviceAddress(family: FamilyID(family), device: device),
+          personID: PersonID(device.rawValue), role: roles[device]!.role,
+          name: roles[device]!.name, keys: keys[device]!.connection,
+          deviceKeys: keys[device]!.device, organizerKey: organizerKey,
+          relayKey: relay.relayKey, requests: relay.requests, broadcasts: relay.broadcasts)
+      }
+    }
+    return credentials
+  }
+
+  /// The commands that make these families, each signed by its organizer's device.
+  func founding(_ families: ClosedRange<UInt64>, relay: AdministratorCredential) throws
+    -> [(family: FamilyID, command: SignedCommand)]
+  {
+    let all = credentials(families, relay: relay)
+    return try stride(from: 0, to: all.count, by: devices.count).flatMap { index in
+      let members = all[index..<index + devices.count]
+      let roster = Roster(
+        persons: members.map { Person(id: $0.personID, role: $0.role, displayName: $0.name) },
+        devices: members.map(\.device))
+      var organizer = members.first!.machine(restoring: [])
+      return try organizer.prepare(.setRoster(roster), now: .now)
+        .map { (family: members.first!.address.family, command: $0) }
+    }
+  }
+}
