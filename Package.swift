@@ -62,6 +62,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -178,10 +179,11 @@ let sources: [Target] = [
 
 let verification: [Target] = [
   rig("History", ["FamilyModel", "FamilyCore"]),
-  rig("Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History"]),
+  rig("Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History", heap]),
   tool("simulate", ["Simulation", "History", "TextTable"]),
 
   rig("Processes", []),
+  rig("Statistics", []),
   rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
   tool(
     "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
@@ -192,7 +194,7 @@ let verification: [Target] = [
     [
       "ProcessCluster", "Processes", "History", "FamilyModel", "FamilyCore", "Credentials",
       "DeviceAgent", "RelayClient", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
-      "TextTable", subprocess, systemPackage, nio, nioPosix,
+      "Statistics", "TextTable", subprocess, systemPackage, nio, nioPosix,
     ]),
   tool(
     "load",
@@ -207,11 +209,14 @@ let verification: [Target] = [
       "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
       "RelayClient",
       "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
-      "Processes", logging, lifecycle,
+      "Processes", "Statistics", "TextTable", logging, lifecycle,
     ], exclude: ["reference", "micro"]),
   tool(
     "bench-micro",
-    ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", sqlite],
+    [
+      "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", "Statistics",
+      "TextTable", sqlite,
+    ],
     path: "bench/micro", exclude: ["thresholds.json"]),
   .executableTarget(
     name: "bench-reference", path: "Verification/bench/reference",

@@ -45,7 +45,7 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
     for name in ["relay", "child-agent-1", "app-1-3"] {
       try Data("applied seq=1\n".utf8).write(to: layout.log(name))
     }
-    let secrecy = Secrecy(layout, .example(1))
+    let secrecy = LeakCheck(layout, .example(1))
     secrecy.note(["relay", "--log-level", "info"])
     secrecy.note(["app-agent", "background"])
     secrecy.note(["app-agent", "ask", "--handle", "p1-yes-alex-x"])

@@ -22,7 +22,7 @@ import Testing
     #expect(turns == [256, 128, 64, 32, 16, 8, 8, 8])
     // Each answer lets one more in than before.
     let turn = queue.next(now)
-    for device in turn { queue.answered(device, now) }
+    for device in turn { queue.answered(device, now: now) }
     let next = queue.next(now)
     #expect(next.count == 2 * turn.count)
   }
@@ -35,14 +35,14 @@ import Testing
     let now = Instant(milliseconds: 1_000)
     let more = [Cursor(.family, delivered: 1)]
     var may: [Bool] = []
-    may.append(queue.mayAsk(device(1), from: [], now))
-    may.append(queue.mayAsk(device(1), from: [], now + 999))
-    may.append(queue.mayAsk(device(1), from: more, now + 999))
-    may.append(queue.mayAsk(device(1), from: more, now + 1_999))
-    queue.answered(device(1), now + 2_000)
-    may.append(queue.mayAsk(device(1), from: more, now + 2_000))
+    may.append(queue.mayAsk(device(1), from: [], now: now))
+    may.append(queue.mayAsk(device(1), from: [], now: now + 999))
+    may.append(queue.mayAsk(device(1), from: more, now: now + 999))
+    may.append(queue.mayAsk(device(1), from: more, now: now + 1_999))
+    queue.answered(device(1), now: now + 2_000)
+    may.append(queue.mayAsk(device(1), from: more, now: now + 2_000))
     // A clock that was set back does not make it wait.
-    may.append(queue.mayAsk(device(1), from: more, now))
+    may.append(queue.mayAsk(device(1), from: more, now: now))
     #expect(may == [true, false, true, true, true, true])
   }
 }

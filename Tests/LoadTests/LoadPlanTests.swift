@@ -64,7 +64,7 @@ import ZeroMQ
   private let arrival = Arrival(number: 1, at: 0, family: 4, kind: .approve, random: 0)
 
   @Test("a question that is asked late is measured from the moment of the plan") func late() {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: Notebook(every: 0))
+    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: 0))
     _ = crowd.begin(arrival, scheduled: Monotonic.now() - 2_000_000_000)
     let lag = crowd.takeSamples().0.first { $0.measure == .lag }
     #expect(lag.map { $0.value >= 2_000_000 } ?? false)
@@ -74,7 +74,7 @@ import ZeroMQ
     "X2: an acknowledged command that the store lacks fails the load, sampled or not",
     arguments: [0, 1] as [UInt64])
   func lost(_ every: UInt64) throws {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: Notebook(every: every))
+    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: every))
     crowd.received(Reply.accepted(ID128(high: 1, low: 2), seq: 9), on: child)
     let result = try crowd.check(MemoryEventStore(), [:])
     #expect(!result.isRight && result.acknowledgements == 1)
@@ -83,7 +83,7 @@ import ZeroMQ
 
   @Test("R3, R4: an app that is told another answer than was given fails the load")
   func wrongAnswer() {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: Notebook(every: 0))
+    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: 0))
     _ = crowd.begin(arrival, scheduled: Monotonic.now())
     let question = LoadQuestion.make(arrival)
     func tell(_ choice: Choice, at position: UInt64) {

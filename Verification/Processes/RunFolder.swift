@@ -19,7 +19,7 @@ public final class RunFolder {
     } catch { throw Refused(description: "Cannot make \(path): choose another --directory.") }
     self.url = url
     self.isKept = isKept
-    signals = Started.endOnSignals {
+    signals = ChildProcesses.endOnSignals {
       if !isKept { try? FileManager.default.removeItem(at: url) }
     }
   }

@@ -12,14 +12,14 @@ extension World {
       return relay.machine.step(input, now: now)
     }
     switch mutant {
-    case .dedupe: return withoutDedupe(input, id, now)
-    case .firstAnswer: return withoutFirstAnswer(input, command, envelope.device.family, now)
+    case .dedupe: return withoutDedupe(input, id, now: now)
+    case .firstAnswer: return withoutFirstAnswer(input, command, envelope.device.family, now: now)
     default: return relay.machine.step(input, now: now)
     }
   }
 
   /// The machine sees another id each time; what it says carries the client's.
-  private func withoutDedupe(_ input: RelayMachine.Input, _ id: CommandID, _ now: Instant)
+  private func withoutDedupe(_ input: RelayMachine.Input, _ id: CommandID, now: Instant)
     -> [RelayMachine.Effect]
   {
     guard case .request(let device, let key, let isAdministrator, let request, let body) = input,
@@ -55,7 +55,7 @@ extension World {
 
   /// The machine is told a history in which nobody has answered the question.
   private func withoutFirstAnswer(
-    _ input: RelayMachine.Input, _ command: Command, _ family: FamilyID, _ now: Instant
+    _ input: RelayMachine.Input, _ command: Command, _ family: FamilyID, now: Instant
   ) -> [RelayMachine.Effect] {
     let effects = relay.machine.step(input, now: now)
     guard case .answer(let question, _) = command,

@@ -118,10 +118,3 @@ struct NumberList: ExpressibleByArgument, CustomStringConvertible {
 
   var description: String { values.map(String.init).joined(separator: ",") }
 }
-
-/// The value below which this part of the values lies; not a number, where there are none.
-func quantile(_ values: [Double], _ part: Double) -> Double {
-  guard !values.isEmpty else { return .nan }
-  let sorted = values.sorted()
-  return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
-}

@@ -17,7 +17,7 @@ final class ClusterProcess {
     process.arguments = ["up", "--families", "1", "--json", "--directory", folder.path]
     process.standardOutput = FileHandle.nullDevice
     try process.run()
-    Started.add(process.processIdentifier, endedBy: SIGTERM)
+    ChildProcesses.add(process.processIdentifier, endedBy: SIGTERM)
   }
 
   /// The credential of the app on the child's device.

@@ -69,7 +69,7 @@ final class ChaosCluster: Sendable {
     }
     manner.prepare = { name in
       if name == "relay" { try power.settle() }
-      if mutant == .noOutbox, name != "relay" { try Mutant.forgetOutbox(layout.agent(name)) }
+      if mutant == .noOutbox, name != "relay" { try Mutant.deleteOutboxes(in: layout.agent(name)) }
     }
     let map = shards.mapValues { $0.map(\.port) }
     manner.prepareAgents = { try Self.redirect(layout, map) }

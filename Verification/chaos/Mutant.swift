@@ -1,23 +1,35 @@
 import ArgumentParser
+import DeviceAgent
+import FamilyCore
+import FamilyModel
 import Foundation
 import RelayStore
+import RelayWire
 import SQLiteStore
 
-/// A system made worse on purpose, from outside: a run of it must fail.
+/// A deliberate defect, made from outside the programs. A run with a mutant must fail.
 enum Mutant: String, ExpressibleByArgument, CaseIterable {
   /// The relay's store does not sync, as with `synchronous=OFF`.
   case noSync = "no-sync"
-  /// Agents forget their outbox when they end.
+  /// Agents lose their outboxes when they end.
   case noOutbox = "no-outbox"
 
-  /// Deletes what waits in the outboxes of an agent that does not run.
-  static func forgetOutbox(_ agent: URL) throws {
+  /// Deletes all commands in the outboxes of an agent.
+  ///
+  /// Precondition: the agent does not run.
+  static func deleteOutboxes(in agent: URL) throws {
     let file = agent.appendingPathComponent("agent.sqlite")
     guard FileManager.default.fileExists(atPath: file.path) else { return }
     let store = try SQLiteAgentStore(path: file.path)
     defer { store.close() }
-    // Family and device are twelve bytes, then comes the kind of the record.
-    let waiting = try store.load(prefix: []).map(\.key).filter { $0.count > 12 && $0[12] == 4 }
-    try store.apply(waiting.map { Change(key: $0, value: nil) })
+    let prefix = DeviceAddress(family: FamilyID(0), device: DeviceID(0)).prefix.count
+    let outbox = try store.load(prefix: []).filter { stored in
+      let key = Array(stored.key.dropFirst(prefix))
+      guard case .outbox? = try? DeviceRecord.decode(key: key, value: stored.value) else {
+        return false
+      }
+      return true
+    }
+    try store.apply(outbox.map { Change(key: $0.key, value: nil) })
   }
 }

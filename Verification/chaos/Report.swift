@@ -1,4 +1,5 @@
 import Foundation
+import Statistics
 import TextTable
 
 /// A run for people: tables in Markdown, and a picture beside them.
@@ -85,7 +86,7 @@ struct Report {
   }
 
   private func times(_ values: [Double]) -> [String] {
-    [0.5, 0.99, 1].map { part in RunResult.quantile(values, part).map(text) ?? "" }
+    [0.5, 0.99, 1].map { part in values.quantile(part).map(text) ?? "" }
   }
 
   private var operationRows: [[String]] {

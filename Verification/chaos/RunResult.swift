@@ -1,5 +1,6 @@
 import Foundation
 import History
+import Statistics
 
 typealias CheckerVerdict = Verdict
 
@@ -44,14 +45,9 @@ struct RunResult: Sendable {
     !findings.isEmpty || converged == nil || verdicts.contains { $0.text != "ok" }
   }
 
-  /// The times to recovery, ascending.
+  /// The times to recovery, in seconds.
   func recoveries(_ kind: Fault.Kind? = nil) -> [Double] {
-    faults.filter { kind == nil || $0.fault.kind == kind }.compactMap(\.recovery).sorted()
-  }
-
-  /// The value below which this part of the ascending values lies.
-  static func quantile(_ values: [Double], _ part: Double) -> Double? {
-    values.isEmpty ? nil : values[min(values.count - 1, Int(Double(values.count) * part))]
+    faults.filter { kind == nil || $0.fault.kind == kind }.compactMap(\.recovery)
   }
 
   func json() throws -> String {
@@ -61,9 +57,9 @@ struct RunResult: Sendable {
       guard !some.isEmpty else { continue }
       let times = recoveries(kind)
       kinds[kind.rawValue] = [
-        "injected": some.count, "recoverySecondsP50": Self.quantile(times, 0.5) as Any? ?? NSNull(),
-        "recoverySecondsP99": Self.quantile(times, 0.99) as Any? ?? NSNull(),
-        "recoverySecondsMax": times.last as Any? ?? NSNull(),
+        "injected": some.count, "recoverySecondsP50": times.quantile(0.5) as Any? ?? NSNull(),
+        "recoverySecondsP99": times.quantile(0.99) as Any? ?? NSNull(),
+        "recoverySecondsMax": times.max() as Any? ?? NSNull(),
       ]
     }
     var done: [String: [String: Int]] = [:]

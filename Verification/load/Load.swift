@@ -126,7 +126,7 @@ struct LoadCommand: AsyncParsableCommand {
     } catch {
       display.clear()
       // Workers would wait for what does not come any more.
-      Started.end()
+      ChildProcesses.end()
       await load.stop()
       throw error
     }

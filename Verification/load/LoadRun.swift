@@ -139,7 +139,7 @@ actor LoadRun {
       let last = min(to * settings.familiesPerConnection, settings.families)
       let families = (from * settings.familiesPerConnection + 1)...last
       let worker = try WorkerProcess(Int(index))
-      Started.add(worker.pid)
+      ChildProcesses.add(worker.pid)
       workers.append(worker)
       readers.append(Task { for await note in worker.notes { self.take(note, worker.index) } })
       worker.order(

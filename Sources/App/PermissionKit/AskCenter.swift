@@ -2,36 +2,49 @@ import AppClient
 import DeviceConnection
 import FamilyModel
 
-/// How a guardian is asked about a significant update of the app.
+/// The first prompt of a request about a significant update.
 public enum PermissionFlow: Hashable, Sendable {
-  /// Nobody is asked: the person, an adult, takes note.
+  /// The device shows an alert with one button, and asks no guardian.
+  ///
+  /// This flow is for adults. A child's device shows the alert too.
   case acknowledgmentAlert
-  /// A guardian who is there types the family's passcode.
+  /// The device asks for the family's Screen Time passcode, which a guardian types.
   case approveInPerson
-  /// A message to the guardians.
+  /// The device opens the compose sheet with a message to the guardians.
   case askToApprove
 }
 
-/// How asking about a significant update ended.
+/// The outcome of ``AskCenter/askSignificantChangePermission(for:permissionFlow:in:)``.
 public enum PermissionResult: Hashable, Sendable {
-  /// With a message; `didSend` is false where nobody is asked, since the default choice stands (Q8), or
-  /// since the guardians are asked already.
+  /// The request ended on the compose sheet, or before it.
+  ///
+  /// A `didSend` of `true` means that the message is in the device's outbox. A `didSend` of `false`
+  /// means that the default choice is the response.
   case askToApprove(didSend: Bool)
-  /// With a guardian's decision here. Taking note of an alert counts as approved.
+  /// A guardian decided on this device, or the person acknowledged the alert.
+  ///
+  /// An acknowledgment counts as approved.
   case approveInPerson(approved: Bool)
-  /// The person cancelled, and no response will come.
+  /// The person cancelled. No response follows.
   case cancel
 }
 
-/// Asks about every kind of topic, and gives the responses.
+/// Asks guardians about any topic and delivers their responses.
+///
+/// ``CommunicationLimits`` and `AskCenter` share one session per process, so a question asked
+/// through one is answered through both.
 public final class AskCenter: Sendable {
-  /// The center of this app.
+  /// The center of this process.
   public static let shared = AskCenter()
 
   private init() {}
 
-  /// Asks the guardians about communicating with people, as ``CommunicationLimits/ask(_:in:)`` does.
+  /// Asks the guardians about communicating with people, as ``CommunicationLimits/ask(_:in:)``
+  /// does.
   ///
+  /// - Parameters:
+  ///   - question: The question. The method reads its properties once.
+  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
   /// - Throws: ``AskError``
   public func ask(
     _ question: PermissionQuestion<CommunicationTopic>, in anchor: some PresentationAnchor
@@ -39,8 +52,14 @@ public final class AskCenter: Sendable {
     _ = try await question.ask(.choose)
   }
 
-  /// Asks the guardians whether the child may go on using the app after a significant update.
+  /// Asks the guardians whether the child may use the app after a significant update.
   ///
+  /// Returning, cancellation and errors are those of ``CommunicationLimits/ask(_:in:)``. The
+  /// response arrives in ``responses(for:)``.
+  ///
+  /// - Parameters:
+  ///   - question: The question. The method reads its properties once.
+  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
   /// - Throws: ``AskError``
   public func ask(
     _ question: PermissionQuestion<SignificantAppUpdateTopic>, in anchor: some PresentationAnchor
@@ -48,18 +67,37 @@ public final class AskCenter: Sendable {
     _ = try await question.ask(.choose)
   }
 
-  /// The responses about topics of this type: first those that came before, in order, then new ones (R7).
+  /// The guardians' responses about one type of topic, in order of arrival.
   ///
-  /// One loop at a time gets them. A response counts as handled when the loop asks for the next one.
+  /// The sequence has the rules of ``CommunicationLimits/updates``: registration, handling,
+  /// threading and cancellation. Each topic type has one loop at a time. A loop over
+  /// ``CommunicationLimits/updates`` counts as a loop over `responses(for:
+  /// CommunicationTopic.self)`, so the later of the two ends the earlier one.
+  ///
+  /// - Parameter topic: ``CommunicationTopic`` or ``SignificantAppUpdateTopic``. The sequence of
+  ///   any other type is empty.
+  /// - Returns: A sequence without an end, except by cancellation, a later loop, or a missing
+  ///   device.
   public func responses<Topic: QuestionTopic>(
     for topic: Topic.Type
   ) -> some AsyncSequence<PermissionResponse<Topic>, Never> {
     Responses<Topic>(session: try? AppSession.current())
   }
 
-  /// Asks about a significant update in the way that the app chooses.
+  /// Asks about a significant update with the first prompt that the app chooses.
   ///
-  /// - Throws: ``AskError``
+  /// The method returns when the prompt has ended. The guardians' response to a sent message
+  /// arrives in ``responses(for:)``, under an identifier that this method creates and does not
+  /// return. Use ``ask(_:in:)-swift.method`` where the app must match the response to its question.
+  ///
+  /// Cancelling the calling task has no effect: the method waits for the device.
+  ///
+  /// - Parameters:
+  ///   - topic: The update.
+  ///   - permissionFlow: The first prompt.
+  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  /// - Throws: ``AskError``. ``PermissionFlow/approveInPerson`` throws
+  ///   ``AskError/systemError(underlyingError:)`` where the family has no passcode.
   public func askSignificantChangePermission(
     for topic: SignificantAppUpdateTopic, permissionFlow: PermissionFlow,
     in anchor: some PresentationAnchor
@@ -80,13 +118,17 @@ public final class AskCenter: Sendable {
     }
   }
 
-  /// Whether a guardian withdrew the consent that the child goes on using this app (R9), and has not
-  /// approved an update since. An addition to Apple's API, where the app's server is told.
+  /// Whether a guardian withdrew the consent to this app and has approved no update since.
+  ///
+  /// The value is the last one that the device delivered, and `false` without a device. Apple's API
+  /// lacks this property: there, the developer's server receives a notification.
   public var isConsentWithdrawn: Bool {
     get async { (try? await AppSession.current().isConsentWithdrawn) ?? false }
   }
 
-  /// ``isConsentWithdrawn``: its value now, and each new one.
+  /// The current value of ``isConsentWithdrawn``, then every change.
+  ///
+  /// Any number of loops may run. Without a device the sequence is empty.
   public var consentWithdrawals: some AsyncSequence<Bool, Never> {
     get async {
       guard let session = try? AppSession.current() else {

@@ -2,22 +2,48 @@ import AppClient
 import FamilyModel
 public import Foundation
 
-/// Why a question could not be asked.
+/// The reason why the device rejected a question.
+///
+/// The cases are Apple's. This library never throws ``communicationLimitsNotEnabled``,
+/// ``contactSyncNotSetup`` and ``unknown``.
 public enum AskError: LocalizedError {
-  /// Communication limits are not on for the child.
+  /// Communication limits are off for the child. Never thrown: the default choice is the response.
   case communicationLimitsNotEnabled
-  /// Contacts are not synchronised.
+  /// Contacts are not synchronised. Never thrown: guardians edit a child's contacts directly.
   case contactSyncNotSetup
-  /// The question has no handle, a bad choice, a past expiration, or a part that is too large.
+  /// The question breaks a limit, or too many questions are open. Correct the question.
+  ///
+  /// A question has 1 to 32 people and 1 to 16 choices with distinct ids. Its default choice is one
+  /// of the choices, and its expiration date is in the future. Sizes in bytes (of UTF-8, for text):
+  ///
+  /// | part | bytes |
+  /// |---|---|
+  /// | ``CommunicationHandle/value`` | 1 to 320, not whitespace alone |
+  /// | ``PermissionChoice/id`` | 1 to 128 |
+  /// | ``PermissionChoice/title`` | 1 to 256 |
+  /// | each part of ``CommunicationTopic/PersonInformation/nameComponents`` | up to 256 |
+  /// | ``SignificantAppUpdateTopic/description`` | 1 to 4,096 |
+  /// | ``AvatarImage/bytes`` | 1 to 65,536 |
   case invalidQuestion
-  /// The app does not run on a device of a person.
+  /// The process runs on no device: the environment has no `PERMISSION_RELAY_DEVICE`.
+  ///
+  /// Set the variable to the credential file that child-agent wrote for this app.
   case notAvailable
-  /// The system refused: of an adult's account, say.
+  /// The device or the app's store refused.
+  ///
+  /// The underlying error's description has the reason and, from the device, a problem's number.
+  /// Frequent reasons:
+  ///
+  /// - 202: the person is not a child.
+  /// - 309: a picture is not of its declared type, or is too large in pixels.
+  /// - 408: the family has no passcode.
+  /// - 411: the app is rated above the child's ceiling.
+  /// - Another process of the app holds the store: end it, and start this one again.
   case systemError(underlyingError: any Error)
-  /// Something else.
+  /// Another reason. Never thrown.
   case unknown
 
-  /// What happened, in a sentence.
+  /// The reason in one English sentence.
   public var errorDescription: String? {
     switch self {
     case .communicationLimitsNotEnabled: "Communication limits are not on for this child."
@@ -29,7 +55,9 @@ public enum AskError: LocalizedError {
     }
   }
 
-  /// The session that asks, or why there is none.
+  /// The session of this process.
+  ///
+  /// - Throws: ``notAvailable`` or ``systemError(underlyingError:)``.
   static func session() throws -> AppSession {
     do {
       return try AppSession.current()

@@ -1,21 +1,32 @@
 package import FamilyModel
 
-/// How a person is reached: a value, and what kind of value it is.
+/// A phone number, an e-mail address or a user name of the app.
+///
+/// Devices compare handles in canonical form, while `==` compares the values as given:
+///
+/// | kind | canonical form | known in |
+/// |---|---|---|
+/// | ``Kind/phoneNumber`` | without spaces and `(` `)` `-` `.` `/` | every app |
+/// | ``Kind/emailAddress`` | in lower case | every app |
+/// | ``Kind/custom`` | unchanged | the app that asked |
+///
+/// `+1 (555) 010-0199` and `+15550100199` are one handle. `15550100199` is another one, so pass the
+/// international form with its plus sign.
 public struct CommunicationHandle: Hashable, Codable, Sendable {
-  /// The kinds of handles.
+  /// The kind of a handle's value.
   public enum Kind: String, Hashable, Codable, Sendable {
-    /// A telephone number.
+    /// A telephone number in international form, such as `+1 555 0100`.
     case phoneNumber
     /// An e-mail address.
     case emailAddress
     /// A user name of this app.
     case custom
   }
-  /// The number, address or name.
+  /// The number, address or name: 1 to 320 bytes of UTF-8, not whitespace alone.
   public var value: String
-  /// What `value` is.
+  /// The kind of ``value``.
   public var kind: Kind
-  /// The handle `value` of kind `kind`.
+  /// Creates a handle. `ask` validates the value, this initializer does not.
   public init(value: String, kind: Kind) {
     self.value = value
     self.kind = kind
@@ -38,13 +49,17 @@ public struct CommunicationHandle: Hashable, Codable, Sendable {
   }
 }
 
-/// A picture: encoded bytes and their media type. It stands where Apple's API has a `CGImage`.
+/// An encoded picture with its media type, in the place of Apple's `CGImage`.
+///
+/// A picture is a still PNG, JPEG, GIF or WebP image of at most 65,536 bytes and 1,024 × 1,024
+/// pixels. For more bytes, `ask` throws ``AskError/invalidQuestion``. For any other violation, it
+/// throws ``AskError/systemError(underlyingError:)`` with problem 309.
 public struct AvatarImage: Hashable, Codable, Sendable {
-  /// For example `image/png`.
+  /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`, in any case of letters.
   public var mediaType: String
-  /// The encoded picture.
+  /// The encoded picture, at most 65,536 bytes.
   public var bytes: [UInt8]
-  /// A picture of this type.
+  /// Creates a picture. `ask` validates the bytes, this initializer does not.
   public init(mediaType: String, bytes: [UInt8]) {
     self.mediaType = mediaType
     self.bytes = bytes

@@ -1,25 +1,31 @@
 import FamilyModel
 public import Foundation
 
-/// What a question is about.
+/// The subject of a question: ``CommunicationTopic`` or ``SignificantAppUpdateTopic``.
+///
+/// Guardians' devices display these two types. Asking about any other type throws
+/// ``AskError/invalidQuestion``.
 public protocol QuestionTopic: Codable, Identifiable, Sendable {}
 
-/// The people that a child wants to communicate with, and how.
+/// The people with whom a child wants to communicate, and the ways to communicate.
 public struct CommunicationTopic: QuestionTopic, Hashable {
-  /// Ways to communicate. They choose the words that a guardian reads.
+  /// Ways to communicate. The actions of a topic choose the wording that a guardian reads.
   public enum Action: String, Hashable, Codable, Sendable, CaseIterable {
     case audioCall, beFollowed, call, chat, communicate, connect, follow, friend, message, videoCall
   }
 
-  /// A person, with all that the app knows: more makes a better decision.
+  /// A person as the guardian sees the person: the handle, the name and the picture.
+  ///
+  /// Pass everything that the app knows, because guardians decide by this information.
   public struct PersonInformation: Hashable, Codable, Sendable {
-    /// How the person is reached.
+    /// The handle that an approval makes known.
     public var handle: CommunicationHandle
-    /// The person's name.
+    /// The person's name, with at most 256 bytes of UTF-8 in each part. The child may edit the
+    /// name.
     public var nameComponents: PersonNameComponents?
-    /// The person's picture.
+    /// The person's picture. Devices blur the picture until a content check finds it clean.
     public var avatarImage: AvatarImage?
-    /// A person with this handle.
+    /// Creates a person from a handle and optional details.
     public init(
       handle: CommunicationHandle, nameComponents: PersonNameComponents? = nil,
       avatarImage: AvatarImage? = nil
@@ -30,19 +36,19 @@ public struct CommunicationTopic: QuestionTopic, Hashable {
     }
   }
 
-  /// Identifies the topic.
+  /// A random identifier. The topic of a response has a new one: match responses by their question.
   public let id: UUID
-  /// The people.
+  /// The people, 1 to 32.
   public var personInformation: [PersonInformation]
-  /// How the child means to communicate.
+  /// The ways to communicate.
   public var actions: Set<Action>
 
-  /// A topic about these people.
+  /// Creates a topic with the action ``Action/communicate``.
   public init(personInformation: [PersonInformation]) {
     self.init(personInformation: personInformation, actions: [.communicate])
   }
 
-  /// A topic about these people and actions.
+  /// Creates a topic with the given actions.
   public init(personInformation: [PersonInformation], actions: Set<Action>) {
     id = UUID()
     self.personInformation = personInformation
@@ -50,7 +56,7 @@ public struct CommunicationTopic: QuestionTopic, Hashable {
   }
 }
 
-/// A person of a topic.
+/// A short name for ``CommunicationTopic/PersonInformation``, as in Apple's API.
 public typealias PersonInformation = CommunicationTopic.PersonInformation
 
 extension CommunicationTopic.Action {

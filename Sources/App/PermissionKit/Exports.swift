@@ -1,2 +1,2 @@
-// `PermissionKit` and `DeclaredAgeRange` share this name: an app may import both.
+// Both frameworks export the same `PresentationAnchor`, because an app may import both.
 @_exported public import DeviceConnection

@@ -2,21 +2,24 @@ import FamilyModel
 public import Foundation
 
 /// One of the answers that a question offers.
+///
+/// An approval makes the question's handles known until a guardian withdraws them, whatever its
+/// title promises. The app enforces a title such as “For one hour”.
 public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
-  /// What a choice means.
+  /// The meaning of a choice.
   public enum Answer: String, Hashable, Codable, Sendable {
-    /// Permission is given.
+    /// Permission is granted.
     case approval
     /// Permission is refused.
     case denial
   }
-  /// Unique in its question.
+  /// An identifier, unique in its question: 1 to 128 bytes of UTF-8.
   public let id: String
-  /// What the guardian reads.
+  /// The text that the guardian reads: 1 to 256 bytes of UTF-8.
   public let title: String
-  /// What choosing it means.
+  /// The meaning of this choice.
   public let answer: Answer
-  /// A choice with these parts.
+  /// Creates a choice. `ask` validates the texts, this initializer does not.
   public init(id: String, title: String, answer: Answer) {
     self.id = id
     self.title = title
@@ -37,23 +40,28 @@ public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
   }
 }
 
-/// A question to a child's guardians.
+/// A child's question to the guardians.
 ///
-/// It is not thread-safe while it is being set up: change it before it is asked.
+/// A question is not thread-safe. Set its properties before the app asks it, and from one task.
 public final class PermissionQuestion<Topic: QuestionTopic>: Codable, Identifiable,
   @unchecked Sendable
 {
-  // Unchecked: as in Apple's framework it is a class with variables; `ask` reads them once.
+  // Unchecked because Apple's framework has a class with variables here. `ask` reads them once.
 
-  /// Identifies the question, in its response too.
+  /// The identifier of the question and of its response.
   public let id: UUID
-  /// What it is about.
+  /// The subject of the question.
   public let topic: Topic
-  /// The answers offered; approve and decline, unless others are given.
+  /// The answers that the guardian chooses from, 1 to 16 with distinct ids. Default: approve,
+  /// decline.
   public var choices: [PermissionChoice] = [.approve, .decline]
-  /// The response where asking is switched off; one of `choices`.
+  /// The response where no guardian is asked. Precondition: one of ``choices``.
+  ///
+  /// No guardian is asked where communication limits are off or the person has no family.
   public var defaultChoice = PermissionChoice.decline
-  /// After this nobody can answer.
+  /// The end of the question, to the millisecond. Later answers are rejected; `nil`: no end.
+  ///
+  /// An expired question has no response.
   public var expirationDate: Date?
 
   init(topic: Topic, id: UUID = UUID()) {
@@ -63,29 +71,32 @@ public final class PermissionQuestion<Topic: QuestionTopic>: Codable, Identifiab
 }
 
 extension PermissionQuestion where Topic == CommunicationTopic {
-  /// A question about one person.
+  /// Creates a question about one person.
   public convenience init(handle: CommunicationHandle) { self.init(handles: [handle]) }
 
-  /// A question about several people.
+  /// Creates a question about 1 to 32 people, whom the guardian approves or declines together.
   public convenience init(handles: [CommunicationHandle]) {
     self.init(
       communicationTopic: CommunicationTopic(
         personInformation: handles.map { PersonInformation(handle: $0) }))
   }
 
-  /// A question about a topic.
+  /// Creates a question about the people of a topic.
   public convenience init(communicationTopic: CommunicationTopic) {
     self.init(topic: communicationTopic)
   }
 
-  /// A question with an identifier of the app's own, for one that it asks again after a restart.
+  /// Creates a question with the app's identifier.
+  ///
+  /// An app that restarts before `ask` returned asks again with the same identifier: the device
+  /// sends one question. Apple's API has no such initializer.
   public convenience init(communicationTopic: CommunicationTopic, id: UUID) {
     self.init(topic: communicationTopic, id: id)
   }
 }
 
 extension PermissionQuestion where Topic == SignificantAppUpdateTopic {
-  /// A question whether the child may go on using the app.
+  /// Creates a question about the child's further use of the app after an update.
   public convenience init(significantAppUpdateTopic: SignificantAppUpdateTopic) {
     self.init(topic: significantAppUpdateTopic)
   }
@@ -116,7 +127,9 @@ extension PermissionQuestion {
     }
   }
 
-  /// Asks, and tells how it ended.
+  /// Asks the guardians; returns the outcome on the child's device.
+  ///
+  /// - Throws: ``AskError``
   func ask(_ manner: AskManner) async throws -> AskOutcome {
     let session = try AskError.session()
     guard let model else { throw AskError.invalidQuestion }
@@ -130,16 +143,16 @@ extension PermissionQuestion {
 }
 
 extension Int64 {
-  /// The number without its fraction, or the nearest that there is: an app may give any date.
+  /// The number rounded down and clamped, because an app may pass any date.
   fileprivate init(clamping value: Double) {
     self = Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : .min)
   }
 }
 
-/// A guardian's answer.
+/// A guardian's decision, or the default choice where no guardian was asked.
 public struct PermissionResponse<Topic: QuestionTopic>: Sendable {
-  /// The question.
+  /// The question as the guardian saw it, with the names that the child edited.
   public let question: PermissionQuestion<Topic>
-  /// What was chosen.
+  /// The guardian's choice.
   public let choice: PermissionChoice
 }

@@ -1,7 +1,7 @@
 import AppClient
 import FamilyModel
 
-/// The responses about one kind of topic, as a sequence.
+/// The responses about one kind of topic. Iteration subscribes; creating the sequence does not.
 struct Responses<Topic: QuestionTopic>: AsyncSequence {
   typealias Element = PermissionResponse<Topic>
   typealias Failure = Never
@@ -20,7 +20,7 @@ struct Responses<Topic: QuestionTopic>: AsyncSequence {
     mutating func next() async -> Element? {
       guard let session, let kind = (Topic.self as? any ModelTopic.Type)?.kind else { return nil }
       if stream == nil { stream = await session.subscribe(kind).makeAsyncIterator() }
-      // The loop comes back: it has handled what it got before.
+      // Requesting the next response acknowledges the last one.
       if let last { await session.consumed(last) }
       last = nil
       while let delivery = await stream?.next() {

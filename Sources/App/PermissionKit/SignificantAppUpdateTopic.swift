@@ -1,21 +1,21 @@
 import FamilyModel
 public import Foundation
 
-/// A change of the app that is so large that a guardian must agree before the child goes on using it (Q5).
+/// A change of the app that needs a guardian's consent before the child uses the app again.
 public struct SignificantAppUpdateTopic: QuestionTopic, Hashable {
-  /// Identifies the topic.
+  /// A random identifier. The topic of a response has a new one: match responses by their question.
   public let id: UUID
-  /// What changed, in the app's words.
+  /// The change in the app's words: 1 to 4,096 bytes of UTF-8.
   public var description: String
 
-  /// A change that is described like this.
+  /// Creates a topic. `ask` validates the description, this initializer does not.
   public init(description: String) {
     id = UUID()
     self.description = description
   }
 }
 
-/// A topic that the guardians' devices know how to show.
+/// A topic that guardians' devices can display.
 protocol ModelTopic: QuestionTopic {
   static var kind: Topic.Kind { get }
   var model: Topic { get }

@@ -1,94 +1,97 @@
-/// What an app asks of the device that it runs on.
+/// A message from an app to its device.
 public enum AppRequest: Hashable, Sendable {
-  /// Start receiving. `applied` is the last entry that the app has applied; zero: none.
+  /// Opens the session. `applied` is the last app entry that the app applied; zero: none.
   case attach(app: AppID, applied: UInt64)
-  /// The app listens to `updates`, and may be launched in the background for them (R7).
+  /// Registers the app as a listener of `updates`. The device may then launch the app in the
+  /// background for new app entries.
   case register
-  /// Ask the guardians. The answer comes as `AppReply.asked`, however long the child takes.
+  /// Asks the guardians. `AppReply.asked` answers when the child's dialog ends, which has no time
+  /// limit.
   case ask(Question, AskManner)
-  /// Everything up to this entry was handled by the app (R6). It has no reply.
+  /// Acknowledges all app entries up to this position. There is no reply.
   case acknowledge(UInt64)
-  /// The app goes to sleep. It has no reply.
+  /// Closes the session because the app is suspended. There is no reply.
   case detach
-  /// The age range between these gates; `nil`: what the law of the region asks. The number, which the app
-  /// chooses, comes back with `AppReply.age`.
+  /// Requests the age range between these gates; `nil` requests the legal requirements of the
+  /// region. `AppReply.age` repeats the number, which the app chooses.
   case age(UInt64, gates: [Int32]?)
-  /// The app does not believe something that the device told, and has not taken it. It has no reply.
+  /// Reports that the app rejected a message of its device and changed nothing. There is no reply.
   case disbelieved(Problem)
 }
 
-/// How a question begins on the child's device.
+/// The way in which a question starts on the child's device.
 public enum AskManner: UInt8, Sendable {
-  /// The child chooses: by message, in person, or not at all (A1).
+  /// The child chooses: by message, in person, or not at all.
   case choose = 0
   /// The compose sheet opens at once.
   case byMessage = 1
-  /// The passcode is asked for at once (A4).
+  /// The passcode dialog opens at once.
   case inPerson = 2
-  /// Nobody is asked: an adult takes note of a significant update.
+  /// The guardians receive no question: an adult confirms that they have read about a significant
+  /// update.
   case acknowledge = 3
 }
 
-/// What a device tells an app.
+/// A message from a device to an app.
 public enum AppReply: Hashable, Sendable {
-  /// The app is attached; entries after `acknowledged` follow, then `caughtUp`.
+  /// The session is open. Entries after `acknowledged` follow, then `caughtUp`.
   case attached(acknowledged: UInt64)
-  /// Forget what you know and start from here: the known handles in full, as of entry `position`.
+  /// Replaces the app's state: `known` is the full set of known handles as of entry `position`.
   case reset(position: UInt64, known: [Handle])
-  /// The family's next roster, for the app to verify what follows.
+  /// The family's next roster, with which the app verifies later entries.
   case roster(RosterProof)
-  /// What was signed about handles that a `reset`, which comes next, is about.
+  /// The evidence for the handles of the next `reset`.
   case evidence([Evidence])
-  /// Something for the app.
+  /// An app entry.
   case entry(AppEntry)
-  /// All entries that there were at the attach have been sent.
+  /// All entries that existed at the attach have been sent.
   case caughtUp
-  /// How an `ask` ended.
+  /// The result of an `ask`.
   case asked(QuestionID, AskOutcome)
-  /// The request was refused.
+  /// The device refused the request.
   case failed(Problem)
-  /// The answer to `AppRequest.age` of this number.
+  /// The answer to the `AppRequest.age` with this number.
   case age(UInt64, AgeReply)
 }
 
-/// How `ask` ended on the child's device.
+/// The result of `ask` on the child's device.
 public enum AskOutcome: Hashable, Sendable {
-  /// The message is in the outbox and will reach the guardians (A3).
+  /// The question is in the outbox. The device retries until the relay accepts it.
   case sent
-  /// The child cancelled: no response will come (A5).
+  /// The child cancelled the dialog: no response follows.
   case cancelled
-  /// The same people are asked about already, by the question given (A6).
+  /// An open question, with this id, already asks about the same people.
   case alreadyAsked(QuestionID)
-  /// Nobody is asked: the default choice comes as the response (Q8).
+  /// No guardian is asked: the default choice follows as the response.
   case answeredByDefault
-  /// A guardian answered here, with the passcode (A4).
+  /// A guardian answered on this device with the passcode.
   case answeredInPerson(approved: Bool)
-  /// The person took note of the update.
+  /// The person confirmed that they have read about the update.
   case acknowledged
-  /// The question cannot be asked.
+  /// The question is invalid or not allowed.
   case refused(Problem)
 }
 
-/// One thing that an app learns. Positions count 1, 2, 3, … per app and device.
+/// One item of a device's durable queue for one app. Positions count 1, 2, 3, … per app and device.
 public struct AppEntry: Hashable, Sendable {
-  /// What the app learns.
+  /// The content of an app entry.
   public enum Body: Hashable, Sendable {
-    /// A question was answered. An approval makes its handles known (R6, K1).
+    /// A guardian answered a question. An approval makes the question's handles known.
     case response(Question, Choice)
-    /// These handles are known from now on.
+    /// These handles become known.
     case known([Handle])
-    /// These handles are not known any more.
+    /// These handles are no longer known.
     case forgotten([Handle])
-    /// A guardian withdrew the consent that the child goes on using the app (R9).
+    /// A guardian withdrew the consent to use the app.
     case consentWithdrawn
   }
-  /// The place in the app's sequence of entries.
+  /// The position in the app's queue, from 1.
   public var position: UInt64
-  /// What the app learns.
+  /// The content of the entry.
   public var body: Body
-  /// What was signed of it; empty for a default response, which nobody decided (Q8).
+  /// The signed events behind the entry. Empty for a default response, which no guardian decided.
   public var evidence: [Evidence]
-  /// The entry at `position`.
+  /// Creates an entry at `position`.
   public init(position: UInt64, body: Body, evidence: [Evidence] = []) {
     self.position = position
     self.body = body

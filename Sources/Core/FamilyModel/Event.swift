@@ -1,125 +1,125 @@
-/// Who may see an event. Each audience has its own channel and its own chain of events.
+/// The set of devices that may read an event. Each audience has its own channel and its own chain
+/// of events.
 public struct Audience: Hashable, Comparable, Sendable {
-  /// The kind in the upper half, the person in the lower.
+  /// The kind in the upper 32 bits (0 family, 1 conversation, 2 account), the person in the lower
+  /// 32.
   public var rawValue: UInt64
-  /// Reads the number of the wire.
+  /// Creates an audience from its number on the wire.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
-  /// Everybody in the family: who is in it.
+  /// All devices of the family. This audience carries the rosters.
   public static let family = Audience(rawValue: 0)
-  /// The child and all guardians (M1).
+  /// The devices of the child and of all guardians.
   public static func conversation(_ child: PersonID) -> Audience {
     Audience(rawValue: 1 << 32 | UInt64(child.rawValue))
   }
-  /// The person and, of a child, the guardians: the account's own record (F2).
+  /// The devices of the person and, if the person is a child, of all guardians.
   public static func account(_ person: PersonID) -> Audience {
     Audience(rawValue: 2 << 32 | UInt64(person.rawValue))
   }
-  /// The child whose conversation this is; `nil` for other audiences.
+  /// The child of a conversation; `nil` for other audiences.
   public var conversationChild: PersonID? {
     rawValue >> 32 == 1 ? PersonID(UInt32(truncatingIfNeeded: rawValue)) : nil
   }
-  /// The person whose account this is; `nil` for other audiences.
+  /// The owner of an account; `nil` for other audiences.
   public var accountPerson: PersonID? {
     rawValue >> 32 == 2 ? PersonID(UInt32(truncatingIfNeeded: rawValue)) : nil
   }
   public static func < (a: Audience, b: Audience) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What people say to each other. The relay carries it as bytes and does not look inside.
-///
-/// (Indirect but for the bytes, which is all that the relay ever has: the others are ten times as large.)
+/// The private part of an event. The relay carries it as sealed bytes and cannot open it.
 public enum Content: Hashable, Sendable {
-  /// Encoded, and not opened here.
+  /// Encoded bytes, sealed or not yet decoded.
   case sealed([UInt8])
-  /// A question in full.
+  /// A complete question.
   indirect case question(Question)
-  /// An ordinary text message (M1).
+  /// A text message.
   indirect case text(String)
-  /// A handle on the child's list of known contacts, put there or taken off (K1).
+  /// A handle that a guardian adds to or removes from the child's known contacts.
   indirect case contact(Handle, known: Bool)
-  /// A person's account (F2).
+  /// A person's account.
   indirect case account(Account)
-  /// What a guardian takes back (R9).
+  /// A guardian's withdrawal.
   indirect case withdrawal(Withdrawal)
-  /// What an app was told about the person's age; `nil`: all of it is forgotten (D8, D9).
+  /// An age answer that an app received; `nil` clears the app's age memory.
   indirect case ageMemory(AppID, AgeAnswer?)
-  /// A person's age settings (D6, D13).
+  /// A person's age settings.
   indirect case ageSettings(AgeSettings)
 }
 
-/// A guardian's answer (R3).
+/// A guardian's choice for a question.
 public struct Decision: Hashable, Sendable {
-  /// The question.
+  /// The question that is decided.
   public var question: QuestionID
   /// One of the question's choices.
   public var choice: ChoiceHeader
-  /// The answer `choice` to `question`.
+  /// Creates the decision of `question` by `choice`.
   public init(question: QuestionID, choice: ChoiceHeader) {
     self.question = question
     self.choice = choice
   }
 }
 
-/// Something that happened in a family, durable at the relay.
+/// A committed entry of a family's log.
 public struct Event: Hashable, Sendable {
-  /// What happened. (Indirect, as ``Command`` is.)
+  /// The change that the event makes. The enum is indirect for the same reason as ``Command``.
   public indirect enum Body: Hashable, Sendable {
-    /// The family came to be, or its members or devices changed: the roster as it is now.
+    /// The complete new roster. The first one creates the family.
     case rosterChanged(Roster)
-    /// A guardian turned a child's communication limits on or off (F6).
+    /// A guardian turned a child's communication limits on or off.
     case limitsChanged(child: PersonID, on: Bool)
-    /// An account's own record changed; the content is an account.
+    /// The content is the new account.
     case accountChanged(PersonID, Content)
     /// A child asked; the content is a question.
     case asked(QuestionHeader, Content)
-    /// A child reminded the guardians of a question (A6).
+    /// A child reminded the guardians of an open question.
     case reminded(QuestionID)
-    /// A child took a question back (R8).
+    /// A child cancelled an open question.
     case cancelled(QuestionID)
-    /// A guardian answered (R3).
+    /// A guardian decided a question.
     case decided(Decision)
-    /// Somebody wrote into a child's conversation; the content is a text.
+    /// A member of a conversation wrote a message; the content is a text.
     case posted(child: PersonID, Content)
     /// A guardian changed a child's known contacts; the content is a contact.
     case contactChanged(child: PersonID, Content)
-    /// A guardian set the family's passcode (A4).
+    /// A guardian set the family's passcode.
     case passcodeChanged(Passcode)
-    /// A guardian answered on the child's device, with the passcode (A4); the content is a question, and
-    /// the proof a signature of ``InPerson``'s bytes.
+    /// A guardian decided on the child's device with the passcode. The content is a question; the
+    /// proof is a signature of ``InPerson``'s bytes.
     case answeredInPerson(QuestionHeader, Content, Decision, proof: [UInt8])
-    /// A guardian took something back (R9); the content is a withdrawal.
+    /// A guardian withdrew an approval or a consent; the content is a withdrawal.
     case withdrawn(child: PersonID, Content)
-    /// A guardian lets one device join (F3).
+    /// A guardian invited one device.
     case invited(Invitation)
-    /// A device has the code of an invitation, and wants to join; it is in no family until a guardian's
-    /// device signs so.
+    /// A device proved that it has an invitation's code. The device joins the family only with a
+    /// later roster.
     case joinRequested(JoinRequest)
-    /// A device of the person remembers what an app was told (D10); the content is an age memory.
+    /// A device recorded an age answer that an app received; the content is an age memory.
     case ageNoted(PersonID, Content)
-    /// Somebody who may changed the person's age settings, or has an app's memory forgotten (D7); the
-    /// content is age settings or an age memory, and the proof, on a child's own device, a signature of
-    /// ``InPerson``'s bytes.
+    /// An authorized person changed age settings or cleared an app's age memory. The content is age
+    /// settings or an age memory. The proof is a signature of ``InPerson``'s bytes if the device is
+    /// the child's own.
     case ageSet(PersonID, Content, proof: [UInt8])
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
   }
-  /// Position in the family's log: 1, 2, 3, …
+  /// The position in the family's log: 1, 2, 3, …
   public var seq: UInt64
-  /// The `seq` of the event before it of the same audience; zero for the first.
+  /// The `seq` of the audience's previous event; zero for the first.
   public var previous: UInt64
-  /// Who may see it.
+  /// The devices that may read the event.
   public var audience: Audience
-  /// The command that led to it.
+  /// The command that produced the event.
   public var command: CommandID
   /// The device that sent the command; zero: the administrator.
   public var device: DeviceID
-  /// The relay's clock when it was accepted.
+  /// The relay's clock at acceptance.
   public var at: Instant
-  /// What happened.
+  /// The change that the event makes.
   public var body: Body
-  /// What the relay got with the command: who decided it, for everybody to verify.
+  /// The device's signature, which the relay received with the command. Every reader verifies it.
   public var signature: Signature?
-  /// An event with these parts.
+  /// Creates an event; without a signature only for tests of the machines.
   public init(
     seq: UInt64, previous: UInt64, audience: Audience, command: CommandID, device: DeviceID,
     at: Instant, body: Body, signature: Signature? = nil

@@ -1,16 +1,16 @@
-/// What a guardian's device signed, as far as an app may see it: what the app's own library verifies before it
-/// believes its device.
+/// A signed event of a guardian, reduced to the parts that an app may read. The app verifies it
+/// before it applies an app entry.
 public struct Evidence: Hashable, Sendable {
-  /// The event with its signature. Of an answer in person the header has no app, and the content is the
-  /// digest of what was sealed; of others the content is sealed, as it travelled.
+  /// The event with its signature. In an in-person answer the header has no app and the content is
+  /// a digest of the sealed bytes. In other events the content is sealed as it travelled.
   public var event: Event
-  /// The header of the question that was decided, without the app: ``tags`` bind it.
+  /// The header of the decided question, without the app; ``tags`` commit to the app.
   public var question: QuestionHeader?
-  /// Opens the content of this one event, and of no other.
+  /// The key that opens the content of this event and of no other.
   public var key: [UInt8]
-  /// What the question's ``QuestionHeader/subjects`` are a digest of.
+  /// The tags that the question's ``QuestionHeader/subjects`` are a digest of.
   public var tags: SubjectTags?
-  /// Evidence of these parts.
+  /// Creates the evidence for one app entry.
   public init(
     event: Event, question: QuestionHeader? = nil, key: [UInt8] = [], tags: SubjectTags? = nil
   ) {
@@ -21,18 +21,18 @@ public struct Evidence: Hashable, Sendable {
   }
 }
 
-/// What a question is about, so that each thing can be shown to one who may know it, and is hidden from others:
-/// a tag is a digest under a key of its own.
+/// Commitments to the subjects of a question. Each tag is a digest under its own key, so a device
+/// can reveal each subject separately.
 public struct SubjectTags: Hashable, Sendable {
-  /// One thing that the question is about.
+  /// The commitment to one subject.
   public struct Tag: Hashable, Sendable {
     /// The digest of the item under the key.
     public var tag: [UInt8]
-    /// Empty where the app may not know it.
+    /// The tag's key; empty if the app may not read the item.
     public var key: [UInt8]
-    /// A handle's kind and value, or the description of an update; empty where the app may not know it.
+    /// A handle's kind and value, or an update's description; empty if the app may not read it.
     public var item: [UInt8]
-    /// A tag with these parts.
+    /// Creates a tag; without key and item, the subject stays hidden.
     public init(tag: [UInt8], key: [UInt8] = [], item: [UInt8] = []) {
       self.tag = tag
       self.key = key
@@ -41,11 +41,11 @@ public struct SubjectTags: Hashable, Sendable {
   }
   /// The digest of the app's identifier.
   public var app: [UInt8]
-  /// Its key, for the app itself; otherwise empty.
+  /// The key of the app's digest; empty for other apps.
   public var appKey: [UInt8]
-  /// In order of the items.
+  /// The tags of the subjects, in the order of the subjects.
   public var items: [Tag]
-  /// Tags of these parts.
+  /// Creates the tags of one question.
   public init(app: [UInt8], appKey: [UInt8], items: [Tag]) {
     self.app = app
     self.appKey = appKey
@@ -53,20 +53,20 @@ public struct SubjectTags: Hashable, Sendable {
   }
 }
 
-/// A roster as an app sees it: who may decide, with which signing keys, and no names. The signature is that of
-/// the roster in full.
+/// A roster reduced to what an app needs for verification: roles and signing keys, without names.
+/// The signature covers the complete roster.
 public struct RosterProof: Hashable, Sendable {
-  /// Its place in the family's log.
+  /// The roster's position in the family's log.
   public var seq: UInt64
-  /// The command that led to it.
+  /// The command that produced the roster.
   public var command: CommandID
-  /// By the organizer's device, or a guardian's of the roster before it.
+  /// The signature by the organizer's device, or by a guardian's device of the previous roster.
   public var signature: Signature
-  /// Without names, and without the devices' other keys.
+  /// The roster without names and without the devices' other keys.
   public var roster: Roster
-  /// The digest of what is left out.
+  /// The digest of the omitted parts.
   public var rest: [UInt8]
-  /// A proof of these parts.
+  /// Creates the proof of one roster.
   public init(
     seq: UInt64, command: CommandID, signature: Signature, roster: Roster, rest: [UInt8]
   ) {
@@ -79,7 +79,7 @@ public struct RosterProof: Hashable, Sendable {
 }
 
 extension Roster {
-  /// Without names, and of the devices those that sign, with the key that they sign with only.
+  /// The roster without names, and with only the signing key of each device.
   public var withoutNames: Roster {
     Roster(
       persons: persons.map { Person(id: $0.id, role: $0.role, displayName: "") },

@@ -1,27 +1,27 @@
-/// What a person is in the family (F1).
+/// A person's role in the family.
 public enum Role: UInt8, Sendable {
-  /// The guardian who made the family.
+  /// The guardian whose key signed the first roster.
   case organizer = 1
-  /// A guardian.
+  /// A person who may answer questions, manage children and change the roster.
   case guardian = 2
-  /// A child.
+  /// A person whose contacts and apps guardians approve.
   case child = 3
-  /// Another adult.
+  /// A member who is neither a child nor a guardian.
   case adult = 4
 
-  /// Whether the person answers questions.
+  /// Whether the role may answer questions: organizer or guardian.
   public var isGuardian: Bool { self == .organizer || self == .guardian }
 }
 
 /// A member of a family.
 public struct Person: Hashable, Sendable {
-  /// Unique in the family, not zero.
+  /// Unique in the family; not zero.
   public var id: PersonID
-  /// What the person is.
+  /// The person's role.
   public var role: Role
-  /// What others in the family see.
+  /// The name that the family's members see, up to `Limits.titleBytes` bytes of UTF-8.
   public var displayName: String
-  /// A member with these parts.
+  /// Creates a member.
   public init(id: PersonID, role: Role, displayName: String) {
     self.id = id
     self.role = role
@@ -29,11 +29,12 @@ public struct Person: Hashable, Sendable {
   }
 }
 
-/// A member of a family without the name: what the relay looks at, and a copy of it counts no references.
+/// A person without the name. The relay uses this type in checks because a copy counts no
+/// references.
 package struct Member: Hashable, Sendable {
   /// As in ``Person``.
   package var id: PersonID
-  /// What the person is.
+  /// The person's role.
   package var role: Role
 
   package init(id: PersonID, role: Role) {
@@ -41,25 +42,25 @@ package struct Member: Hashable, Sendable {
     self.role = role
   }
 
-  /// The person, without the name.
+  /// Copies the person without the name.
   package init(_ person: Person) { self.init(id: person.id, role: person.role) }
 }
 
-/// A person's device and its public keys (F3).
+/// A person's device and its public keys.
 public struct Device: Hashable, Sendable {
-  /// Unique in the family, not zero.
+  /// Unique in the family; not zero.
   public var id: DeviceID
-  /// Whose it is.
+  /// The device's owner.
   public var person: PersonID
-  /// The CURVE public key, 32 bytes: what the relay knows the device by.
+  /// The CURVE public key, 32 bytes. The relay identifies the device by it.
   public var publicKey: [UInt8]
-  /// The Ed25519 public key, 32 bytes: what the family knows the device's decisions by. A device without
-  /// one decides nothing.
+  /// The Ed25519 public key, 32 bytes, that verifies the device's commands. A device without one
+  /// cannot decide.
   public var signingKey: [UInt8]
-  /// The X25519 public key, 32 bytes: what is sealed for the device is sealed under it. A device without
-  /// one reads nothing that is sealed.
+  /// The X25519 public key, 32 bytes, that content keys are sealed for. A device without one cannot
+  /// open content.
   public var agreementKey: [UInt8]
-  /// A device with these parts.
+  /// Creates a device; without signing and agreement keys only for tests of the machines.
   public init(
     id: DeviceID, person: PersonID, publicKey: [UInt8], signingKey: [UInt8] = [],
     agreementKey: [UInt8] = []
@@ -71,26 +72,28 @@ public struct Device: Hashable, Sendable {
     self.agreementKey = agreementKey
   }
 
-  /// Whether its keys are there in full, or, but for the CURVE key, not at all.
+  /// Whether every key has 32 bytes. The signing key and the agreement key may also be empty.
   public var isWellFormed: Bool {
     publicKey.count == 32 && [0, 32].contains(signingKey.count)
       && [0, 32].contains(agreementKey.count)
   }
 }
 
-/// Who is in a family, with which devices (F1, F3).
+/// A family's persons and devices.
 public struct Roster: Hashable, Sendable {
   /// The members, ascending by id.
   public var persons: [Person]
-  /// Their devices, ascending by id.
+  /// The devices, ascending by id.
   public var devices: [Device]
-  /// A family of these people and devices.
+  /// Creates a roster and sorts its members and devices by id.
   public init(persons: [Person] = [], devices: [Device] = []) {
     self.persons = persons.ascending { $0.id < $1.id }
     self.devices = devices.ascending { $0.id < $1.id }
   }
 
-  /// A family of these people and devices, which are ascending by id.
+  /// Creates a roster.
+  ///
+  /// Precondition: both arrays ascend by id.
   package init(ascending persons: [Person], _ devices: [Device]) {
     self.persons = persons
     self.devices = devices
@@ -98,7 +101,7 @@ public struct Roster: Hashable, Sendable {
 
   /// The member with this id.
   public func person(_ id: PersonID) -> Person? {
-    // By index, here and below: what is only looked at is not copied.
+    // Access by index, here and below, avoids a copy of each element.
     for index in persons.indices where persons[index].id == id { return persons[index] }
     return nil
   }
@@ -111,7 +114,7 @@ public struct Roster: Hashable, Sendable {
   public func device(_ id: DeviceID) -> Device? {
     index(of: id).map { devices[$0] }
   }
-  /// Whose device it is; with a key, if it is the one with this key.
+  /// The device's owner. With `key`, only if the device has this CURVE key.
   package func member(of id: DeviceID, key: [UInt8]? = nil) -> Member? {
     guard let index = index(of: id) else { return nil }
     if let key, !key.withUnsafeBytes({ devices[index].publicKey.isSame(as: $0) }) { return nil }
@@ -121,16 +124,16 @@ public struct Roster: Hashable, Sendable {
   package func member(_ id: PersonID) -> Member? {
     role(of: id).map { Member(id: id, role: $0) }
   }
-  /// What the member with this id is.
+  /// The role of the member with this id.
   public func role(of id: PersonID) -> Role? {
     for index in persons.indices where persons[index].id == id { return persons[index].role }
     return nil
   }
-  /// Whether the device has a key to sign with.
+  /// Whether the device has a signing key.
   package func signs(_ id: DeviceID) -> Bool {
     index(of: id).map { !devices[$0].signingKey.isEmpty } ?? false
   }
-  /// The owner of the device.
+  /// The device's owner.
   public func owner(of id: DeviceID) -> Person? {
     index(of: id).flatMap { person(devices[$0].person) }
   }
@@ -139,7 +142,10 @@ public struct Roster: Hashable, Sendable {
   /// The guardians, ascending by id.
   public var guardians: [Person] { persons.filter(\.role.isGuardian) }
 
-  /// Refuses a family that is not well formed: exactly one organizer, unique ids, devices of members.
+  /// Checks that the roster is well formed: exactly one organizer, unique ids, and an owner for
+  /// each device.
+  ///
+  /// - Throws: `tooMany`, `badFamily` or `badText`.
   public func validate() throws(Problem) {
     guard persons.count <= Limits.persons, devices.count <= Limits.devices else { throw .tooMany }
     guard persons.count(where: { $0.role == .organizer }) == 1,
@@ -155,30 +161,31 @@ public struct Roster: Hashable, Sendable {
 }
 
 extension Array {
-  /// Sorted, and itself where it is: many rosters are held, and a sorted copy has room for more.
+  /// The elements in order. A sorted array is returned as it is: relays hold many rosters, and a
+  /// sorted copy reserves spare capacity.
   fileprivate func ascending(by isLess: (Element, Element) -> Bool) -> [Element] {
     let isSorted = zip(self, dropFirst()).allSatisfy { !isLess($1, $0) }
     return isSorted ? self : sorted(by: isLess)
   }
 }
 
-/// The part of a person's account that only the person and, of a child, the guardians see (F2).
+/// The part of a person's account that only the person and, for a child, the guardians may read.
 public struct Account: Hashable, Sendable {
-  /// How the birthdate came to be known.
+  /// The method by which the birthdate was declared.
   public enum Declaration: UInt8, Sendable, CaseIterable {
     /// By the person.
     case selfDeclared = 1
     /// By a guardian.
     case guardianDeclared = 2
-    /// By the person, and checked in another way than those below.
+    /// By the person, and checked by a method that is not listed below.
     case checkedByOtherMethod = 3
-    /// By a guardian, and the guardian's account is checked in another way than those below.
+    /// By a guardian whose account is checked by a method that is not listed below.
     case guardianCheckedByOtherMethod = 4
-    /// By the person, checked by an identity document.
+    /// By the person, and checked by an identity document.
     case governmentIDChecked = 5
     /// By a guardian whose account is checked by an identity document.
     case guardianGovernmentIDChecked = 6
-    /// By the person, checked by a means of payment.
+    /// By the person, and checked by a means of payment.
     case paymentChecked = 7
     /// By a guardian whose account is checked by a means of payment.
     case guardianPaymentChecked = 8
@@ -191,22 +198,23 @@ public struct Account: Hashable, Sendable {
     public var month: UInt8
     /// 1 to 31.
     public var day: UInt8
-    /// The day with these parts.
+    /// Creates a day; the values are not checked.
     public init(year: Int32, month: UInt8, day: UInt8) {
       self.year = year
       self.month = month
       self.day = day
     }
   }
-  /// The day of birth, where it is known.
+  /// The day of birth; `nil` if unknown.
   public var birthdate: Day?
   /// ISO 3166-1 alpha-2 or ISO 3166-2, for example `FR` or `US-TX`.
   public var region: String
-  /// How the birthdate was declared.
+  /// The method by which the birthdate was declared.
   public var declaration: Declaration
-  /// Where the person's days begin, for example `Europe/Paris`; empty: where the device is.
+  /// The time zone in which the person's days begin, for example `Europe/Paris`; empty: the
+  /// device's.
   public var timeZone: String
-  /// An account with these parts.
+  /// Creates an account.
   public init(birthdate: Day?, region: String, declaration: Declaration, timeZone: String = "") {
     self.birthdate = birthdate
     self.region = region

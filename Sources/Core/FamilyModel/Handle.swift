@@ -1,4 +1,4 @@
-/// How a person is reached: a value and what kind of value it is (Q2).
+/// A phone number, an e-mail address or a custom user name.
 public struct Handle: Hashable, Comparable, Sendable {
   /// The kinds of handles.
   public enum Kind: UInt8, Sendable, CaseIterable {
@@ -6,14 +6,14 @@ public struct Handle: Hashable, Comparable, Sendable {
     case phoneNumber = 1
     /// An e-mail address.
     case emailAddress = 2
-    /// A user name of one app: known for that app only (K5).
+    /// A user name of one app, known in that app only.
     case custom = 3
   }
   /// The number, address or name, as the app gave it.
   public var value: String
-  /// What `value` is.
+  /// The kind of `value`.
   public var kind: Kind
-  /// The handle `value` of kind `kind`.
+  /// Creates the handle `value` of kind `kind`.
   public init(_ value: String, _ kind: Kind) {
     self.value = value
     self.kind = kind
@@ -24,9 +24,9 @@ public struct Handle: Hashable, Comparable, Sendable {
 
   /// The form in which handles are compared: an address in lower case, a number without separators.
   ///
-  /// `+1 (555) 010-0199` and `+15550100199` are one person; custom names are compared to the letter.
+  /// `+1 (555) 010-0199` and `+15550100199` are the same handle. Custom names are compared exactly.
   public var canonical: Handle {
-    // Nearly always it is there already.
+    // Nearly all handles are already in this form.
     if isPlainlyCanonical { return self }
     return switch kind {
     case .custom: self
@@ -37,7 +37,7 @@ public struct Handle: Hashable, Comparable, Sendable {
 }
 
 extension Handle {
-  /// Whether a look at the bytes shows that the handle is in canonical form.
+  /// Whether the handle is in canonical form, decided by its bytes alone. `false` means unknown.
   private var isPlainlyCanonical: Bool {
     switch kind {
     case .custom: true
@@ -46,51 +46,52 @@ extension Handle {
     }
   }
 
-  private func hasOnly(_ isRight: (UInt8) -> Bool) -> Bool {
-    value.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isRight) } ?? false
+  private func hasOnly(_ isAllowed: (UInt8) -> Bool) -> Bool {
+    value.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? false
   }
 }
 
-/// The parts of a person's name, as Foundation's `PersonNameComponents` has them.
+/// The parts of a person's name, as in Foundation's `PersonNameComponents`.
 public struct NameParts: Hashable, Sendable {
-  /// Honorific before the name.
+  /// The honorific before the name.
   public var prefix = ""
-  /// Given name.
+  /// The given name.
   public var given = ""
-  /// Middle name.
+  /// The middle name.
   public var middle = ""
-  /// Family name.
+  /// The family name.
   public var family = ""
-  /// What stands after the name.
+  /// The text after the name, for example `Jr.`
   public var suffix = ""
-  /// Nickname.
+  /// The nickname.
   public var nickname = ""
-  /// A name with nothing in it.
+  /// Creates an empty name.
   public init() {}
 }
 
-/// An encoded picture and its media type. Never trusted: shown only after the checks of S2.
+/// An encoded image and its media type. Untrusted: displayed only after `validate()` and the
+/// content check.
 public struct Avatar: Hashable, Sendable {
   /// For example `image/png`.
   public var mediaType: String
-  /// The encoded picture.
+  /// The encoded image.
   public var bytes: [UInt8]
-  /// A picture of this type.
+  /// Creates an avatar; the bytes are not checked.
   public init(mediaType: String, bytes: [UInt8]) {
     self.mediaType = mediaType
     self.bytes = bytes
   }
 }
 
-/// Somebody whom a question is about: a handle, and what the app knows about the person (Q3).
+/// A person whom a question is about: a handle, and optionally a name and an image.
 public struct Subject: Hashable, Sendable {
-  /// How the person is reached.
+  /// The person's handle.
   public var handle: Handle
   /// The person's name, if the app or the child gave one.
   public var name: NameParts?
-  /// The person's picture, if the app gave one.
+  /// The person's image, if the app gave one.
   public var avatar: Avatar?
-  /// A person reached at `handle`.
+  /// Creates the subject with this handle.
   public init(handle: Handle, name: NameParts? = nil, avatar: Avatar? = nil) {
     self.handle = handle
     self.name = name

@@ -1,37 +1,37 @@
-/// A family. Assigned by whoever provisions families; unique at a relay.
+/// A family's number, unique at a relay. The operator who provisions families assigns it.
 public struct FamilyID: Hashable, Comparable, Sendable {
   /// The number on the wire and in the store.
   public var rawValue: UInt64
-  /// A family with this number.
+  /// Creates the id with this number.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (a: FamilyID, b: FamilyID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A person, unique in the family. Zero is nobody.
+/// A person's number, unique in the family. Zero means no person.
 public struct PersonID: Hashable, Comparable, Sendable {
   /// The number on the wire and in the store.
   public var rawValue: UInt32
-  /// A person with this number.
+  /// Creates the id with this number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: PersonID, b: PersonID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A device, unique in the family. Zero is no device: the relay's administrator.
+/// A device's number, unique in the family. Zero means the relay's administrator.
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The number on the wire and in the store.
   public var rawValue: UInt32
-  /// A device with this number.
+  /// Creates the id with this number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: DeviceID, b: DeviceID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A device with the family that it belongs to: unique at a relay.
+/// A device and its family: unique at a relay.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
-  /// The family.
+  /// The device's family.
   public var family: FamilyID
   /// The device in that family.
   public var device: DeviceID
-  /// The device `device` of `family`.
+  /// Creates the address of `device` in `family`.
   public init(family: FamilyID, device: DeviceID) {
     self.family = family
     self.device = device
@@ -41,20 +41,20 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
   }
 }
 
-/// 128 bits, ordered as a big-endian number.
+/// A 128-bit number, ordered as a big-endian number.
 public struct ID128: Hashable, Comparable, Sendable {
   /// The more significant half.
   public var high: UInt64
   /// The less significant half.
   public var low: UInt64
-  /// The number `high · 2⁶⁴ + low`.
+  /// Creates the number `high · 2⁶⁴ + low`.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
   public static func < (a: ID128, b: ID128) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
-  /// Sixteen bytes, most significant first.
+  /// The sixteen bytes, most significant first.
   public var bytes: [UInt8] {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
   }
@@ -72,23 +72,25 @@ public struct ID128: Hashable, Comparable, Sendable {
   }
 }
 
-/// A question: the UUID that the app's `PermissionQuestion` carries.
+/// A question's id: the UUID of the app's `PermissionQuestion`.
 public typealias QuestionID = ID128
 
-/// A command: made by the client, time-ordered, stored with the event that it led to.
+/// A command's id: chosen by the device, ordered by time, and stored with the event that the
+/// command produced.
 public typealias CommandID = ID128
 
-/// An app, by its bundle identifier.
+/// An app's bundle identifier.
 public struct AppID: Hashable, Comparable, Sendable {
   /// The bundle identifier, for example `example.landmarks`.
   public var rawValue: String
-  /// The app with this bundle identifier.
+  /// Creates the id with this bundle identifier.
   public init(_ rawValue: String) { self.rawValue = rawValue }
   public static func < (a: AppID, b: AppID) -> Bool { a.rawValue < b.rawValue }
 }
 
 extension UInt64 {
-  /// 32 bits in which numbers that follow each other, or that differ by a power of two, lie far apart: times
-  /// 2⁶⁴ divided by the golden ratio (Knuth, Sorting and Searching, 6.4).
+  /// A hash of 32 bits: the number times 2⁶⁴ divided by the golden ratio (Knuth, Sorting and
+  /// Searching, 6.4). Numbers that are consecutive, or differ by a power of two, get distant
+  /// hashes.
   @inlinable package var scattered: UInt64 { (self &* 0x9E37_79B9_7F4A_7C15) >> 32 }
 }

@@ -1,12 +1,12 @@
-/// What the first bytes of an encoded picture tell: its format, width and height (Q10, S2).
+/// The format, width and height of an encoded image, read from its header.
 ///
-/// Nothing is decoded, and no bytes make it trap: every read is bounded. It takes one still picture
-/// in a format that all decoders know; what is animated is refused, and so is what a header leaves
-/// open, such as a frame that is larger than its canvas.
+/// Nothing is decoded, and every read is bounded. The reader accepts one still image in a format
+/// that all decoders support. It rejects animations and ambiguous headers, such as a frame larger
+/// than its canvas.
 ///
 /// Sources: PNG (W3C, third edition), JPEG (ITU-T T.81), GIF89a, WebP (RFC 9649), VP8 (RFC 6386).
 public struct ImageHeader: Hashable, Sendable {
-  /// The formats that are taken.
+  /// The accepted formats.
   public enum Format: Hashable, Sendable, CaseIterable {
     /// Portable Network Graphics, without animation.
     case png
@@ -28,17 +28,17 @@ public struct ImageHeader: Hashable, Sendable {
     }
   }
 
-  /// What the bytes say they are, whatever they were declared to be.
+  /// The format of the bytes, independent of the declared media type.
   public let format: Format
-  /// Pixels from left to right, from 1 to `Limits.avatarPixels`.
+  /// The width in pixels, from 1 to `Limits.avatarPixels`.
   public let width: Int
-  /// Pixels from top to bottom, from 1 to `Limits.avatarPixels`.
+  /// The height in pixels, from 1 to `Limits.avatarPixels`.
   public let height: Int
 
   /// Reads the header.
   ///
-  /// - Throws: `badImage` for another format, a header that is cut off or contradicts itself, an
-  ///   animation, or a side of no pixels or of more than `Limits.avatarPixels`.
+  /// - Throws: `badImage` for another format, a truncated or contradictory header, an animation, or
+  ///   a side outside 1 to `Limits.avatarPixels`.
   public init(bytes: [UInt8]) throws(Problem) {
     let reader = ByteReader(bytes)
     let found: (Format, PictureSize?) =
@@ -62,13 +62,13 @@ public struct ImageHeader: Hashable, Sendable {
 }
 
 extension Avatar {
-  /// Refuses a picture that must not be sent or shown: the bytes must be a picture of the declared
-  /// type, of a size that is taken (Q10, S2).
+  /// Checks that the bytes are an image of the declared type and of an accepted size.
   ///
-  /// - Throws: `imageTooLarge` for more than `Limits.avatarBytes`, `badImage` for the rest.
+  /// - Throws: `imageTooLarge` for more than `Limits.avatarBytes`, `badImage` for every other
+  ///   defect.
   public func validate() throws(Problem) {
     guard bytes.count <= Limits.avatarBytes else { throw .imageTooLarge }
-    // A media type has no case (RFC 6838).
+    // Media types are case-insensitive (RFC 6838).
     guard try ImageHeader(bytes: bytes).format.mediaType == mediaType.lowercased() else {
       throw .badImage
     }
@@ -80,7 +80,8 @@ struct PictureSize: Hashable {
   var height: Int
 }
 
-/// Reads from left to right; past the end there is `nil`, and nothing moves.
+/// Reads bytes from left to right. A read past the end returns `nil` and does not move the
+/// position.
 struct ByteReader {
   private let bytes: [UInt8]
   private(set) var position = 0
@@ -108,10 +109,10 @@ struct ByteReader {
 
   mutating func byte() -> Int? { take(1)?.first.map(Int.init) }
 
-  /// A number of up to four bytes, the highest first.
+  /// Reads a big-endian number of up to four bytes.
   mutating func big(_ count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
-  /// A number of up to four bytes, the lowest first.
+  /// Reads a little-endian number of up to four bytes.
   mutating func little(_ count: Int) -> Int? {
     take(count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
   }

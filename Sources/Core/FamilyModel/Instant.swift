@@ -12,16 +12,16 @@ public struct Instant: Hashable, Comparable, Sendable {
   }
 }
 
-/// A seeded source of identifiers: the caller brings the randomness and the time.
+/// A seeded generator of ids; the caller supplies the seed and the time.
 ///
-/// SplitMix64 (Steele, Lea, Flood 2014). Two sources with the same seed give the same identifiers, so
-/// that a run can be replayed.
+/// The algorithm is SplitMix64 (Steele, Lea, Flood 2014). Two sources with one seed generate equal
+/// ids, so a run can be replayed.
 public struct IDSource: RandomNumberGenerator, Sendable {
   private var state: UInt64
-  /// A source that starts from `seed`.
+  /// Creates a source that starts from `seed`.
   public init(seed: UInt64) { state = seed }
 
-  /// The next 64 pseudo-random bits.
+  /// Generates the next 64 pseudo-random bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
@@ -30,7 +30,7 @@ public struct IDSource: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A new identifier that sorts by time: 48 bits of milliseconds, then 80 pseudo-random bits.
+  /// Generates an id that sorts by time: 48 bits of milliseconds, then 80 pseudo-random bits.
   public mutating func id(now: Instant) -> ID128 {
     let time = UInt64(truncatingIfNeeded: now.milliseconds) << 16
     return ID128(high: time | next() & 0xFFFF, low: next())

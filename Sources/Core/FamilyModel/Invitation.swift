@@ -1,14 +1,14 @@
-/// Lets one device of a person join the family, once, until it expires (F3).
+/// A guardian's permission for one new device of one person, valid once and until it expires.
 ///
-/// Whoever was given the code has the secret key that belongs to `key`, and nobody else: not the relay.
+/// Only the holder of the join code has the secret key that belongs to `key`; the relay does not.
 public struct Invitation: Hashable, Sendable {
-  /// Ed25519, 32 bytes: what a joining device proves the code with.
+  /// The Ed25519 public key, 32 bytes, that verifies the joining device's proof.
   public var key: [UInt8]
-  /// Whose device it will be.
+  /// The owner of the new device.
   public var person: PersonID
-  /// After this moment nobody joins with it.
+  /// The last moment at which a device may join.
   public var expires: Instant
-  /// An invitation with these parts.
+  /// Creates an invitation.
   public init(key: [UInt8], person: PersonID, expires: Instant) {
     self.key = key
     self.person = person
@@ -16,11 +16,12 @@ public struct Invitation: Hashable, Sendable {
   }
 }
 
-/// A device that has a code, and wants to join.
+/// A device's request to join with a code.
 ///
-/// The proof is of its keys: the relay can drop the request, and cannot put other keys into it.
+/// The proof covers the device's keys: the relay can drop the request but cannot substitute other
+/// keys.
 public struct JoinRequest: Hashable, Sendable {
-  /// The key of the invitation.
+  /// The invitation's public key.
   public var invitation: [UInt8]
   /// The device's CURVE public key.
   public var publicKey: [UInt8]
@@ -28,9 +29,9 @@ public struct JoinRequest: Hashable, Sendable {
   public var signingKey: [UInt8]
   /// The device's X25519 public key.
   public var agreementKey: [UInt8]
-  /// Ed25519, 64 bytes: of `signedBytes`, under the key of the invitation.
+  /// The Ed25519 signature, 64 bytes, of `signedBytes` under the invitation's key.
   public var proof: [UInt8]
-  /// A request with these parts.
+  /// Creates a request; `proof` may be added later.
   public init(
     invitation: [UInt8], publicKey: [UInt8], signingKey: [UInt8], agreementKey: [UInt8],
     proof: [UInt8] = []
@@ -42,7 +43,7 @@ public struct JoinRequest: Hashable, Sendable {
     self.proof = proof
   }
 
-  /// What is proved: these keys, for this family.
+  /// The bytes under the proof: the family and the device's keys.
   public func signedBytes(family: FamilyID) -> [UInt8] {
     var bytes = BoundBytes("permission-relay join 1")
     bytes.add(family.rawValue)
@@ -53,7 +54,8 @@ public struct JoinRequest: Hashable, Sendable {
     return bytes.bytes
   }
 
-  /// The id under which the relay keeps it: by time, as all ids are, and the device's key.
+  /// The command id under which the relay stores the request, made of the time and the device's
+  /// key.
   public func command(at now: Instant) -> CommandID {
     let key = ID128(bytes: publicKey.prefix(16)) ?? ID128(high: 0, low: 0)
     let time = UInt64(truncatingIfNeeded: now.milliseconds) << 16

@@ -99,14 +99,14 @@ extension AgentHost {
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached:
-          self.attachQueue.answered(envelope.device, .now)
+          self.attachQueue.answered(envelope.device, now: .now)
           connection.presence.add(envelope.device, Monotonic.now())
         case .failed:
-          self.attachQueue.answered(envelope.device, .now)
+          self.attachQueue.answered(envelope.device, now: .now)
           connection.presence.remove(envelope.device)
         default: break
         }
-        self.perform(device.reply(envelope.requestID, reply, .now), for: envelope.device)
+        self.perform(device.reply(envelope.requestID, reply, now: .now), for: envelope.device)
       }
     }
   }
@@ -130,7 +130,7 @@ extension AgentHost {
         for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
           self.observer?.received(broadcast, on: address)
-          self.perform(device.broadcast(broadcast, .now), for: address)
+          self.perform(device.broadcast(broadcast, now: .now), for: address)
         }
       }
     }
@@ -165,7 +165,7 @@ extension AgentHost {
     {
       return
     }
-    if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, .now) {
+    if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, now: .now) {
       return
     }
     let envelope = Envelope(device: address, requestID: id, request: request)

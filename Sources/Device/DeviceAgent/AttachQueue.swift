@@ -25,7 +25,7 @@ struct AttachQueue {
   mutating func add(_ device: DeviceAddress) { waiting.append(device) }
 
   /// The device was answered.
-  mutating func answered(_ device: DeviceAddress, _ now: Instant) {
+  mutating func answered(_ device: DeviceAddress, now: Instant) {
     if let asked = asked[device] {
       let took = max(0, now.milliseconds - asked.at.milliseconds)
       usual = usual - usual / 8 + took / 8
@@ -41,7 +41,7 @@ struct AttachQueue {
   }
 
   /// Whether the device may ask now; not the same again while an answer can still be expected.
-  mutating func mayAsk(_ device: DeviceAddress, from cursors: [Cursor], _ now: Instant) -> Bool {
+  mutating func mayAsk(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
     if let last = asked[device], last.from == cursors, last.at <= now,
       now < last.at + min(max(1_000, 4 * usual), 30_000)
     {

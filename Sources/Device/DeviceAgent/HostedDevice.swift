@@ -88,11 +88,11 @@ final class HostedDevice {
     child?.step(.disconnected, now: now) ?? guardian!.step(.disconnected, now: now)
   }
 
-  func reply(_ id: UInt64, _ reply: Reply, _ now: Instant) -> [DeviceEffect] {
+  func reply(_ id: UInt64, _ reply: Reply, now: Instant) -> [DeviceEffect] {
     child?.step(.reply(id, reply), now: now) ?? guardian!.step(.reply(id, reply), now: now)
   }
 
-  func broadcast(_ broadcast: Broadcast, _ now: Instant) -> [DeviceEffect] {
+  func broadcast(_ broadcast: Broadcast, now: Instant) -> [DeviceEffect] {
     child?.step(.broadcast(broadcast), now: now)
       ?? guardian!.step(.broadcast(broadcast), now: now)
   }

@@ -41,7 +41,7 @@ struct CursorWriteBehind {
 
   /// Takes what goes with a commit of so many events; nothing, unless it is time. All that waits now is a
   /// round of writing, some of it with each commit.
-  mutating func take(events: Int, _ now: Instant) -> [StoredCursor] {
+  mutating func take(events: Int, now: Instant) -> [StoredCursor] {
     guard let due, due <= now else { return [] }
     if position == queue.count {
       queue = waiting.keys.sorted()

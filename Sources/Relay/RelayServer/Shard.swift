@@ -94,7 +94,7 @@ struct Shard: ~Copyable, Sendable {
 
   /// Hands over what it has done, and the cursors that go with it, if there is something.
   mutating func handOver(to committer: Committer, isUrgent: Bool) {
-    outgoing.cursors += cursors.take(events: outgoing.events.count, .now)
+    outgoing.cursors += cursors.take(events: outgoing.events.count, now: .now)
     if !outgoing.isEmpty { committer.put(&outgoing, isUrgent: isUrgent) }
   }
 
@@ -151,7 +151,7 @@ struct Shard: ~Copyable, Sendable {
 
   /// Lets the machine decide; tells whether the key is nobody's.
   mutating func step(_ request: Request) -> Bool {
-    machine.take(request.envelope.request, of: request.sender, now: request.at, &effects)
+    machine.take(request.envelope.request, of: request.sender, now: request.at, into: &effects)
     let isRefused = !effects.isEmpty && effects[0].isRefusal
     takeEffects(route: request.route)
     if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
@@ -162,7 +162,7 @@ struct Shard: ~Copyable, Sendable {
   mutating func approves(_ channel: ChannelCipher.Meaning, for key: [UInt8]) -> Bool {
     let input = RelayMachine.Input.subscribed(
       channel.family, channel.audience, generation: channel.generation, key: key)
-    machine.step(input, now: .now, &effects)
+    machine.step(input, now: .now, into: &effects)
     let isApproved = effects.contains(.approve)
     takeEffects(route: [])
     return isApproved
@@ -176,7 +176,7 @@ struct Shard: ~Copyable, Sendable {
   /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
   mutating func tick(_ now: Instant) {
     guard !isBehind, let due = machine.deadline, due <= now else { return }
-    machine.step(.timer, now: now, &effects)
+    machine.step(.timer, now: now, into: &effects)
     takeEffects(route: [])
   }
 

@@ -14,7 +14,7 @@ import Testing
     var now = start
     return (0..<8).map { _ in
       _ = outbox.takeDue(now)
-      outbox.backOff(id, atLeast: retryAfter, now)
+      outbox.backOff(id, atLeast: retryAfter, now: now)
       let due = outbox.deadline ?? now
       defer { now = due }
       return due.milliseconds - now.milliseconds
@@ -43,7 +43,7 @@ import Testing
       #expect(outbox.takeDue(now).count == 1)
       now = try #require(outbox.deadline)
     }
-    outbox.backOff(id, atLeast: 2_000, now)
+    outbox.backOff(id, atLeast: 2_000, now: now)
     let wait = try #require(outbox.deadline).milliseconds - now.milliseconds
     #expect((2_000..<4_000).contains(wait))
   }

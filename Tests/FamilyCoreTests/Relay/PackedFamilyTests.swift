@@ -27,7 +27,7 @@ import Testing
       case 1: home.relay.know(id, seq: source.next() % 2 == 0 ? nil : 7, in: RelayMachineFixture.id)
       case 2: _ = home.relay.step(.timer, now: home.now)
       default:
-        let command = command(&source, home.now)
+        let command = command(&source, now: home.now)
         _ = home.command(command.device, command.command, id: id)
       }
       let before = home.relay.families[home.relay.families.place(of: RelayMachineFixture.id)!]
@@ -49,10 +49,10 @@ import Testing
       state: FamilyState(resultsKept: .max), used: Instant(milliseconds: .min))
     family.state.invitations.add(
       Invitation(key: key(1), person: PersonID(2), expires: RelayMachineFixture.start),
-      RelayMachineFixture.start)
+      now: RelayMachineFixture.start)
     family.state.invitations.add(
       Invitation(key: key(3), person: PersonID(.max), expires: RelayMachineFixture.start),
-      RelayMachineFixture.start)
+      now: RelayMachineFixture.start)
     family.state.invitations.use(
       JoinRequest(
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// A command, of a device that may give it, mostly.
-  private func command(_ source: inout IDSource, _ now: Instant)
+  private func command(_ source: inout IDSource, now: Instant)
     -> (device: UInt32, command: Command)
   {
     let number = source.next() % 12

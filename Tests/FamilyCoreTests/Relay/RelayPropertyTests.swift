@@ -14,7 +14,7 @@ import Testing
       home.now = home.now + Int64(source.next() % 200_000)
       let device = [UInt32(0), 10, 11, 20, 30, 31, 40, 50][Int(source.next() % 8)]
       let id = CommandID(high: 3, low: UInt64(number))
-      let command = command(&source, home.now)
+      let command = command(&source, now: home.now)
       if case .success(let seq) = home.command(device, command, id: id) {
         sent.append((device, id, command, seq))
       }
@@ -50,7 +50,7 @@ import Testing
     #expect(Set(home.log.map(\.command)).count == home.log.count, "seed \(seed)")
   }
 
-  private func command(_ source: inout IDSource, _ now: Instant) -> Command {
+  private func command(_ source: inout IDSource, now: Instant) -> Command {
     let number = source.next() % 12
     let child = PersonID(UInt32(3 + source.next() % 2))
     let question = RelayMachineFixture.question(

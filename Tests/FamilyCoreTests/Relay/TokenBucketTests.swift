@@ -11,12 +11,12 @@ import Testing
     var bucket = TokenBucket()
     var now = Instant(milliseconds: 5_000)
     func take() -> Bool {
-      guard bucket.wait(1, of: size, now) == 0 else { return false }
-      bucket.take(1, of: size, now)
+      guard bucket.wait(1, of: size, now: now) == 0 else { return false }
+      bucket.take(1, of: size, now: now)
       return true
     }
     #expect((0..<20).count { _ in take() } == 10)
-    #expect(bucket.wait(1, of: size, now) == 500)
+    #expect(bucket.wait(1, of: size, now: now) == 500)
     now = now + 499
     #expect(!take())
     now = now + 1
@@ -55,7 +55,7 @@ import Testing
     let taken = (0..<100).reduce(0) { sum, device in
       sum
         + (0..<2_000).count { _ in
-          allowances.take(1, DeviceID(device), RelayMachineFixture.start) == nil
+          allowances.take(1, DeviceID(device), now: RelayMachineFixture.start) == nil
         }
     }
     #expect(taken == Int(RateLimits.family.burst))

@@ -15,7 +15,7 @@ import Testing
     _ = feed.register()
     _ = feed.append(.known([]))
     #expect(feed.manage(late) != nil)
-    feed.gone(exited: true, late)
+    feed.gone(exited: true, now: late)
     #expect(feed.manage(now) == nil)
     feed.clockSetBack(now)
     #expect(feed.manage(now) == .launch(World.app, budget: Timing.launchBudget))

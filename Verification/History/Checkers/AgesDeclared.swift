@@ -34,7 +34,7 @@ public struct AgesDeclared: Checker {
           return .violated("device \(device.device.rawValue) has a foreign birthdate", at: index)
         }
       case .ageTold(let app, let range):
-        if let what = models[app.device.family]?.wrong(range, app, seen, entry.at) {
+        if let what = models[app.device.family]?.wrong(range, app, seen, now: entry.at) {
           return .violated(what, at: index)
         }
       case .remembersAge(let device, let person, let app, let memory):
@@ -88,7 +88,7 @@ private struct AgeModel {
   }
 
   /// What is wrong with telling the app this; `nil`: nothing.
-  func wrong(_ range: AgeRange, _ app: AppAddress, _ seen: Seen, _ now: Instant) -> String? {
+  func wrong(_ range: AgeRange, _ app: AppAddress, _ seen: Seen, now: Instant) -> String? {
     let owners = rosters.compactMap { $0.roster.owner(of: app.device.device)?.id }
     guard let person = owners.last else { return "an app of no member was told an age" }
     let held = seen.held[app.device] ?? 0

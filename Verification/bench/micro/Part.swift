@@ -128,7 +128,7 @@ enum ApprovalPart {
       relay.step(
         .request(
           address, key: keys[Int(device)], administrator: device == 0, id: id, request),
-        now: now, &effects)
+        now: now, into: &effects)
     }
 
     func approve() {
@@ -149,7 +149,7 @@ enum ApprovalPart {
       }
       guard number % 64 == 0 else { return }
       effects.removeAll(keepingCapacity: true)
-      relay.step(.timer, now: now, &effects)
+      relay.step(.timer, now: now, into: &effects)
     }
   }
 

@@ -20,7 +20,7 @@ struct Reference {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    Started.add(process.processIdentifier)
+    ChildProcesses.add(process.processIdentifier)
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return try JSONDecoder().decode(Result.self, from: bytes)

@@ -32,7 +32,7 @@ final class RelayProcess {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    Started.add(process.processIdentifier)
+    ChildProcesses.add(process.processIdentifier)
     // Prints `ready` when both sockets are bound.
     guard !output.fileHandleForReading.availableData.isEmpty else { throw RelayGone() }
   }

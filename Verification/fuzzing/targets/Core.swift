@@ -122,7 +122,7 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
     default:
       let id = ID128(high: 1, low: UInt64(input.byte()))
       let signature = signature(&input, device, UInt64(family.log.count))
-      family.send(device, .command(id, command(&input, family.now), signature))
+      family.send(device, .command(id, command(&input, now: family.now), signature))
     }
   }
   family.reload()
@@ -142,11 +142,11 @@ private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
     state.roster.devices.contains { $0.publicKey == key }, "a stranger's channel was approved")
 }
 
-private func command(_ input: inout Bytes, _ now: Instant) -> Command {
+private func command(_ input: inout Bytes, now: Instant) -> Command {
   let person = PersonID(UInt32(input.pick(8)))
   let question = ID128(high: 2, low: UInt64(input.pick(8)))
   switch input.pick(14) {
-  case 0, 1: return .ask(header(question, person, &input, now), .sealed(input.chunk()))
+  case 0, 1: return .ask(header(question, person, &input, now: now), .sealed(input.chunk()))
   case 2: return .remind(question)
   case 3: return .cancel(question)
   case 4, 5: return .answer(question, choice: ["yes", "no", ""][input.pick(3)])
@@ -154,7 +154,7 @@ private func command(_ input: inout Bytes, _ now: Instant) -> Command {
   case 7: return .changeContact(child: person, .sealed(input.chunk()))
   case 8: return .setLimits(child: person, on: input.byte() & 1 == 0)
   case 9:
-    let header = header(question, person, &input, now)
+    let header = header(question, person, &input, now: now)
     return .answerInPerson(header, .sealed([]), choice: "yes", proof: input.proof())
   case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
   case 11:
@@ -187,7 +187,7 @@ private func join(_ input: inout Bytes) -> JoinRequest {
 }
 
 private func header(
-  _ id: QuestionID, _ child: PersonID, _ input: inout Bytes, _ now: Instant
+  _ id: QuestionID, _ child: PersonID, _ input: inout Bytes, now: Instant
 ) -> QuestionHeader {
   let choices = ["yes", "no"].prefix(input.pick(3)).map {
     ChoiceHeader(id: $0, answer: $0 == "yes" ? .approval : .denial)

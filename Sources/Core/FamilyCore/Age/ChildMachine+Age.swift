@@ -37,10 +37,10 @@ extension ChildMachine {
 
   /// Answers the app's requests, up to one for which the person has to be asked.
   mutating func answerAges(
-    of app: AppID, _ now: Instant, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    of app: AppID, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     while let request = ageDesk.first(of: app), !ageDesk.isAsking(app) {
-      guard let reply = decide(request, now, &out, &effects) else { return }
+      guard let reply = decide(request, now: now, into: &out, into: &effects) else { return }
       ageDesk.remove(request)
       effects.append(.app(app, .age(request.id, reply)))
     }
@@ -48,8 +48,8 @@ extension ChildMachine {
 
   /// The reply, or `nil`: the person is asked first.
   private mutating func decide(
-    _ request: AgeRequestQueue.Request, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ request: AgeRequestQueue.Request, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) -> AgeReply? {
     // An app that may not ask shows the person nothing (D14).
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
@@ -59,12 +59,12 @@ extension ChildMachine {
       switch try policy.decide(request.gates, of: request.app, age.memory(request.app)) {
       case .reply(let range): return range.map { .shared($0) } ?? .declined
       case .share(let answer, let isNew):
-        if let problem = note(answer, request.app, now, &out) { throw problem }
+        if let problem = note(answer, request.app, now: now, into: &out) { throw problem }
         let range = policy.withControls(answer.range!)
         if isNew { effects.append(.notify(.ageShared(request.app, range))) }
         return .shared(range)
       case .prompt(let answer):
-        let prompt = show(.ageRange(request.app, policy.withControls(answer.range!)), &effects)
+        let prompt = show(.ageRange(request.app, policy.withControls(answer.range!)), into: &effects)
         ageDesk.begin(prompt, .share(request.app, answer))
         return nil
       }
@@ -72,33 +72,33 @@ extension ChildMachine {
   }
 
   private mutating func note(
-    _ answer: AgeAnswer, _ app: AppID, _ now: Instant, _ out: inout DeviceLink.Output
+    _ answer: AgeAnswer, _ app: AppID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
-    change(.noteAge(link.personID, .ageMemory(app, answer)), link.nextID(now), now, &out)
+    change(.noteAge(link.personID, .ageMemory(app, answer)), link.nextID(now), now: now, into: &out)
   }
 
   // MARK: answers of people
 
   mutating func handle(
-    _ answer: PromptAnswer, to flow: AgeRequestQueue.Flow, _ prompt: UInt64, _ now: Instant,
-    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ answer: PromptAnswer, to flow: AgeRequestQueue.Flow, _ prompt: UInt64, now: Instant,
+    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     switch (flow, answer) {
     case (.share(let app, let shown), .share):
-      share(shown, with: app, now, &out, &effects)
-      answerAges(of: app, now, &out, &effects)
+      share(shown, with: app, now: now, into: &out, into: &effects)
+      answerAges(of: app, now: now, into: &out, into: &effects)
     case (.share(let app, let shown), .dontShare):
       let declined = AgeAnswer(gates: shown.gates, day: shown.day, range: nil)
-      if let problem = note(declined, app, now, &out) {
-        reply(.failed(problem), to: app, &effects)
+      if let problem = note(declined, app, now: now, into: &out) {
+        reply(.failed(problem), to: app, into: &effects)
       }
-      answerAges(of: app, now, &out, &effects)
+      answerAges(of: app, now: now, into: &out, into: &effects)
     case (.share(let app, _), _):
       // Left without an answer: declined for now, and the app may ask again.
-      reply(.declined, to: app, &effects)
-      answerAges(of: app, now, &out, &effects)
+      reply(.declined, to: app, into: &effects)
+      answerAges(of: app, now: now, into: &out, into: &effects)
     case (.passcode(let settings), .passcode(let typed, _)):
-      check(typed, settings, prompt, now, &out, &effects)
+      check(typed, settings, prompt, now: now, into: &out, into: &effects)
     case (.passcode, _): break
     case (.checking, _): ageDesk.begin(prompt, flow)
     }
@@ -107,17 +107,17 @@ extension ChildMachine {
   /// What the person agreed to share, and nothing else: where the answer has become another one since, the
   /// request is looked at anew.
   private mutating func share(
-    _ shown: AgeAnswer, with app: AppID, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ shown: AgeAnswer, with app: AppID, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     guard let policy = policy(now),
       case .prompt(shown)? = try? policy.decide(shown.gates, of: app, age.memory(app))
     else { return }
-    if let problem = note(shown, app, now, &out) { reply(.failed(problem), to: app, &effects) }
+    if let problem = note(shown, app, now: now, into: &out) { reply(.failed(problem), to: app, into: &effects) }
   }
 
   private mutating func reply(
-    _ reply: AgeReply, to app: AppID, _ effects: inout [DeviceEffect]
+    _ reply: AgeReply, to app: AppID, into effects: inout [DeviceEffect]
   ) {
     guard let request = ageDesk.first(of: app) else { return }
     ageDesk.remove(request)
@@ -127,34 +127,34 @@ extension ChildMachine {
   // MARK: settings
 
   mutating func set(
-    _ settings: AgeSettings, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ settings: AgeSettings, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     let command = Command.setAge(link.personID, .ageSettings(settings), proof: [])
     do throws(Problem) { try settings.validate() } catch {
       return effects.append(.notify(.refused(command, error)))
     }
     guard isInFamily, link.person?.role == .child else {
-      return changeAge(command, now, &out, &effects)
+      return changeAge(command, now: now, into: &out, into: &effects)
     }
     guard link.passcode != nil else { return effects.append(.notify(.noPasscode)) }
-    askPasscode(settings, wrong: false, now, &effects)
+    askPasscode(settings, wrong: false, now: now, into: &effects)
   }
 
   private mutating func askPasscode(
-    _ settings: AgeSettings, wrong: Bool, _ now: Instant, _ effects: inout [DeviceEffect]
+    _ settings: AgeSettings, wrong: Bool, now: Instant, into effects: inout [DeviceEffect]
   ) {
-    let prompt = show(.ageSettings(settings, wait: tries.wait(now), wrong: wrong), &effects)
+    let prompt = show(.ageSettings(settings, wait: tries.wait(now), wrong: wrong), into: &effects)
     ageDesk.begin(prompt, .passcode(settings))
   }
 
   /// Counts the try, durably, and has it checked after that (A4).
   private mutating func check(
-    _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, _ now: Instant,
-    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
+    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     guard tries.wait(now) == 0, let passcode = link.passcode else {
-      return askPasscode(settings, wrong: false, now, &effects)
+      return askPasscode(settings, wrong: false, now: now, into: &effects)
     }
     tries.begin(now)
     out.changes.append(.put(.passcodeTries(tries)))
@@ -166,54 +166,54 @@ extension ChildMachine {
   }
 
   mutating func passcodeChecked(
-    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     guard case .checking(let settings, let id) = flow else { return }
-    guard let proof else { return askPasscode(settings, wrong: true, now, &effects) }
+    guard let proof else { return askPasscode(settings, wrong: true, now: now, into: &effects) }
     tries = PasscodeTries()
     out.changes.append(.delete(.passcodeTries))
     let command = Command.setAge(link.personID, .ageSettings(settings), proof: proof)
-    if let problem = change(command, id, now, &out) {
+    if let problem = change(command, id, now: now, into: &out) {
       effects.append(.notify(.refused(command, problem)))
     }
   }
 
   mutating func changeAge(
-    _ command: Command, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ command: Command, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
-    if let problem = change(command, link.nextID(now), now, &out) {
+    if let problem = change(command, link.nextID(now), now: now, into: &out) {
       effects.append(.notify(.refused(command, problem)))
     }
   }
 
   /// Through the relay to all devices of the person, or, in no family group, on this one alone.
   private mutating func change(
-    _ command: Command, _ id: CommandID, _ now: Instant, _ out: inout DeviceLink.Output
+    _ command: Command, _ id: CommandID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
     do throws(Problem) {
       if isInFamily {
-        try link.send(command, id: id, now, &out)
+        try link.send(command, id: id, now: now, into: &out)
         return nil
       }
     } catch { return error }
     switch command {
-    case .noteAge(_, let content): link.happen(.ageNoted(link.personID, content), id: id, now, &out)
+    case .noteAge(_, let content): link.happen(.ageNoted(link.personID, content), id: id, now: now, into: &out)
     case .setAge(_, let content, _):
-      link.happen(.ageSet(link.personID, content, proof: []), id: id, now, &out)
+      link.happen(.ageSet(link.personID, content, proof: []), id: id, now: now, into: &out)
     default: return .notPermitted
     }
     return nil
   }
 
   /// A child's account is not the child's to change (F5): the relay says so, and every device.
-  mutating func setOwn(_ account: Account, _ now: Instant, _ out: inout DeviceLink.Output) {
+  mutating func setOwn(_ account: Account, now: Instant, into out: inout DeviceLink.Output) {
     guard !isInFamily else {
-      send(.setAccount(link.personID, .account(account)), now, &out)
+      send(.setAccount(link.personID, .account(account)), now: now, into: &out)
       return
     }
     let body = Event.Body.accountChanged(link.personID, .account(account))
-    link.happen(body, id: link.nextID(now), now, &out)
+    link.happen(body, id: link.nextID(now), now: now, into: &out)
   }
 }

@@ -94,7 +94,7 @@ struct AppFeed: Sendable {
   }
 
   /// The app's process ended, or its connection did.
-  mutating func gone(exited: Bool, _ now: Instant) {
+  mutating func gone(exited: Bool, now: Instant) {
     isAttached = false
     guard exited, case .launched = life else { return }
     life = .asleep

@@ -2,8 +2,8 @@ import FamilyModel
 
 extension ChildMachine {
   mutating func handle(
-    _ request: AppRequest, of app: AppID, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ request: AppRequest, of app: AppID, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       guard case .age(let id, _) = request else {
@@ -29,20 +29,20 @@ extension ChildMachine {
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
     case .detach:
       ageDesk.forget(app)
-      update(app) { $0.gone(exited: false, now) }
-    case .ask(let question, let manner): ask(question, manner, app, now, &out, &effects)
+      update(app) { $0.gone(exited: false, now: now) }
+    case .ask(let question, let manner): ask(question, manner, app, now: now, into: &out, into: &effects)
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
     case .age(let id, let gates?):
       guard ageDesk.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
-      answerAges(of: app, now, &out, &effects)
+      answerAges(of: app, now: now, into: &out, into: &effects)
     }
   }
 
   private mutating func ask(
-    _ question: Question, _ manner: AskManner, _ app: AppID, _ now: Instant,
-    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ question: Question, _ manner: AskManner, _ app: AppID, now: Instant,
+    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
     // The app asks again after a crash or a lost reply: it joins what is there.
@@ -51,56 +51,56 @@ extension ChildMachine {
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
     if manner == .acknowledge {
       let flow = AskFlow(app: app, question: question, stage: .acknowledge)
-      return show(.acknowledge(app, question), flow, &effects)
+      return show(.acknowledge(app, question), flow, into: &effects)
     }
-    guard isInFamily else { return answerByDefault(question, app, &out, &effects) }
+    guard isInFamily else { return answerByDefault(question, app, into: &out, into: &effects) }
     guard let person = link.person else { return end(.refused(.unknown)) }
     guard person.role == .child else { return end(.refused(.notAChild)) }
     guard conversation?.limitsOn ?? true else {
-      return answerByDefault(question, app, &out, &effects)
+      return answerByDefault(question, app, into: &out, into: &effects)
     }
-    if let open = openQuestion(like: question, app, now) {
+    if let open = openQuestion(like: question, app, now: now) {
       let remind = open.lastAsked + Limits.reminderInterval <= now
       let shown = open.question ?? question
       return show(
         .alreadyAsked(app, shown, mayRemind: remind),
-        AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)), &effects)
+        AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)), into: &effects)
     }
-    begin(AskFlow(app: app, question: question, stage: .permission), manner, now, &effects)
+    begin(AskFlow(app: app, question: question, stage: .permission), manner, now: now, into: &effects)
   }
 
   private mutating func begin(
-    _ flow: AskFlow, _ manner: AskManner, _ now: Instant, _ effects: inout [DeviceEffect]
+    _ flow: AskFlow, _ manner: AskManner, now: Instant, into effects: inout [DeviceEffect]
   ) {
     var flow = flow
     switch manner {
     case .byMessage:
       flow.stage = .compose
-      show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, &effects)
-    case .inPerson where link.passcode != nil: askPasscode(flow, wrong: false, now, &effects)
+      show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, into: &effects)
+    case .inPerson where link.passcode != nil: askPasscode(flow, wrong: false, now: now, into: &effects)
     case .inPerson:
       effects.append(.notify(.noPasscode))
       effects.append(.app(flow.app, .asked(flow.question.id, .refused(.noPasscode))))
     case .choose, .acknowledge:
-      show(.permission(flow.app, flow.question), flow, &effects)
+      show(.permission(flow.app, flow.question), flow, into: &effects)
     }
   }
 
   private mutating func askPasscode(
-    _ flow: AskFlow, wrong: Bool, _ now: Instant, _ effects: inout [DeviceEffect]
+    _ flow: AskFlow, wrong: Bool, now: Instant, into effects: inout [DeviceEffect]
   ) {
     var flow = flow
     flow.stage = .passcode
     show(
-      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow, &effects)
+      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow, into: &effects)
   }
 
   mutating func handle(
-    _ answer: PromptAnswer, to prompt: UInt64, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ answer: PromptAnswer, to prompt: UInt64, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     if let flow = ageDesk.take(prompt) {
-      return handle(answer, to: flow, prompt, now, &out, &effects)
+      return handle(answer, to: flow, prompt, now: now, into: &out, into: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt) else { return }
     func end(_ outcome: AskOutcome) {
@@ -108,37 +108,37 @@ extension ChildMachine {
     }
     switch (flow.stage, answer) {
     case (.alreadyAsked(let open), .remind):
-      send(.remind(open), now, &out)
+      send(.remind(open), now: now, into: &out)
       end(.alreadyAsked(open))
     case (.alreadyAsked(let open), _): end(.alreadyAsked(open))
-    case (.permission, .askByMessage): begin(flow, .byMessage, now, &effects)
+    case (.permission, .askByMessage): begin(flow, .byMessage, now: now, into: &effects)
     case (.permission, .inPerson) where link.passcode == nil:
       // Nobody can type what there is not: back to the choice.
       effects.append(.notify(.noPasscode))
-      show(.permission(flow.app, flow.question), flow, &effects)
-    case (.permission, .inPerson): askPasscode(flow, wrong: false, now, &effects)
+      show(.permission(flow.app, flow.question), flow, into: &effects)
+    case (.permission, .inPerson): askPasscode(flow, wrong: false, now: now, into: &effects)
     case (.passcode, .passcode(let typed, let choice)):
-      check(typed, choice, prompt, flow, now, &out, &effects)
+      check(typed, choice, prompt, flow, now: now, into: &out, into: &effects)
     case (.acknowledge, .acknowledge): end(.acknowledged)
     // It is being checked already, and ends when that is done.
     case (.checking, _): flows[prompt] = flow
     case (.compose, .send(let names)):
-      end(compose(flow.named(names), flow.app, now, &out))
+      end(compose(flow.named(names), flow.app, now: now, into: &out))
     default: end(.cancelled)
     }
   }
 
   /// Counts the try, durably, and has it checked after that.
   private mutating func check(
-    _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, _ now: Instant,
-    _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, now: Instant,
+    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     let choices = flow.question.choices
     let choice = choices.first { choice in
       choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
     }
     guard tries.wait(now) == 0, let choice, let passcode = link.passcode else {
-      return askPasscode(flow, wrong: false, now, &effects)
+      return askPasscode(flow, wrong: false, now: now, into: &effects)
     }
     tries.begin(now)
     out.changes.append(.put(.passcodeTries(tries)))
@@ -151,21 +151,21 @@ extension ChildMachine {
   }
 
   mutating func passcodeChecked(
-    _ prompt: UInt64, _ proof: [UInt8]?, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ prompt: UInt64, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     if let flow = ageDesk.take(prompt) {
-      return passcodeChecked(flow, proof, now, &out, &effects)
+      return passcodeChecked(flow, proof, now: now, into: &out, into: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
     else { return }
-    guard let proof else { return askPasscode(flow, wrong: true, now, &effects) }
+    guard let proof else { return askPasscode(flow, wrong: true, now: now, into: &effects) }
     tries = PasscodeTries()
     out.changes.append(.delete(.passcodeTries))
     let command = Command.answerInPerson(
       header(of: flow), .question(flow.question), choice: choice.id, proof: proof)
     let outcome =
-      send(command, now, &out).map { AskOutcome.refused($0) }
+      send(command, now: now, into: &out).map { AskOutcome.refused($0) }
       ?? .answeredInPerson(approved: choice.answer == .approval)
     effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
   }
@@ -176,21 +176,21 @@ extension ChildMachine {
   }
 
   private mutating func compose(
-    _ question: Question, _ app: AppID, _ now: Instant, _ out: inout DeviceLink.Output
+    _ question: Question, _ app: AppID, now: Instant, into out: inout DeviceLink.Output
   ) -> AskOutcome {
     do throws(Problem) { try question.validate(now: now) } catch { return .refused(error) }
     let header = header(of: AskFlow(app: app, question: question, stage: .compose))
-    return send(.ask(header, .question(question)), now, &out).map { .refused($0) } ?? .sent
+    return send(.ask(header, .question(question)), now: now, into: &out).map { .refused($0) } ?? .sent
   }
 
   private mutating func answerByDefault(
-    _ question: Question, _ app: AppID, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ question: Question, _ app: AppID, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
     // The app asks again after a lost reply: the response is on its way already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
-    tell(app, .response(question, question.defaultChoice), &out, &effects)
+    tell(app, .response(question, question.defaultChoice), into: &out, into: &effects)
   }
 
   private func isOnItsWay(_ id: QuestionID) -> Bool {
@@ -204,7 +204,7 @@ extension ChildMachine {
   }
 
   /// An open question of the same app about the same people (A6).
-  private func openQuestion(like question: Question, _ app: AppID, _ now: Instant)
+  private func openQuestion(like question: Question, _ app: AppID, now: Instant)
     -> QuestionState?
   {
     let subjects = Set(question.topic.handles.map(\.canonical))

@@ -127,35 +127,35 @@ public struct ChildMachine: Sendable {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
     switch input {
-    case .connected: link.connected(now, &out)
+    case .connected: link.connected(now, into: &out)
     case .disconnected: link.disconnected()
-    case .reply(let id, let reply): link.reply(id, reply, now, &out)
-    case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
-    case .mayAsk(let id): link.mayAsk(id, now)
-    case .timer: link.timer(now, &out)
+    case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
+    case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
+    case .mayAsk(let id): link.mayAsk(id, now: now)
+    case .timer: link.timer(now, into: &out)
     case .clockSetBack:
       link.clockSetBack(now)
       for index in feeds.indices { feeds[index].clockSetBack(now) }
-    case .app(let app, let request): handle(request, of: app, now, &out, &effects)
+    case .app(let app, let request): handle(request, of: app, now: now, into: &out, into: &effects)
     case .appGone(let app, let exited):
       ageDesk.forget(app)
-      update(app) { $0.gone(exited: exited, now) }
-    case .answered(let prompt, let answer): handle(answer, to: prompt, now, &out, &effects)
+      update(app) { $0.gone(exited: exited, now: now) }
+    case .answered(let prompt, let answer): handle(answer, to: prompt, now: now, into: &out, into: &effects)
     case .passcodeChecked(let prompt, let proof):
-      passcodeChecked(prompt, proof, now, &out, &effects)
+      passcodeChecked(prompt, proof, now: now, into: &out, into: &effects)
     case .post(let text):
-      send(.post(child: link.personID, .text(text)), now, &out)
-    case .cancel(let id): send(.cancel(id), now, &out)
-    case .setAge(let settings): set(settings, now, &out, &effects)
+      send(.post(child: link.personID, .text(text)), now: now, into: &out)
+    case .cancel(let id): send(.cancel(id), now: now, into: &out)
+    case .setAge(let settings): set(settings, now: now, into: &out, into: &effects)
     case .shareAgain(let app):
-      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now, &out, &effects)
-    case .setOwnAccount(let account): setOwn(account, now, &out)
+      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now: now, into: &out, into: &effects)
+    case .setOwnAccount(let account): setOwn(account, now: now, into: &out)
     }
-    for event in out.events { apply(event, now, &out, &effects) }
-    for (command, problem) in out.outcomes { settle(command, problem, &out, &effects) }
+    for event in out.events { apply(event, now: now, into: &out, into: &effects) }
+    for (command, problem) in out.outcomes { settle(command, problem, into: &out, into: &effects) }
     effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.finish(now, &out)
+    link.finish(now, into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].manage(now) { effects.append(effect) }
     }
@@ -165,7 +165,7 @@ public struct ChildMachine: Sendable {
   // MARK: what came from the relay
 
   private mutating func apply(
-    _ event: Event, _ now: Instant, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
@@ -173,23 +173,23 @@ public struct ChildMachine: Sendable {
     var told: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:
-      link.reattach(now, &out)
+      link.reattach(now, into: &out)
       guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
       for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
     case .decided(let decision):
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
-      told = tellResponse(decision, event, &out, &effects)
+      told = tellResponse(decision, event, into: &out, into: &effects)
     case .answeredInPerson(_, _, let decision, _):
-      told = tellResponse(decision, event, &out, &effects)
+      told = tellResponse(decision, event, into: &out, into: &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
       if case .consent(let app) = withdrawal {
-        tell(app, .consentWithdrawn, signed: [event.command], &out, &effects)
+        tell(app, .consentWithdrawn, signed: [event.command], into: &out, into: &effects)
       }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
@@ -206,10 +206,10 @@ public struct ChildMachine: Sendable {
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
       if !gained.isEmpty {
-        tell(feed.app, .known(gained), signed: said(of: gained, in: feed.app), &out, &effects)
+        tell(feed.app, .known(gained), signed: said(of: gained, in: feed.app), into: &out, into: &effects)
       }
       if !lost.isEmpty {
-        tell(feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), &out, &effects)
+        tell(feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), into: &out, into: &effects)
       }
     }
   }
@@ -237,13 +237,13 @@ public struct ChildMachine: Sendable {
 
   /// Tells the app of the decision: which app, and the handles that it now takes for known.
   private mutating func tellResponse(
-    _ decision: Decision, _ event: Event, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ decision: Decision, _ event: Event, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
-    tell(state.header.app, .response(question, choice), signed: [event.command], &out, &effects)
+    tell(state.header.app, .response(question, choice), signed: [event.command], into: &out, into: &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
@@ -254,15 +254,15 @@ public struct ChildMachine: Sendable {
   }
 
   private mutating func settle(
-    _ command: Command, _ problem: Problem?, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     guard let problem else { return }
     // The limits were turned off while the message was on its way: the default choice stands (Q8).
     switch command {
     case .ask(let header, .question(let question)) where problem == .limitsOff,
       .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
-      tell(header.app, .response(question, question.defaultChoice), &out, &effects)
+      tell(header.app, .response(question, question.defaultChoice), into: &out, into: &effects)
     default:
       effects.append(.notify(.refused(command, problem)))
     }
@@ -273,8 +273,8 @@ public struct ChildMachine: Sendable {
   /// Puts an entry into the app's feed, with what was signed of it, and sends it if the app runs.
   mutating func tell(
     _ app: AppID, _ body: AppEntry.Body, signed commands: [CommandID] = [],
-    _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
     out.changes += feeds[index].append(body, link.evidence(commands, for: app))
@@ -288,20 +288,20 @@ public struct ChildMachine: Sendable {
   }
 
   @discardableResult
-  mutating func send(_ command: Command, _ now: Instant, _ out: inout DeviceLink.Output) -> Problem?
+  mutating func send(_ command: Command, now: Instant, into out: inout DeviceLink.Output) -> Problem?
   {
     do throws(Problem) {
-      try link.send(command, id: link.nextID(now), now, &out)
+      try link.send(command, id: link.nextID(now), now: now, into: &out)
       return nil
     } catch { return error }
   }
 
-  mutating func show(_ prompt: Prompt, _ flow: AskFlow, _ effects: inout [DeviceEffect]) {
-    flows[show(prompt, &effects)] = flow
+  mutating func show(_ prompt: Prompt, _ flow: AskFlow, into effects: inout [DeviceEffect]) {
+    flows[show(prompt, into: &effects)] = flow
   }
 
   /// Shows the prompt, and gives its number.
-  mutating func show(_ prompt: Prompt, _ effects: inout [DeviceEffect]) -> UInt64 {
+  mutating func show(_ prompt: Prompt, into effects: inout [DeviceEffect]) -> UInt64 {
     lastPrompt += 1
     effects.append(.prompt(lastPrompt, prompt))
     return lastPrompt

@@ -60,7 +60,7 @@ struct Outbox: Sendable {
   }
 
   /// It is the question's turn.
-  mutating func giveTurn(_ id: CommandID, _ now: Instant) {
+  mutating func giveTurn(_ id: CommandID, now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id && !$0.mayGo }) else { return }
     pending[index].hasTurn = true
     pending[index].due = now
@@ -73,7 +73,7 @@ struct Outbox: Sendable {
   /// The relay has too much to do. Who was refused together must not come back together: the wait grows with
   /// each refusal, not with repetitions, and is up to twice as long by a part that the command's id, which is
   /// random, decides. A question needs another turn.
-  mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, _ now: Instant) {
+  mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
     let refusals = pending[index].refusals
     let first = max(Timing.requestFirst, Int64(retryAfter))

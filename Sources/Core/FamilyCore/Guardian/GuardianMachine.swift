@@ -69,7 +69,7 @@ public struct GuardianMachine: Sendable {
   public mutating func prepare(_ command: Command, id: CommandID? = nil, now: Instant)
     throws(Problem) -> [SignedCommand]
   {
-    try link.prepare(command, id: id, now)
+    try link.prepare(command, id: id, now: now)
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -109,50 +109,50 @@ public struct GuardianMachine: Sendable {
     var effects: [DeviceEffect] = []
     switch input {
     case .started: effects += open(now: now).map { .bubble($0) }
-    case .connected: link.connected(now, &out)
+    case .connected: link.connected(now, into: &out)
     case .disconnected: link.disconnected()
-    case .reply(let id, let reply): link.reply(id, reply, now, &out)
-    case .broadcast(let broadcast): link.broadcast(broadcast, now, &out)
-    case .timer: link.timer(now, &out)
+    case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
+    case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
+    case .timer: link.timer(now, into: &out)
     case .clockSetBack: link.clockSetBack(now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
-    case .answer(let id, let choice): answer(id, choice, now, &out, &effects)
+    case .answer(let id, let choice): answer(id, choice, now: now, into: &out, into: &effects)
     case .post(let child, let text):
-      send(.post(child: child, .text(text)), now, &out, &effects)
+      send(.post(child: child, .text(text)), now: now, into: &out, into: &effects)
     case .setLimits(let child, let on):
-      send(.setLimits(child: child, on: on), now, &out, &effects)
+      send(.setLimits(child: child, on: on), now: now, into: &out, into: &effects)
     case .changeContact(let child, let handle, let known):
-      send(.changeContact(child: child, .contact(handle, known: known)), now, &out, &effects)
+      send(.changeContact(child: child, .contact(handle, known: known)), now: now, into: &out, into: &effects)
     case .withdraw(let child, let what):
-      send(.withdraw(child: child, .withdrawal(what)), now, &out, &effects)
-    case .setPasscode(let passcode): send(.setPasscode(passcode), now, &out, &effects)
-    case .addChild(let name): send(.addChild(displayName: name), now, &out, &effects)
-    case .setRoster(let roster): send(.setRoster(roster), now, &out, &effects)
-    case .invite(let invitation): send(.invite(invitation), now, &out, &effects)
+      send(.withdraw(child: child, .withdrawal(what)), now: now, into: &out, into: &effects)
+    case .setPasscode(let passcode): send(.setPasscode(passcode), now: now, into: &out, into: &effects)
+    case .addChild(let name): send(.addChild(displayName: name), now: now, into: &out, into: &effects)
+    case .setRoster(let roster): send(.setRoster(roster), now: now, into: &out, into: &effects)
+    case .invite(let invitation): send(.invite(invitation), now: now, into: &out, into: &effects)
     case .setAccount(let person, let account):
-      send(.setAccount(person, .account(account)), now, &out, &effects)
+      send(.setAccount(person, .account(account)), now: now, into: &out, into: &effects)
     case .setAge(let person, let settings):
-      send(.setAge(person, .ageSettings(settings), proof: []), now, &out, &effects)
+      send(.setAge(person, .ageSettings(settings), proof: []), now: now, into: &out, into: &effects)
     case .forgetAge(let person, let app):
-      send(.setAge(person, .ageMemory(app, nil), proof: []), now, &out, &effects)
+      send(.setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, into: &effects)
     }
-    for event in out.events { apply(event, now, &out, &effects) }
+    for event in out.events { apply(event, now: now, into: &out, into: &effects) }
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
     effects += out.refused.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.finish(now, &out)
+    link.finish(now, into: &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 
   private mutating func apply(
-    _ event: Event, _ now: Instant, _ out: inout DeviceLink.Output, _ effects: inout [DeviceEffect]
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
   ) {
     let author = link.owner(of: event.device)
     switch event.body {
     case .rosterChanged:
-      link.reattach(now, &out)
+      link.reattach(now, into: &out)
       // A question may have come before the roster that says who asks.
       effects += open(now: now).map { .bubble($0) }
     case .asked(let header, _):
@@ -176,8 +176,8 @@ public struct GuardianMachine: Sendable {
   }
 
   private mutating func answer(
-    _ id: QuestionID, _ choice: String, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ id: QuestionID, _ choice: String, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     let command = Command.answer(id, choice: choice)
     // What this device knows already needs no round trip to be refused.
@@ -192,15 +192,15 @@ public struct GuardianMachine: Sendable {
     case .open: break
     }
     link.markRead(.conversation(child), upTo: state.seq)
-    send(command, now, &out, &effects)
+    send(command, now: now, into: &out, into: &effects)
   }
 
   private mutating func send(
-    _ command: Command, _ now: Instant, _ out: inout DeviceLink.Output,
-    _ effects: inout [DeviceEffect]
+    _ command: Command, now: Instant, into out: inout DeviceLink.Output,
+    into effects: inout [DeviceEffect]
   ) {
     do throws(Problem) {
-      try link.send(command, id: link.nextID(now), now, &out)
+      try link.send(command, id: link.nextID(now), now: now, into: &out)
     } catch { effects.append(.notify(.refused(command, error))) }
   }
 }

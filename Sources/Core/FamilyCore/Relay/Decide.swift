@@ -67,18 +67,18 @@ extension FamilyState {
       guard let person, person.role == .child else { throw .notAChild }
       try require(header.child == person.id)
       try check(content)
-      try decide(asking: header, now)
+      try decide(asking: header, now: now)
       return (.asked(header, content), .conversation(person.id))
     case .remind(let id):
-      let question = try ownOpenQuestion(id, person, now)
+      let question = try ownOpenQuestion(id, person, now: now)
       guard question.lastAsked + Limits.reminderInterval <= now else { throw .remindedRecently }
       return (.reminded(id), .conversation(question.header.child))
     case .cancel(let id):
-      let question = try ownOpenQuestion(id, person, now)
+      let question = try ownOpenQuestion(id, person, now: now)
       return (.cancelled(id), .conversation(question.header.child))
     case .answer(let id, let choiceID):
       try require(isGuardian)
-      let question = try openQuestion(id, now)
+      let question = try openQuestion(id, now: now)
       // The child may have left the family with the question open.
       try child(question.header.child)
       guard let choice = question.header.choice(choiceID) else { throw .unknown }
@@ -103,7 +103,7 @@ extension FamilyState {
       guard let person, person.role == .child else { throw .notAChild }
       try require(header.child == person.id)
       try check(content)
-      try decide(asking: header, now)
+      try decide(asking: header, now: now)
       guard let passcode else { throw .noPasscode }
       let message = InPerson.signedBytes(family: family, header: header, choice: choiceID)
       guard verify(passcode.publicKey, proof, message) else { throw .noProof }
@@ -176,7 +176,7 @@ extension FamilyState {
     guard signature.seen >= rosterSeq else { throw .stale }
   }
 
-  private func decide(asking header: QuestionHeader, _ now: Instant) throws(Problem) {
+  private func decide(asking header: QuestionHeader, now: Instant) throws(Problem) {
     try header.validate()
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
     guard !questions.holds(header.id), !closed.holds(header.id) else { throw .conflict }
@@ -196,7 +196,7 @@ extension FamilyState {
     }
   }
 
-  private func openQuestion(_ id: QuestionID, _ now: Instant) throws(Problem) -> Question {
+  private func openQuestion(_ id: QuestionID, now: Instant) throws(Problem) -> Question {
     guard let question = questions[id] else {
       guard let closed = closed[id] else { throw .unknown }
       throw closed.isAnswered ? .alreadyAnswered : .cancelled
@@ -205,12 +205,12 @@ extension FamilyState {
     return question
   }
 
-  private func ownOpenQuestion(_ id: QuestionID, _ person: Member?, _ now: Instant)
+  private func ownOpenQuestion(_ id: QuestionID, _ person: Member?, now: Instant)
     throws(Problem) -> Question
   {
     guard let child = questions[id]?.header.child ?? closed[id]?.child else { throw .unknown }
     guard person?.id == child else { throw .notPermitted }
-    return try openQuestion(id, now)
+    return try openQuestion(id, now: now)
   }
 
   /// The event of the same question, asked before under another command's id.

@@ -45,13 +45,13 @@ struct DeliveryTracker: Hashable, Sendable {
   }
 
   /// Whether the device has spoken within the last 45 seconds.
-  func isAttached(_ device: DeviceID, _ now: Instant) -> Bool {
+  func isAttached(_ device: DeviceID, now: Instant) -> Bool {
     heard[device].map { now < $0 + Self.silence } ?? false
   }
 
   /// The device spoke; `attaches` tells whether it reads, too.
-  mutating func heard(from device: DeviceID, attaches: Bool, _ now: Instant) {
-    if attaches || isAttached(device, now) { heard[device] = now }
+  mutating func heard(from device: DeviceID, attaches: Bool, now: Instant) {
+    if attaches || isAttached(device, now: now) { heard[device] = now }
   }
 
   /// Moves a cursor forward, never back and never beyond the head; `nil` where it stays.
@@ -67,7 +67,7 @@ struct DeliveryTracker: Hashable, Sendable {
   }
 
   /// Something is on its way: when to look whether it arrived.
-  mutating func published(_ state: FamilyState, isWatched: Bool, _ now: Instant) -> Instant {
+  mutating func published(_ state: FamilyState, isWatched: Bool, now: Instant) -> Instant {
     attempts = 0
     if !isWatched { expected.copy(state.heads) }
     return now + Self.republishFirst
@@ -75,7 +75,7 @@ struct DeliveryTracker: Hashable, Sendable {
 
   /// The audiences in which an attached device lags, with the last event that it has, ascending; and
   /// when to look again, if there is anything to look for.
-  mutating func look(_ state: FamilyState, _ now: Instant)
+  mutating func look(_ state: FamilyState, now: Instant)
     -> (lagging: [(audience: Audience, after: UInt64)], next: Instant?)
   {
     var late = SmallMap<Audience, UInt64>()
@@ -84,7 +84,7 @@ struct DeliveryTracker: Hashable, Sendable {
     // By index: nothing of a device is copied.
     for index in devices.indices {
       let (device, person) = (devices[index].id, devices[index].person)
-      guard isAttached(device, now), let member = state.roster.member(person) else { continue }
+      guard isAttached(device, now: now), let member = state.roster.member(person) else { continue }
       for entry in state.heads.entries {
         let audience = entry.key
         let delivered = cursor(device, audience).delivered

@@ -85,7 +85,7 @@ public struct FamilyState: Hashable, Sendable {
     case .passcodeChanged(let new): passcode = new
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
-    case .invited(let invitation): invitations.add(invitation, event.at)
+    case .invited(let invitation): invitations.add(invitation, now: event.at)
     case .joinRequested(let join): invitations.use(join)
     case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared, .ageNoted, .ageSet:
       break

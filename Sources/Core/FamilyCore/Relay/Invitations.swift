@@ -17,7 +17,7 @@ struct Invitations: Hashable, Sendable {
   /// How many have not expired.
   func count(_ now: Instant) -> Int { standings.count { now <= $0.invitation.expires } }
 
-  mutating func add(_ invitation: Invitation, _ now: Instant) {
+  mutating func add(_ invitation: Invitation, now: Instant) {
     standings.removeAll { $0.invitation.expires < now }
     standings.append(Standing(invitation: invitation))
   }
@@ -39,7 +39,7 @@ struct Invitations: Hashable, Sendable {
   enum Finding { case new, known, refused }
 
   /// Whether the request may be kept; without a look at its proof.
-  func find(_ join: JoinRequest, _ now: Instant) -> Finding {
+  func find(_ join: JoinRequest, now: Instant) -> Finding {
     guard let standing = standings.first(where: { $0.invitation.key == join.invitation }),
       now <= standing.invitation.expires
     else { return .refused }
@@ -51,8 +51,8 @@ struct Invitations: Hashable, Sendable {
 extension RelayMachine.Family {
   /// The one thing that an unknown key can do. Whatever is wrong, the answer is that of any stranger.
   mutating func join(
-    _ join: JoinRequest, _ sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
+    _ join: JoinRequest, _ sender: RelayMachine.Sender, now: Instant,
+    _ verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     func reply(_ reply: Reply) -> RelayMachine.Effect {
       .reply(sender.address, id: sender.id, reply)
@@ -70,13 +70,13 @@ extension RelayMachine.Family {
       effects.append(reply(.joined(enrolled.id)))
       return nil
     }
-    switch state.invitations.find(join, now) {
+    switch state.invitations.find(join, now: now) {
     case .known: effects.append(reply(.joined(DeviceID(0))))
     case .new where verify(join.invitation, join.proof, join.signedBytes(family: family)):
       let event = Event(
         seq: state.seq + 1, previous: state.head(.family), audience: .family,
         command: join.command(at: now), device: DeviceID(0), at: now, body: .joinRequested(join))
-      return publish(event, in: family, reply(.joined(DeviceID(0))), now, &effects)
+      return publish(event, in: family, reply(.joined(DeviceID(0))), now: now, into: &effects)
     case .new, .refused: effects.append(reply(.failed(.notEnrolled)))
     }
     return nil

@@ -34,10 +34,10 @@ extension RelayMachine.Family {
   ///
   /// - Returns: When to look whether everybody has what they should; `nil`: that is known already.
   mutating func take(
-    _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
-    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
+    _ request: Request, of sender: RelayMachine.Sender, now: Instant,
+    _ verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
-    if case .join(let join) = request { return self.join(join, sender, now, verify, &effects) }
+    if case .join(let join) = request { return self.join(join, sender, now: now, verify, into: &effects) }
     let owner: Member?
     do throws(Problem) {
       owner = try identify(sender)
@@ -47,14 +47,14 @@ extension RelayMachine.Family {
     }
     used = now
     // The administrator sets up many families at once, and has the relay's own key file.
-    if owner != nil, let wait = allowances.take(cost(of: request), sender.address.device, now) {
+    if owner != nil, let wait = allowances.take(cost(of: request), sender.address.device, now: now) {
       let problem = Problem.tooFast(retryAfter: wait)
       effects.append(RelayMachine.refusal(of: request, sender.address, sender.id, problem))
       return nil
     }
     var look: Instant?
-    if let owner { look = hear(sender.address.device, owner, request, now) }
-    return handle(request, sender, owner, now, verify, &effects) ?? look
+    if let owner { look = hear(sender.address.device, owner, request, now: now) }
+    return handle(request, sender, owner, now: now, verify, into: &effects) ?? look
   }
 
   private func cost(of request: Request) -> Int64 {
@@ -68,13 +68,13 @@ extension RelayMachine.Family {
     }
   }
 
-  func mayRecall(_ request: Request, of sender: RelayMachine.Sender, _ now: Instant) -> Bool {
+  func mayRecall(_ request: Request, of sender: RelayMachine.Sender, now: Instant) -> Bool {
     do throws(Problem) {
       // The administrator has no bound.
       guard try identify(sender) != nil else { return true }
     } catch { return false }
     var copy = allowances
-    return copy.take(cost(of: request), sender.address.device, now) == nil
+    return copy.take(cost(of: request), sender.address.device, now: now) == nil
   }
 
   /// The person who speaks; `nil`: the administrator.
@@ -92,28 +92,28 @@ extension RelayMachine.Family {
   /// Whoever speaks is there. A device that reads is looked after, also when the family was evicted
   /// since it attached.
   private mutating func hear(
-    _ device: DeviceID, _ person: Member, _ request: Request, _ now: Instant
+    _ device: DeviceID, _ person: Member, _ request: Request, now: Instant
   ) -> Instant? {
     let reads = if case .command = request { false } else { true }
-    readers.heard(from: device, attaches: reads, now)
+    readers.heard(from: device, attaches: reads, now: now)
     switch request {
-    case .ping, .present: return watch(device, person, now)
+    case .ping, .present: return watch(device, person, now: now)
     default: return nil
     }
   }
 
   /// Another device with its key says that it is there, too.
   mutating func hear(
-    _ address: DeviceAddress, key: [UInt8], _ now: Instant,
-    _ effects: inout [RelayMachine.Effect]
+    _ address: DeviceAddress, key: [UInt8], now: Instant,
+    into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     guard let owner = state.roster.member(of: address.device, key: key) else {
       effects.append(.reply(address, id: 0, .failed(.notEnrolled)))
       return nil
     }
-    readers.heard(from: address.device, attaches: true, now)
-    tellLate(address, owner, &effects)
-    return watch(address.device, owner, now)
+    readers.heard(from: address.device, attaches: true, now: now)
+    tellLate(address, owner, into: &effects)
+    return watch(address.device, owner, now: now)
   }
 
   /// Whether every device has acknowledged everything.
@@ -126,52 +126,52 @@ extension RelayMachine.Family {
   }
 
   private func tellLate(
-    _ address: DeviceAddress, _ owner: Member?, _ effects: inout [RelayMachine.Effect]
+    _ address: DeviceAddress, _ owner: Member?, into effects: inout [RelayMachine.Effect]
   ) {
     guard let owner, readers.isLate(address.device, of: owner, state) else { return }
     effects.append(.reply(address, id: 0, .attached(channels(owner))))
   }
 
-  private mutating func watch(_ device: DeviceID, _ person: Member, _ now: Instant) -> Instant? {
+  private mutating func watch(_ device: DeviceID, _ person: Member, now: Instant) -> Instant? {
     guard !isWatched, readers.lags(device, of: person, state) else { return nil }
     isWatched = true
-    return readers.published(state, isWatched: false, now)
+    return readers.published(state, isWatched: false, now: now)
   }
 
   /// Who lags, as ``DeliveryTracker/look(_:_:)`` finds it, and the generations of what they lack.
   mutating func look(_ now: Instant)
     -> (lagging: [(Audience, generation: UInt32, after: UInt64)], next: Instant?)
   {
-    let (lagging, next) = readers.look(state, now)
+    let (lagging, next) = readers.look(state, now: now)
     isWatched = next != nil
     return (lagging.map { ($0.audience, state.generation($0.audience), $0.after) }, next)
   }
 
   private mutating func handle(
-    _ request: Request, _ sender: RelayMachine.Sender, _ owner: Member?, _ now: Instant,
-    _ verify: FamilyState.Verifier, _ effects: inout [RelayMachine.Effect]
+    _ request: Request, _ sender: RelayMachine.Sender, _ owner: Member?, now: Instant,
+    _ verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     switch request {
     case .ping: effects.append(.reply(address, id: id, pong(address, owner)))
     case .present:
-      tellLate(address, owner, &effects)
+      tellLate(address, owner, into: &effects)
       effects.append(.reply(address, id: id, .pong))
     // Looked at before anybody asks who it is.
     case .join: break
     case .command(let commandID, let command, let signature):
-      return handle(command, commandID, signature, sender, now, verify, &effects)
+      return handle(command, commandID, signature, sender, now: now, verify, into: &effects)
     case .attach(let cursors):
       guard let owner else {
         effects.append(.reply(address, id: id, .failed(.notEnrolled)))
         return nil
       }
-      move(cursors, address, owner, &effects)
-      let look = watch(address.device, owner, now)
+      move(cursors, address, owner, into: &effects)
+      let look = watch(address.device, owner, now: now)
       effects.append(.reply(address, id: id, .attached(channels(owner))))
       return look
     case .acknowledge(let cursors):
-      if let owner { move(cursors, address, owner, &effects) }
+      if let owner { move(cursors, address, owner, into: &effects) }
     case .fetch(let audience, let after):
       effects.append(
         mayRead(owner, audience)
@@ -189,8 +189,8 @@ extension RelayMachine.Family {
 
   private mutating func handle(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
-    _ sender: RelayMachine.Sender, _ now: Instant, _ verify: FamilyState.Verifier,
-    _ effects: inout [RelayMachine.Effect]
+    _ sender: RelayMachine.Sender, now: Instant, _ verify: FamilyState.Verifier,
+    into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     let (address, id) = (sender.address, sender.id)
     do throws(Problem) {
@@ -209,7 +209,7 @@ extension RelayMachine.Family {
         signature: signature)
       let reply = RelayMachine.Effect.reply(
         address, id: id, .accepted(commandID, seq: event.seq))
-      return publish(event, in: address.family, id == 0 ? nil : reply, now, &effects)
+      return publish(event, in: address.family, id == 0 ? nil : reply, now: now, into: &effects)
     } catch {
       refusals.add(commandID, by: address.device, error)
       effects.append(.reply(address, id: id, .refused(commandID, error)))
@@ -228,8 +228,8 @@ extension RelayMachine.Family {
 
   /// Makes the event happen: stored, answered, broadcast. Tells when to look whether it has arrived.
   mutating func publish(
-    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, _ now: Instant,
-    _ effects: inout [RelayMachine.Effect]
+    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, now: Instant,
+    into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     // Who leaves or stays with a new roster listens to the channel as it was.
     let generation = state.generation(event.audience)
@@ -237,7 +237,7 @@ extension RelayMachine.Family {
     effects.append(.append(family, event))
     if let reply { effects.append(reply) }
     effects.append(.broadcast(family, generation: generation, event.audience, .event(event)))
-    let look = readers.published(state, isWatched: isWatched, now)
+    let look = readers.published(state, isWatched: isWatched, now: now)
     defer { isWatched = true }
     return isWatched ? nil : look
   }
@@ -274,7 +274,7 @@ extension RelayMachine.Family {
 
   private mutating func move(
     _ cursors: [Cursor], _ address: DeviceAddress, _ person: Member,
-    _ effects: inout [RelayMachine.Effect]
+    into effects: inout [RelayMachine.Effect]
   ) {
     // An honest device names each of its audiences once.
     for cursor in cursors.prefix(RelayMachine.cursorsPerRequest)

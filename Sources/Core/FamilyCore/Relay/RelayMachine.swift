@@ -153,7 +153,7 @@ public struct RelayMachine: Sendable {
   /// more than it has units for. It is refused without, when it is taken.
   public mutating func mayRecall(_ request: Request, of sender: Sender, now: Instant) -> Bool {
     guard let place = families.place(of: sender.address.family) else { return false }
-    return families.open(place) { $0.mayRecall(request, of: sender, now) }
+    return families.open(place) { $0.mayRecall(request, of: sender, now: now) }
   }
 
   /// What the store says of the command: the event that it led to, or `nil` where it is new.
@@ -166,12 +166,12 @@ public struct RelayMachine: Sendable {
   /// Takes one input and says what is to be done.
   public mutating func step(_ input: Input, now: Instant) -> [Effect] {
     var effects: [Effect] = []
-    step(input, now: now, &effects)
+    step(input, now: now, into: &effects)
     return effects
   }
 
   /// Takes one input and adds what is to be done.
-  public mutating func step(_ input: consuming Input, now: Instant, _ effects: inout [Effect]) {
+  public mutating func step(_ input: consuming Input, now: Instant, into effects: inout [Effect]) {
     switch consume input {
     case .clockSetBack: timers.hasten(now)
     case .timer: effects += republish(now)
@@ -179,13 +179,13 @@ public struct RelayMachine: Sendable {
       effects += subscribed(id, audience, generation, key)
     case .request(let address, let key, let administrator, let id, let request):
       let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
-      take(request, of: sender, now: now, &effects)
+      take(request, of: sender, now: now, into: &effects)
     }
   }
 
   /// Takes a request, as the input of that name, which would be a copy of it.
   public mutating func take(
-    _ request: Request, of sender: Sender, now: Instant, _ effects: inout [Effect]
+    _ request: Request, of sender: Sender, now: Instant, into effects: inout [Effect]
   ) {
     let address = sender.address
     guard let place = families.place(of: address.family) else {
@@ -193,12 +193,12 @@ public struct RelayMachine: Sendable {
       return
     }
     let (look, isSnapshotDue) = families[place].take(
-      request, of: sender, now, verify, snapshotEvery: snapshotEvery, &effects)
+      request, of: sender, now: now, verify, snapshotEvery: snapshotEvery, into: &effects)
     if let look { timers.set(address.family, look) }
     if case .present(let others) = request, case .reply(_, _, .pong) = effects.last {
       // Nobody needs many that it refuses: they come one by one, too.
       let most = effects.count + Self.repliesPerRequest
-      for other in others where effects.count < most { hear(other, sender.key, now, &effects) }
+      for other in others where effects.count < most { hear(other, sender.key, now: now, into: &effects) }
     }
     if isSnapshotDue, let snapshot = families[place].takeSnapshot(of: address.family) {
       effects.append(snapshot)
@@ -209,10 +209,10 @@ public struct RelayMachine: Sendable {
   /// that, and one that is packed is opened only if somebody lacks something: its devices are heard again
   /// when it is in use.
   private mutating func hear(
-    _ address: DeviceAddress, _ key: [UInt8], _ now: Instant, _ effects: inout [Effect]
+    _ address: DeviceAddress, _ key: [UInt8], now: Instant, into effects: inout [Effect]
   ) {
     guard let place = families.place(of: address.family), !families.isSettled(place) else { return }
-    if let at = families[place].hear(address, key: key, now, &effects) {
+    if let at = families[place].hear(address, key: key, now: now, into: &effects) {
       timers.set(address.family, at)
     }
   }

@@ -15,22 +15,22 @@ struct TokenBucket: Hashable, Sendable {
   private var at = Instant(milliseconds: 0)
 
   /// Milliseconds until the cost can be taken; zero: now.
-  func wait(_ cost: Int64, of size: Size, _ now: Instant) -> Int64 {
+  func wait(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
     var copy = self
-    return copy.take(cost, of: size, now)
+    return copy.take(cost, of: size, now: now)
   }
 
   /// Takes the cost; tells how many milliseconds too early that was: zero, where there was enough.
   @discardableResult
-  mutating func take(_ cost: Int64, of size: Size, _ now: Instant) -> Int64 {
-    debt = owed(size, now) + cost * 1_000
+  mutating func take(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
+    debt = owed(size, now: now) + cost * 1_000
     at = now
     let lacking = debt - size.burst * 1_000
     return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
   }
 
   /// A clock that went back fills nothing.
-  private func owed(_ size: Size, _ now: Instant) -> Int64 {
+  private func owed(_ size: Size, now: Instant) -> Int64 {
     let elapsed = max(0, now.milliseconds &- at.milliseconds)
     return elapsed >= debt ? 0 : max(0, debt - elapsed * size.perSecond)
   }
@@ -50,9 +50,9 @@ struct RateLimits: Hashable, Sendable {
   private var family = TokenBucket()
 
   /// Takes the cost; milliseconds to wait instead, where there is too little.
-  mutating func take(_ cost: Int64, _ device: DeviceID, _ now: Instant) -> UInt32? {
+  mutating func take(_ cost: Int64, _ device: DeviceID, now: Instant) -> UInt32? {
     var (own, all) = (devices[device] ?? TokenBucket(), family)
-    let wait = max(own.take(cost, of: Self.device, now), all.take(cost, of: Self.family, now))
+    let wait = max(own.take(cost, of: Self.device, now: now), all.take(cost, of: Self.family, now: now))
     guard wait == 0 else { return UInt32(clamping: wait) }
     devices.set(device, own)
     family = all
@@ -106,13 +106,13 @@ public struct UnprovenReadLimit: Sendable {
 
   /// Whether a family may be read for this key.
   public func mayRead(_ key: [UInt8], now: Instant) -> Bool {
-    refused.wait(1, of: Self.reads, now) == 0 || proven.contains(key)
+    refused.wait(1, of: Self.reads, now: now) == 0 || proven.contains(key)
   }
 
   /// A family was read, and the key was let in or refused.
   public mutating func read(for key: [UInt8], isRefused: Bool, now: Instant) {
     guard !isRefused else {
-      refused.take(1, of: Self.reads, now)
+      refused.take(1, of: Self.reads, now: now)
       return
     }
     if proven.count >= Self.remembered { proven.removeAll(keepingCapacity: true) }

@@ -4,7 +4,7 @@ import FamilyModel
 extension DeviceLink {
   /// Takes an event, if it is believed; and what was waiting for it.
   @discardableResult
-  mutating func believe(_ event: Event, _ out: inout Output) -> Bool {
+  mutating func believe(_ event: Event, into out: inout Output) -> Bool {
     guard trust != nil else {
       remember(event)
       out.events.append(event)

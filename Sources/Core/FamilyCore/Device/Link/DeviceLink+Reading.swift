@@ -3,21 +3,21 @@ import FamilyModel
 /// Reading audiences without gaps and without repetition.
 extension DeviceLink {
   /// What happens to somebody in no family group happens on the device alone (F7).
-  mutating func happen(_ body: Event.Body, id: CommandID, _ now: Instant, _ out: inout Output) {
+  mutating func happen(_ body: Event.Body, id: CommandID, now: Instant, into out: inout Output) {
     let audience = Audience.account(personID)
     let last = delivered(audience)
     receive(
       Event(
         seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
-        at: now, body: body), now, &out)
+        at: now, body: body), now: now, into: &out)
   }
 
-  mutating func broadcast(_ broadcast: Broadcast, _ now: Instant, _ out: inout Output) {
+  mutating func broadcast(_ broadcast: Broadcast, now: Instant, into out: inout Output) {
     switch broadcast {
-    case .event(let event): receive(event, now, &out)
+    case .event(let event): receive(event, now: now, into: &out)
     case .head(let audience, let seq):
-      if seq > delivered(audience) { fetch(audience, now, &out) }
-    case .receipt(let audience, let receipt): advance(audience, receipt, &out)
+      if seq > delivered(audience) { fetch(audience, now: now, into: &out) }
+    case .receipt(let audience, let receipt): advance(audience, receipt, into: &out)
     }
   }
 
@@ -27,22 +27,22 @@ extension DeviceLink {
     set(cursor)
   }
 
-  mutating func receive(_ event: Event, _ now: Instant, _ out: inout Output) {
+  mutating func receive(_ event: Event, now: Instant, into out: inout Output) {
     let delivered = delivered(event.audience)
     guard event.seq > delivered else {
       // It is published again because our acknowledgement was lost.
       unacknowledged.insert(event.audience)
       return
     }
-    guard event.previous == delivered else { return fetch(event.audience, now, &out) }
+    guard event.previous == delivered else { return fetch(event.audience, now: now, into: &out) }
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
     set(cursor)
     let before = out.events.count
-    if believe(event, &out) {
+    if believe(event, into: &out) {
       out.changes.append(.put(.event(event)))
       // The relay's only answer to a command that was sent as request zero.
-      if event.device == address.device { settle(event.command, nil, now, &out) }
+      if event.device == address.device { settle(event.command, nil, now: now, into: &out) }
     }
     guard trust != nil else { return }
     if !isBehind { goOn(now) }
@@ -50,10 +50,10 @@ extension DeviceLink {
   }
 
   mutating func fetch(
-    _ audience: Audience, _ now: Instant, _ out: inout Output, attempts: Int = 0
+    _ audience: Audience, now: Instant, into out: inout Output, attempts: Int = 0
   ) {
     guard state == .attached, fetching[audience] == nil else { return }
-    request(.fetch(audience, after: delivered(audience)), &out)
+    request(.fetch(audience, after: delivered(audience)), into: &out)
     let wait = Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
     fetching[audience] = (lastRequestID, now + wait, attempts)
   }
@@ -64,7 +64,7 @@ extension DeviceLink {
     unacknowledged.insert(cursor.audience)
   }
 
-  mutating func advance(_ audience: Audience, _ receipt: Receipt, _ out: inout Output) {
+  mutating func advance(_ audience: Audience, _ receipt: Receipt, into out: inout Output) {
     guard let child = audience.conversationChild else { return }
     var known = conversations[child]?.receipt ?? Receipt()
     guard receipt.delivered > known.delivered || receipt.read > known.read else { return }

@@ -67,7 +67,7 @@ extension DeviceLink {
   /// or brings in the family for it.
   ///
   /// - Throws: `stale` where this device does not know the family well enough.
-  mutating func prepare(_ command: Command, id: CommandID?, _ now: Instant) throws(Problem)
+  mutating func prepare(_ command: Command, id: CommandID?, now: Instant) throws(Problem)
     -> [SignedCommand]
   {
     var prepared: [SignedCommand] = []
@@ -89,33 +89,33 @@ extension DeviceLink {
 
   /// Sends what is due. What lacks a key makes one, and waits until the relay has it. A question asks for its
   /// turn first: until then it costs no seal, no signature and no key.
-  mutating func sendDue(_ now: Instant, _ out: inout Output) {
+  mutating func sendDue(_ now: Instant, into out: inout Output) {
     for pending in outbox.takeDue(now) {
       guard pending.mayGo else {
         out.sends.append(.wantsToAsk(pending.id))
         continue
       }
       switch sealAndSign(pending.id, pending.command) {
-      case .ready(let ready): request(ready, attempt: pending.attempts, &out)
+      case .ready(let ready): request(ready, attempt: pending.attempts, into: &out)
       case .notYet: isWaiting = true
       case .unknownQuestion:
         // The question may be on its way; one that does not come is none.
         if pending.attempts < Self.attemptsForQuestion { isWaiting = true; break }
-        settle(pending.id, .unknown, now, &out)
+        settle(pending.id, .unknown, now: now, into: &out)
       case .share(let audience, let wraps):
         guard isReader(of: audience) else {
           // Nobody would take keys from this device, so there is nothing to wait for.
-          settle(pending.id, .notPermitted, now, &out)
+          settle(pending.id, .notPermitted, now: now, into: &out)
           break
         }
         isWaiting = true
-        share(wraps, audience, now, &out)
+        share(wraps, audience, now: now, into: &out)
       }
     }
   }
 
   /// Gives the keys to devices that came after them, if it is this device's turn.
-  mutating func shareWithNewcomers(_ now: Instant, _ out: inout Output) {
+  mutating func shareWithNewcomers(_ now: Instant, into out: inout Output) {
     guard mayShare, let trust, let person = roster.person(personID) else {
       return
     }
@@ -143,7 +143,7 @@ extension DeviceLink {
           binding: KeyRing.binding(trust.family, audience, entry.name)
         ).map { KeyWrap(key: entry.name, reader: reader.agreementKey, bytes: $0) }
       }
-      share(wraps, audience, now, &out)
+      share(wraps, audience, now: now, into: &out)
       learn(wraps, audience, isShared: false)
     }
     if next == nil { newcomersSince = nil }
@@ -156,14 +156,14 @@ extension DeviceLink {
   }
 
   private mutating func share(
-    _ wraps: [KeyWrap], _ audience: Audience, _ now: Instant, _ out: inout Output
+    _ wraps: [KeyWrap], _ audience: Audience, now: Instant, into out: inout Output
   ) {
     guard !wraps.isEmpty, !outbox.isFull else { return }
     let (id, command) = (nextID(now), Command.shareKeys(audience, wraps))
     out.changes.append(outbox.add(id, command))
     outbox.postpone(id, until: now + Timing.requestFirst)
     if case .ready(let ready) = sealAndSign(id, command) {
-      request(.command(ready.id, ready.command, ready.signature), &out)
+      request(.command(ready.id, ready.command, ready.signature), into: &out)
     }
   }
 
@@ -178,7 +178,7 @@ extension DeviceLink {
   }
 
   /// A command of this device was accepted or refused; keys go with it.
-  mutating func settled(_ command: Command, _ problem: Problem?, _ now: Instant) {
+  mutating func settled(_ command: Command, _ problem: Problem?, now: Instant) {
     guard case .shareKeys(let audience, let wraps) = command else { return }
     if problem == nil {
       learn(wraps, audience, isShared: true)

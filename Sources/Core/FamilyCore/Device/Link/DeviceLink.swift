@@ -96,7 +96,7 @@ public struct DeviceLink: Sendable {
       }
     }
     var out = Output()
-    for event in events.sorted(by: { $0.seq < $1.seq }) { believe(event, &out) }
+    for event in events.sorted(by: { $0.seq < $1.seq }) { believe(event, into: &out) }
     restored = out.events
     // Keys of this device's own that the relay may not have yet.
     for case .shareKeys(let audience, let wraps) in outbox.pending.map(\.command) {

@@ -57,11 +57,11 @@ extension RelayMachine.Family {
   /// Takes the request; tells when to look whether everybody has what they should, and whether so much has
   /// happened since the last snapshot that the next one is due.
   mutating func take(
-    _ request: Request, of sender: RelayMachine.Sender, _ now: Instant,
+    _ request: Request, of sender: RelayMachine.Sender, now: Instant,
     _ verify: FamilyState.Verifier, snapshotEvery events: UInt64,
-    _ effects: inout [RelayMachine.Effect]
+    into effects: inout [RelayMachine.Effect]
   ) -> (look: Instant?, isSnapshotDue: Bool) {
-    let look = take(request, of: sender, now, verify, &effects)
+    let look = take(request, of: sender, now: now, verify, into: &effects)
     return (look, state.seq - snapshotSeq >= max(events, state.seq / Self.mostLacking))
   }
 
