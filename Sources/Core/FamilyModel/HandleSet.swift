@@ -1,112 +1,115 @@
-/// Many handles in little memory: their bytes in blocks, and a table of four-byte places.
+/// A compact set of handles: the handles' bytes in blocks, and a hash table of four-byte positions.
 ///
-/// A million handles take less than twice their own bytes; a copy shares the blocks. Two sets are equal
-/// when they hold the same handles.
+/// A million handles take less than twice their own bytes. Copies share the blocks. Two sets are
+/// equal if they hold the same handles.
 public struct HandleSet: Sendable {
-  /// Bytes of a block. A handle does not go over the end of one.
+  /// Bytes of a block. A handle does not cross a block's end.
   private static let blockBytes = 1 << 16
   private static let free: UInt32 = .max
   private static let removed: UInt32 = .max - 1
 
-  /// Each handle is its kind, the count of its bytes in two, and the bytes.
+  /// Each record is the handle's kind (1 byte), the count of its bytes (2), and the bytes.
   private var blocks: [[UInt8]] = []
-  private var places: [UInt32] = []
+  /// The hash table: each slot is a record's position (block, then offset), ``free`` or ``removed``.
+  private var slots: [UInt32] = []
   private var occupied = 0
   private var deadBytes = 0
-  /// How many handles there are.
+  /// The number of handles.
   public private(set) var count = 0
 
-  /// An empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// The set of these handles.
+  /// Creates the set of these handles.
   public init(_ handles: some Sequence<Handle>) {
     for handle in handles { insert(handle) }
   }
 
-  /// Whether it holds nothing.
+  /// Whether the set has no handles.
   public var isEmpty: Bool { count == 0 }
 
-  /// Whether it holds the handle.
+  /// Whether the set holds the handle.
   public func contains(_ handle: Handle) -> Bool {
     guard count > 0 else { return false }
-    let (blocks, places) = (blocks, places)
-    return Self.withBytes(of: handle) { Self.place(of: $0, blocks, places) != nil }
+    let (blocks, slots) = (blocks, slots)
+    return Self.withBytes(of: handle) { Self.slot(of: $0, blocks, slots) != nil }
   }
 
-  /// Adds the handle; tells whether it is new. A handle is of up to 65,530 bytes.
+  /// Adds the handle and returns whether it is new.
+  ///
+  /// Precondition: the handle has at most 65,530 bytes.
   @discardableResult
   public mutating func insert(_ handle: Handle) -> Bool {
-    // Four fifths of the places are in use at most.
-    if (occupied + 1) * 5 > places.count * 4 { rebuild() }
+    // The load factor stays at or below four fifths.
+    if (occupied + 1) * 5 > slots.count * 4 { rebuild() }
     return Self.withBytes(of: handle) { bytes in
-      guard place(of: bytes) == nil else { return false }
+      guard slot(of: bytes) == nil else { return false }
       add(bytes)
       return true
     }
   }
 
-  /// Takes the handle out; tells whether it was there.
+  /// Removes the handle and returns whether the set held it.
   @discardableResult
   public mutating func remove(_ handle: Handle) -> Bool {
     guard count > 0 else { return false }
     return Self.withBytes(of: handle) { bytes in
-      guard let place = place(of: bytes) else { return false }
-      places[place] = Self.removed
+      guard let slot = slot(of: bytes) else { return false }
+      slots[slot] = Self.removed
       count -= 1
       deadBytes += bytes.count
       return true
     }
   }
 
-  /// All handles, in order.
+  /// All handles in ascending order.
   public func sorted() -> [Handle] { stored.map { read($0) }.sorted() }
 
-  private var stored: [UInt32] { places.filter { $0 < Self.removed } }
+  private var stored: [UInt32] { slots.filter { $0 < Self.removed } }
 
-  private func read(_ place: UInt32) -> Handle {
-    let bytes = self.bytes(place)
-    // What was put in is what comes out.
+  private func read(_ position: UInt32) -> Handle {
+    let bytes = self.bytes(position)
+    // The kind was valid at insertion.
     return Handle(
       String(decoding: bytes.dropFirst(3), as: UTF8.self), Handle.Kind(rawValue: bytes.first!)!)
   }
 
-  private func bytes(_ place: UInt32) -> ArraySlice<UInt8> {
-    let block = blocks[Int(place >> 16)]
-    let start = Int(place & 0xFFFF)
+  private func bytes(_ position: UInt32) -> ArraySlice<UInt8> {
+    let block = blocks[Int(position >> 16)]
+    let start = Int(position & 0xFFFF)
     return block[start..<(start + 3 + Int(block[start + 1]) << 8 + Int(block[start + 2]))]
   }
 
-  /// Where in the table the handle's place is.
-  private func place(of bytes: UnsafeRawBufferPointer) -> Int? {
-    Self.place(of: bytes, blocks, places)
+  /// The table slot of the handle; `nil` if absent.
+  private func slot(of bytes: UnsafeRawBufferPointer) -> Int? {
+    Self.slot(of: bytes, blocks, slots)
   }
 
-  private static func place(
-    of bytes: UnsafeRawBufferPointer, _ blocks: [[UInt8]], _ places: [UInt32]
+  private static func slot(
+    of bytes: UnsafeRawBufferPointer, _ blocks: [[UInt8]], _ slots: [UInt32]
   ) -> Int? {
-    guard !places.isEmpty else { return nil }
-    let start = first(bytes, of: places.count)
+    guard !slots.isEmpty else { return nil }
+    let start = firstSlot(for: bytes, count: slots.count)
     return blocks.withUnsafeBufferPointer { blocks in
-      places.withUnsafeBufferPointer { places in
+      slots.withUnsafeBufferPointer { slots in
         var index = start
-        while places[index] != Self.free {
-          let place = places[index]
-          if place != Self.removed,
-            blocks[Int(place >> 16)].withUnsafeBytes({
-              Self.holds($0, at: Int(place & 0xFFFF), bytes)
+        while slots[index] != Self.free {
+          let position = slots[index]
+          if position != Self.removed,
+            blocks[Int(position >> 16)].withUnsafeBytes({
+              Self.holds($0, at: Int(position & 0xFFFF), bytes)
             })
           {
             return index
           }
-          index = index + 1 == places.count ? 0 : index + 1
+          index = index + 1 == slots.count ? 0 : index + 1
         }
         return nil
       }
     }
   }
 
-  /// Whether these bytes are at this place of the block. The count is among them.
+  /// Whether the block holds this record at `start`. The record includes its count.
   private static func holds(
     _ block: UnsafeRawBufferPointer, at start: Int, _ bytes: UnsafeRawBufferPointer
   ) -> Bool {
@@ -114,8 +117,9 @@ public struct HandleSet: Sendable {
     return UnsafeRawBufferPointer(rebasing: block[start..<start + bytes.count]).isSame(as: bytes)
   }
 
-  /// Where to look first: seeded anew in every run, so that nobody can choose handles that collide.
-  private static func first(_ bytes: UnsafeRawBufferPointer, of count: Int) -> Int {
+  /// The slot where the search starts. The hash has a new seed in each process, so an attacker cannot
+  /// choose handles that collide.
+  private static func firstSlot(for bytes: UnsafeRawBufferPointer, count: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(bytes: bytes)
     let hash = UInt(bitPattern: hasher.finalize())
@@ -128,30 +132,32 @@ public struct HandleSet: Sendable {
       if !blocks.isEmpty { block.reserveCapacity(Self.blockBytes) }
       blocks.append(block)
     }
-    let place = UInt32((blocks.count - 1) << 16 | blocks[blocks.count - 1].count)
+    let position = UInt32((blocks.count - 1) << 16 | blocks[blocks.count - 1].count)
     blocks[blocks.count - 1].append(contentsOf: bytes)
-    put(place, bytes)
+    index(position, bytes)
   }
 
-  private mutating func put(_ place: UInt32, _ bytes: UnsafeRawBufferPointer) {
-    var index = Self.first(bytes, of: places.count)
-    while places[index] < Self.removed { index = index + 1 == places.count ? 0 : index + 1 }
-    if places[index] == Self.free { occupied += 1 }
-    places[index] = place
+  /// Enters a record's position into the hash table.
+  private mutating func index(_ position: UInt32, _ bytes: UnsafeRawBufferPointer) {
+    var index = Self.firstSlot(for: bytes, count: slots.count)
+    while slots[index] < Self.removed { index = index + 1 == slots.count ? 0 : index + 1 }
+    if slots[index] == Self.free { occupied += 1 }
+    slots[index] = position
     count += 1
   }
 
-  /// Room for more, without those that were removed.
+  /// Enlarges the table and drops the slots of removed handles. Compacts the blocks when a quarter of
+  /// their bytes is dead.
   private mutating func rebuild() {
     let old = self
-    places = [UInt32](repeating: Self.free, count: max(8, old.count * 5 / 3 + 1))
+    slots = [UInt32](repeating: Self.free, count: max(8, old.count * 5 / 3 + 1))
     (count, occupied) = (0, 0)
     let stored = old.stored
     if deadBytes > old.blocks.count * Self.blockBytes / 4 {
       (blocks, deadBytes) = ([], 0)
-      for place in stored { old.bytes(place).withUnsafeBytes { add($0) } }
+      for position in stored { old.bytes(position).withUnsafeBytes { add($0) } }
     } else {
-      for place in stored { old.bytes(place).withUnsafeBytes { put(place, $0) } }
+      for position in stored { old.bytes(position).withUnsafeBytes { index(position, $0) } }
     }
   }
 
@@ -160,7 +166,7 @@ public struct HandleSet: Sendable {
   ) -> R {
     var value = handle.value
     return value.withUTF8 { text in
-      precondition(text.count <= 65_530, "a handle is refused before it is kept")
+      precondition(text.count <= 65_530, "the handle is too long")
       return withUnsafeTemporaryAllocation(byteCount: text.count + 3, alignment: 1) { bytes in
         bytes[0] = handle.kind.rawValue
         bytes[1] = UInt8(text.count >> 8)
@@ -181,6 +187,6 @@ extension HandleSet: Equatable {
 }
 
 extension HandleSet: ExpressibleByArrayLiteral {
-  /// The set of these handles.
+  /// Creates the set of these handles.
   public init(arrayLiteral handles: Handle...) { self.init(handles) }
 }

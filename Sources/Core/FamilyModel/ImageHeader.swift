@@ -1,8 +1,8 @@
 /// The format, width and height of an encoded image, read from its header.
 ///
-/// Nothing is decoded, and every read is bounded. The reader accepts one still image in a format
-/// that all decoders support. It rejects animations and ambiguous headers, such as a frame larger
-/// than its canvas.
+/// Nothing is decoded, and every read is bounded. The reader accepts one still image in a format that
+/// all decoders support. Animations and ambiguous headers, such as a frame larger than its canvas, are
+/// rejected.
 ///
 /// Sources: PNG (W3C, third edition), JPEG (ITU-T T.81), GIF89a, WebP (RFC 9649), VP8 (RFC 6386).
 public struct ImageHeader: Hashable, Sendable {
@@ -41,7 +41,7 @@ public struct ImageHeader: Hashable, Sendable {
   ///   a side outside 1 to `Limits.avatarPixels`.
   public init(bytes: [UInt8]) throws(Problem) {
     let reader = ByteReader(bytes)
-    let found: (Format, PictureSize?) =
+    let found: (Format, ImageSize?) =
       if reader.starts(with: PNGHeader.signature) {
         (.png, PNGHeader.size(reader))
       } else if reader.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -75,7 +75,7 @@ extension Avatar {
   }
 }
 
-struct PictureSize: Hashable {
+struct ImageSize: Hashable {
   var width: Int
   var height: Int
 }

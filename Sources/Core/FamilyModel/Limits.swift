@@ -1,63 +1,74 @@
-/// Every size that the model bounds. What happens at a limit: the value is refused with a `Problem`.
+/// The bounds of the model. Each comment states the unit, and the behaviour at the limit.
+///
+/// A value above a limit is refused with the named `Problem` and changes nothing, unless the
+/// comment states otherwise.
 public enum Limits {
-  /// Bytes of UTF-8 in one handle.
+  /// Bytes of UTF-8 in one handle. Above: `handleTooLong`.
   public static let handleBytes = 320
-  /// People in one question.
+  /// People in one question. Above: `tooMany`, on the wire `tooLarge`.
   public static let subjects = 32
-  /// Choices in one question.
+  /// Choices in one question. Above: `badChoices`, on the wire `tooLarge`.
   public static let choices = 16
-  /// Bytes of UTF-8 in an identifier of a choice, or in an app's bundle identifier.
+  /// Bytes of UTF-8 in a choice's id or an app's bundle identifier. Above: `badText`, on the wire
+  /// `tooLarge`.
   public static let identifierBytes = 128
-  /// Bytes of the digest of the people asked about.
+  /// Bytes of the digest of a question's subjects. Above: `tooLarge`.
   public static let subjectBytes = 64
-  /// Bytes of UTF-8 in the title of a choice, or in a part of a name.
+  /// Bytes of UTF-8 in a choice's title, a display name, or a part of a name. Above: `badText`, on
+  /// the wire `tooLarge`.
   public static let titleBytes = 256
-  /// Bytes of UTF-8 in a text message or the description of an update.
+  /// Bytes of UTF-8 in a text message or an update's description. Above: `badText`, on the wire
+  /// `tooLarge`.
   public static let textBytes = 4096
-  /// Bytes of one encoded picture.
+  /// Bytes of one encoded image. Above: `imageTooLarge`.
   public static let avatarBytes = 64 * 1024
-  /// Pixels on each side of a picture: a small file must not become a large bitmap.
+  /// Pixels on each side of an image, so that a small file cannot expand to a large bitmap. Above:
+  /// `badImage`.
   public static let avatarPixels = 1024
-  /// Bytes of one frame on any socket. A peer that sends more is disconnected by libzmq.
+  /// Bytes of one frame on any socket. Above: libzmq disconnects the peer, and every decoder throws
+  /// `tooLarge`.
   public static let frameBytes = 1024 * 1024
-  /// Bytes of the content of one message; with its envelope it fits a frame.
+  /// Bytes of one sealed content; with its envelope it fits in a frame. Above: `tooLarge`.
   public static let contentBytes = frameBytes - 4096
-  /// People in a family.
+  /// Persons in a family. Above: `tooMany`.
   public static let persons = 64
-  /// Devices in a family.
+  /// Devices in a family. Above: `tooMany`.
   public static let devices = 256
-  /// Other devices for which one device says that they are there.
+  /// Other devices for which one `present` request speaks. Above: `tooLarge`.
   public static let presentDevices = 1024
-  /// Content keys in one message that shares them, each for one device.
+  /// Key wraps in one command. Above: `tooMany`; a device sends further wraps with later commands.
   public static let keyWraps = 256
-  /// Bytes of one content key sealed for one device.
+  /// Bytes of one key wrap. Above: `malformed`.
   public static let keyWrapBytes = 128
-  /// Events that a device keeps in memory until it knows who signed them, or has their key. Those beyond are
-  /// only stored, and looked at again when the device starts the next time.
+  /// Deferred events that a device keeps in memory. Above: further events stay in the device's
+  /// store only, and the device verifies them after its next start.
   public static let aside = 4096
-  /// Pieces of evidence in one message to an app; a device sends as many messages as it takes.
+  /// Pieces of evidence in one message to an app. Above: the device sends further messages.
   public static let evidence = 128
-  /// Questions whose default permits something and whose answer an app waits for; of more the oldest is
-  /// forgotten, and its default is not believed.
+  /// Questions with a permissive default whose response an app awaits. Above: the app forgets the
+  /// oldest and rejects its default response.
   public static let askedQuestions = 64
-  /// Invitations of a family that are open at the same time.
+  /// Open invitations of one family. At the limit: `tooMany`.
   public static let invitations = 16
-  /// Milliseconds that an invitation may be open.
+  /// Lifetime of an invitation in milliseconds. Above: `tooLarge`.
   public static let invitationTime: Int64 = 24 * 60 * 60 * 1000
-  /// Questions of one child that are open at the same time.
+  /// Open questions of one child. At the limit: `tooMany`.
   public static let openQuestions = 256
-  /// Events in one page of history.
+  /// Events in one page of history. Above: the page ends and its `more` is set.
   public static let pageEvents = 256
-  /// Bytes of payload in one page of history; a page holds at least one event.
+  /// Bytes of payload in one page of history. Above: the page ends, after at least one event, and
+  /// its `more` is set.
   public static let pageBytes = 512 * 1024
-  /// Commands that one device keeps until the relay has acknowledged them.
+  /// Commands that one device keeps until the relay acknowledges them. At the limit: `tooMany`.
   public static let outbox = 1024
-  /// scrypt's cost for the passcode, as a power of two: from what a test can pay to what a phone can.
+  /// scrypt's cost for the passcode, as a power of two: from affordable in a test to affordable on
+  /// a phone. Outside: `malformed`.
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
-  /// Milliseconds between two reminders of one question (A6).
+  /// Milliseconds between two reminders of one question. Below: `remindedRecently`.
   public static let reminderInterval: Int64 = 15 * 60 * 1000
-  /// Sets of age gates of one app whose answers are remembered at a time.
+  /// Sets of age gates for which one app's answers are remembered. At the limit, if all answers are
+  /// current: `tooMany`.
   public static let ageAnswers = 32
-  /// Apps with an age sharing setting of their own, of one person.
+  /// Apps with their own age-sharing setting, per person. Above: `tooMany`, on the wire `tooLarge`.
   public static let ageApps = 256
 }

@@ -1,110 +1,113 @@
-/// A refusal with a number. It never carries a person's data.
+/// A numbered error. A problem never carries personal data.
 ///
-/// One table for every socket and every process: the number is what goes over the wire, so numbers are
-/// never given anew. 1xx: the bytes; 2xx: who asks; 3xx: what is asked; 4xx: the state that it meets;
-/// 5xx: the relay itself.
+/// All sockets and processes share one table. The number travels on the wire, so a number is never
+/// reused. 1xx: encoding; 2xx: identity and trust; 3xx: invalid values; 4xx: conflicts with the
+/// current state; 5xx: the relay.
 public struct Problem: Error, Hashable, Sendable {
-  /// The number of the table.
+  /// The number in the table.
   public var code: UInt16
-  /// Milliseconds to wait before a retry; zero where a retry does not help.
+  /// Milliseconds to wait before a retry; zero if a retry cannot succeed.
   public var retryAfter: UInt32 = 0
 
   private init(_ code: UInt16) { self.code = code }
 
-  /// Reads a number from the wire; a number of a later version keeps its value.
+  /// Creates a problem from its number on the wire. A number of a later version is kept.
   public init(code: UInt16, retryAfter: UInt32 = 0) {
     self.code = code
     self.retryAfter = retryAfter
   }
 
-  /// The bytes are not a message.
+  /// The bytes are not a valid message.
   public static let malformed = Problem(100)
-  /// The message is of a protocol version that the receiver does not speak.
+  /// The message has a protocol version that the receiver does not support.
   public static let unsupportedVersion = Problem(101)
-  /// The message, or a part of it, is larger than allowed.
+  /// The message, or a part of it, exceeds a limit.
   public static let tooLarge = Problem(102)
-  /// The kind of request is not known to the receiver.
+  /// The receiver does not know this kind of request.
   public static let unknownRequest = Problem(103)
-  /// The key does not belong to the device that the request names, or nobody knows that device.
+  /// The key does not belong to the device that the request names, or no such device exists.
   public static let notEnrolled = Problem(200)
-  /// The device may not do this: it is not the right person's.
+  /// The sender's role does not allow the request.
   public static let notPermitted = Problem(201)
-  /// Only a child asks (Q9).
+  /// Only a child may ask.
   public static let notAChild = Problem(202)
-  /// An answer in person without the family's passcode (A4).
+  /// The in-person answer has no valid proof of the family's passcode.
   public static let noProof = Problem(203)
-  /// Not signed, or not by a device of the family that may decide it (X3).
+  /// The event has no valid signature of a device that may decide it.
   public static let notSigned = Problem(204)
-  /// Taken already under another place in the log, or not of this place: a repetition of something old (X3).
+  /// The command was already applied at another position of the log, or its position contradicts
+  /// its signature.
   public static let replayed = Problem(205)
-  /// Sealed under a key that this device does not have, or changed since it was sealed (X3).
+  /// The content was modified, or sealed under a key that this device does not have.
   public static let cannotOpen = Problem(206)
-  /// What is sealed is not what its readable part says it is (X3).
+  /// The sealed content contradicts the event's readable part.
   public static let contradiction = Problem(207)
-  /// The device speaks for another child, or another family, than the app's first device did (X3).
+  /// The device serves another child or another family than the app's first device.
   public static let otherFamily = Problem(208)
-  /// No handle, or an empty one (Q10).
+  /// The question has no handle, or an empty one.
   public static let emptyHandle = Problem(300)
-  /// A handle is too long (Q10).
+  /// A handle is too long.
   public static let handleTooLong = Problem(301)
-  /// The default choice is not one of the choices (Q10).
+  /// The default choice is not one of the choices.
   public static let defaultChoiceMissing = Problem(302)
-  /// Two choices have one id, or there are none, or too many (Q10).
+  /// The choices are missing, too many, or share an id.
   public static let badChoices = Problem(303)
-  /// The expiration is in the past (Q10).
+  /// The expiration is in the past.
   public static let expirationInThePast = Problem(304)
-  /// A picture is too large (Q10).
+  /// An image is too large.
   public static let imageTooLarge = Problem(305)
   /// A text, name or title is empty or too long.
   public static let badText = Problem(306)
-  /// Too many people, devices or open questions.
+  /// A count exceeds its limit: people, devices, open questions or invitations.
   public static let tooMany = Problem(307)
-  /// The family is not well formed: no organizer, an id twice, a device of nobody.
+  /// The roster is malformed: not exactly one organizer, a duplicate id, or a device without an
+  /// owner.
   public static let badFamily = Problem(308)
-  /// Not a picture of a kind and size that is taken (Q10).
+  /// The image has an unsupported format or size.
   public static let badImage = Problem(309)
-  /// Age gates that are not one to three positive ages, ascending and two years apart (D1).
+  /// The age gates are not one to three positive ages, ascending and at least two years apart.
   public static let badAgeGates = Problem(310)
-  /// No such person, question or choice.
+  /// The person, question or choice does not exist.
   public static let unknown = Problem(400)
-  /// Somebody was first (R3).
+  /// An earlier decision exists.
   public static let alreadyAnswered = Problem(401)
-  /// The question's time is over (R8).
+  /// The question has expired.
   public static let expired = Problem(402)
-  /// The child took the question back (R8).
+  /// The child cancelled the question.
   public static let cancelled = Problem(403)
-  /// A question about the same people is open (A6).
+  /// An open question already asks about the same people.
   public static let alreadyAsked = Problem(404)
-  /// The guardians were reminded a short while ago (A6).
+  /// The last reminder is too recent.
   public static let remindedRecently = Problem(405)
-  /// Communication limits are off for the child (Q8).
+  /// The child's communication limits are off.
   public static let limitsOff = Problem(406)
-  /// The family, person, device or question is there already with other content.
+  /// The family, person, device or question already exists with other content.
   public static let conflict = Problem(407)
-  /// The family has no passcode (A4).
+  /// The family has no passcode.
   public static let noPasscode = Problem(408)
-  /// The family has changed since the signer last saw it: look again.
+  /// The signer knew an older roster: sign again with the current one.
   public static let stale = Problem(409)
-  /// The app's manifest does not declare that it uses age ranges (D14).
+  /// The app's manifest does not declare the use of age ranges.
   public static let notDeclared = Problem(410)
-  /// The app is rated above the child's ceiling (D13).
+  /// The app's rating is above the child's ceiling.
   public static let ratedAbove = Problem(411)
-  /// No birthdate is known, or nobody is signed in (D11).
+  /// The birthdate is unknown, or the device has no account.
   public static let ageNotAvailable = Problem(412)
-  /// The relay has more to do than it can: wait `retryAfter`.
+  /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
-  /// The store cannot take more; nothing was accepted.
+  /// The store cannot write; the relay accepted nothing.
   public static let storeFailed = Problem(501)
-  /// The device, or its family, asks for more than a family may: wait so many milliseconds.
+  /// The device or its family exceeds its rate limit: retry after `retryAfter` milliseconds.
   public static func tooFast(retryAfter: UInt32) -> Problem {
     Problem(code: 502, retryAfter: retryAfter)
   }
-  /// What the store holds is not what was written; nobody is served from it.
+  /// The store is damaged: it no longer holds the data that was written. The relay serves nothing
+  /// from it.
   public static let storeDamaged = Problem(503)
 }
 
 extension Problem: CustomStringConvertible {
-  /// The number, with its name where the table has one.
+  /// The number, followed by the name if the table has one.
   public var description: String {
     guard let name = Problem.names[code] else { return "problem \(code)" }
     return "problem \(code): \(name)"
@@ -113,23 +116,23 @@ extension Problem: CustomStringConvertible {
   private static let names: [UInt16: String] = [
     100: "malformed message", 101: "unsupported protocol version", 102: "too large",
     103: "unknown request", 200: "not enrolled", 201: "not permitted", 202: "not a child",
-    203: "no proof of the passcode", 204: "not signed by who may decide it", 205: "replayed",
-    206: "cannot be opened", 207: "contradicts what is sealed in it",
-    208: "another family than before",
+    203: "no proof of the passcode", 204: "not signed by a device that may decide it",
+    205: "replayed",
+    206: "cannot be opened", 207: "contradicts its sealed content",
+    208: "another family than the first",
     300: "empty handle", 301: "handle too long", 302: "default choice is not a choice",
     303: "bad choices", 304: "expiration in the past", 305: "image too large", 306: "bad text",
-    307: "too many", 308: "family not well formed",
-    309: "not a picture of a kind and size that is taken",
+    307: "too many", 308: "malformed family", 309: "unsupported image format or size",
     310: "bad age gates",
     400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",
     407: "exists with other content", 408: "the family has no passcode",
-    409: "the family has changed meanwhile",
-    410: "the app does not declare that it uses age ranges",
+    409: "the family has changed in the meantime",
+    410: "the app does not declare the use of age ranges",
     411: "the app is rated above the child's ceiling", 412: "no age range is available",
     500: "overloaded",
-    501: "store failed", 502: "more requests than one family may send",
+    501: "store failed", 502: "rate limit exceeded",
     503: "the store is damaged",
   ]
 }

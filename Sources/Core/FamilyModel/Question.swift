@@ -1,19 +1,20 @@
-/// How the child means to communicate (Q4).
+/// The ways in which a child wants to communicate.
 public struct Actions: OptionSet, Hashable, Sendable {
   /// One bit per action, in the order of the constants.
   public var rawValue: UInt32
+  /// Creates a set from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
-  /// Call with audio.
+  /// Make audio calls.
   public static let audioCall = Actions(rawValue: 1)
   /// Be followed by the person.
   public static let beFollowed = Actions(rawValue: 2)
-  /// Call.
+  /// Make calls.
   public static let call = Actions(rawValue: 4)
   /// Chat.
   public static let chat = Actions(rawValue: 8)
   /// Communicate in any way.
   public static let communicate = Actions(rawValue: 16)
-  /// Connect.
+  /// Connect with the person.
   public static let connect = Actions(rawValue: 32)
   /// Follow the person.
   public static let follow = Actions(rawValue: 64)
@@ -21,53 +22,59 @@ public struct Actions: OptionSet, Hashable, Sendable {
   public static let friend = Actions(rawValue: 128)
   /// Send messages.
   public static let message = Actions(rawValue: 256)
-  /// Call with video.
+  /// Make video calls.
   public static let videoCall = Actions(rawValue: 512)
 }
 
-/// What a question is about (Q1, Q3, Q5).
+/// The subject of a question.
 public enum Topic: Hashable, Sendable {
-  /// Communicating with people.
+  /// Communication with people.
   case communication(people: [Subject], actions: Actions)
-  /// Going on with an app that changed: the app's description of what changed.
+  /// The use of an app after a significant update; the app describes the update.
   case significantUpdate(description: String)
 
   /// The kinds of topics.
   public enum Kind: Hashable, Sendable {
-    /// Communicating with people.
+    /// Communication with people.
     case communication
-    /// Going on with an app that changed.
+    /// A significant update of an app.
     case significantUpdate
   }
 
-  /// What kind of topic it is.
+  /// The topic's kind.
   public var kind: Kind {
-    if case .communication = self { .communication } else { .significantUpdate }
+    switch self {
+    case .communication: .communication
+    case .significantUpdate: .significantUpdate
+    }
   }
 
-  /// The handles asked about, in the order given.
+  /// The handles in question, in the order given; empty for an update.
   public var handles: [Handle] {
-    if case .communication(let people, _) = self { people.map(\.handle) } else { [] }
+    switch self {
+    case .communication(let people, _): people.map(\.handle)
+    case .significantUpdate: []
+    }
   }
 }
 
-/// What a choice means.
+/// The meaning of a choice.
 public enum Answer: UInt8, Sendable {
-  /// Permission is given.
+  /// The guardian grants permission.
   case approval = 1
-  /// Permission is refused.
+  /// The guardian refuses permission.
   case denial = 2
 }
 
-/// One of the answers that a question offers (Q7).
+/// One of the answers that a question offers.
 public struct Choice: Hashable, Sendable {
   /// Unique in its question.
   public var id: String
-  /// What the guardian reads.
+  /// The text that the guardian reads.
   public var title: String
-  /// What choosing it means.
+  /// The meaning of the choice.
   public var answer: Answer
-  /// A choice with these parts.
+  /// Creates a choice.
   public init(id: String, title: String, answer: Answer) {
     self.id = id
     self.title = title
@@ -79,19 +86,19 @@ public struct Choice: Hashable, Sendable {
   public static let decline = Choice(id: "decline", title: "Decline", answer: .denial)
 }
 
-/// A question to the guardians of a child (Q7).
+/// A child's request for permission.
 public struct Question: Hashable, Sendable {
-  /// The app's UUID for it.
+  /// The app's UUID for the question.
   public var id: QuestionID
-  /// What it is about.
+  /// The subject of the question.
   public var topic: Topic
-  /// The answers offered.
+  /// The answers that the guardian may choose from.
   public var choices: [Choice]
-  /// The choice that stands for asking being switched off (Q8); one of `choices`.
+  /// The response when no guardian is asked, for example with limits off; one of `choices`.
   public var defaultChoice: Choice
-  /// After this moment nobody can answer any more.
+  /// The last moment at which a guardian may answer; `nil`: no limit.
   public var expiration: Instant?
-  /// A question with the default choices, approve and decline.
+  /// Creates a question, by default with the choices approve and decline.
   public init(
     id: QuestionID, topic: Topic, choices: [Choice] = [.approve, .decline],
     defaultChoice: Choice = .decline, expiration: Instant? = nil

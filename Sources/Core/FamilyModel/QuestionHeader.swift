@@ -1,19 +1,21 @@
-/// What the relay needs to know of a question: ids, choices and expiry, and nothing that it says.
+/// The part of a question that the relay reads: ids, choices and expiration, but no content.
 ///
-/// App, people and choices are kept in one array, in the form in which they travel: the relay copies them often,
-/// and seldom reads them.
+/// App, subjects and choices are stored in one array in their protobuf encoding. The relay copies
+/// headers often and reads them seldom, and its decoder adopts the received bytes. The encoding is
+/// part of this type, not of RelayWire, because the type's own properties read and write it.
 public struct QuestionHeader: Hashable, Sendable {
-  /// The question.
+  /// The question's id.
   public var id: QuestionID
-  /// Who asks.
+  /// The child who asks.
   public var child: PersonID
-  /// After this moment nobody can answer.
+  /// The last moment at which a guardian may answer; `nil`: no limit.
   public var expiration: Instant?
-  /// App, people and choices as the fields 3 to 5 of a protobuf message: ascending, none of them empty, and
-  /// each number in as few bytes as it takes.
+  /// App, subjects and choices as fields 3 to 5 of a protobuf message.
+  ///
+  /// Invariant: fields ascend, none is empty, and every number has its shortest encoding.
   package private(set) var parts: [UInt8]
 
-  /// A header with these parts.
+  /// Creates a header and encodes its parts.
   public init(
     id: QuestionID, child: PersonID, app: AppID, subjects: [UInt8], choices: [ChoiceHeader],
     expiration: Instant?
@@ -22,7 +24,9 @@ public struct QuestionHeader: Hashable, Sendable {
       id: id, child: child, parts: Self.parts(app, subjects, choices), expiration: expiration)
   }
 
-  /// A header whose ``parts`` were looked through.
+  /// Creates a header from encoded parts.
+  ///
+  /// Precondition: `parts` satisfies the invariant of ``parts``.
   package init(id: QuestionID, child: PersonID, parts: [UInt8], expiration: Instant?) {
     self.id = id
     self.child = child
@@ -36,7 +40,7 @@ public struct QuestionHeader: Hashable, Sendable {
     set { parts = Self.parts(newValue, subjects, choices) }
   }
 
-  /// A keyed digest of the people asked about: equal for the same people in the same app (A6).
+  /// A keyed digest of the subjects: equal for the same people in the same app.
   public var subjects: [UInt8] {
     get { first(4) { [UInt8]($0) } ?? [] }
     set { parts = Self.parts(app, newValue, choices) }
@@ -56,7 +60,7 @@ public struct QuestionHeader: Hashable, Sendable {
     set { parts = Self.parts(app, subjects, newValue) }
   }
 
-  /// The choice with this id, to the letter.
+  /// The choice with this id, compared byte by byte; `nil` if absent.
   package func choice(_ id: String) -> ChoiceHeader? {
     var id = id
     let answer = id.withUTF8 { wanted in
@@ -70,7 +74,9 @@ public struct QuestionHeader: Hashable, Sendable {
     return answer.map { ChoiceHeader(id: id, answer: $0) }
   }
 
-  /// Refuses a header that is too large, or whose choices cannot be told apart.
+  /// Checks sizes, and that the choices have distinct ids.
+  ///
+  /// - Throws: `tooLarge` or `badChoices`.
   package func validate() throws(Problem) {
     var isPlain = true
     let problem = withParts { parts -> Problem? in
@@ -95,7 +101,7 @@ public struct QuestionHeader: Hashable, Sendable {
       return choices == 0 ? .badChoices : nil
     }
     if let problem { throw problem }
-    // Other texts may be the same in other bytes.
+    // Beyond ASCII, equal strings may have different bytes.
     guard isPlain || Set(choices.map(\.id)).count == choices.count else { throw .badChoices }
   }
 
@@ -135,7 +141,8 @@ public struct QuestionHeader: Hashable, Sendable {
   }
 }
 
-/// Reads the ``QuestionHeader/parts``, which were written here, or looked through.
+/// A reader of ``QuestionHeader/parts``. The bytes were encoded here or validated, so reads need no
+/// bounds checks.
 private struct HeaderParts {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -172,23 +179,10 @@ private struct HeaderPart {
   var field: UInt8
   var bytes: UnsafeRawBufferPointer
 
-  /// Of a choice: its id, which may be empty, then in two bytes its answer.
+  /// The choice in this field: its id, which may be empty, then its answer in two bytes.
   var choice: (id: UnsafeRawBufferPointer, answer: Answer) {
     var parts = HeaderParts(UnsafeRawBufferPointer(rebasing: bytes.dropLast(2)))
     let id = parts.next()?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
     return (id, Answer(rawValue: bytes[bytes.count - 1])!)
-  }
-}
-
-/// A choice without its title.
-public struct ChoiceHeader: Hashable, Sendable {
-  /// Unique in its question.
-  public var id: String
-  /// What choosing it means.
-  public var answer: Answer
-  /// A choice with these parts.
-  public init(id: String, answer: Answer) {
-    self.id = id
-    self.answer = answer
   }
 }

@@ -1,6 +1,6 @@
-/// Eight bytes at a time: the library goes through bytes one by one.
+/// Operations on eight bytes at a time; the standard library's work byte by byte.
 extension UnsafeRawBufferPointer {
-  /// Whether the bytes are the same.
+  /// Whether both buffers hold equal bytes.
   @inlinable
   package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
@@ -17,7 +17,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// Whether all of them are ASCII, which is text in any case.
+  /// Whether every byte is ASCII.
   @inlinable
   package var isASCII: Bool {
     var bits: UInt64 = 0
@@ -25,7 +25,8 @@ extension UnsafeRawBufferPointer {
     return bits & 0x8080_8080_8080_8080 == 0
   }
 
-  /// The bytes as numbers of eight. The last one has some again, or, where there are fewer, is a smaller one.
+  /// Calls the body with the bytes as native-endian words. The last word overlaps the one before
+  /// it; a buffer of fewer than eight bytes yields one big-endian number.
   @inlinable
   package func forEachWord(_ body: (UInt64) -> Void) {
     var done = 0
@@ -47,7 +48,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension [UInt8] {
-  /// Whether the bytes are the same.
+  /// Whether the array and the buffer hold equal bytes.
   @inlinable
   package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
     withUnsafeBytes { $0.isSame(as: other) }

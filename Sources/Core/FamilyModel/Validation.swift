@@ -1,5 +1,5 @@
 extension Question {
-  /// Refuses a question that must not be asked (Q10).
+  /// Checks topic, choices and expiration.
   ///
   /// - Throws: the first `Problem` that applies, in the order of the table.
   public func validate(now: Instant) throws(Problem) {
@@ -39,7 +39,9 @@ extension Subject {
 }
 
 extension Handle {
-  /// Refuses a handle that is empty, or blank, or too long (Q10).
+  /// Checks that the handle is not blank and not too long.
+  ///
+  /// - Throws: `emptyHandle` or `handleTooLong`.
   public func validate() throws(Problem) {
     guard value.contains(where: { !$0.isWhitespace }) else { throw .emptyHandle }
     guard value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }

@@ -1,18 +1,21 @@
-/// The ages between which an app asks for a range.
+/// The rules for the ages at which an app divides its users into ranges.
 public enum AgeGates {
-  /// The smallest number of years that a bounded range spans.
+  /// The smallest number of years that a bounded range may span.
   public static let span: Int32 = 2
 
-  /// Refuses gates that no app may ask with (D1): one to three, positive, ascending, two years apart.
+  /// Checks that there are one to three gates, positive, ascending, and at least two years apart.
+  ///
+  /// - Throws: `badAgeGates`.
   public static func check(_ gates: [Int32]) throws(Problem) {
     guard 1...3 ~= gates.count, gates[0] > 0,
       zip(gates, gates.dropFirst()).allSatisfy({ $1 > $0 && $1 - $0 >= span })
     else { throw .badAgeGates }
   }
 
-  /// The gates as they count where majority is at this age (D2): none above it.
+  /// The gates limited to the age of majority: gates above it are replaced by it.
   ///
-  /// A gate that comes too close to majority in this way is left out: what is between would be one year.
+  /// A gate less than two years below majority is dropped, because the range between them would
+  /// span one year.
   public static func clamped(_ gates: [Int32], majority: Int32) -> [Int32] {
     var kept = gates.filter { $0 < majority }
     guard kept.count < gates.count else { return kept }
@@ -21,38 +24,38 @@ public enum AgeGates {
   }
 }
 
-/// Ages in completed years, from `lower` to `upper`; `nil`: without a bound on that side.
+/// The ages from `lower` to `upper` in completed years; `nil` means no bound.
 public struct AgeSpan: Hashable, Sendable {
   /// The lowest age.
   public var lower: Int32?
   /// The highest age.
   public var upper: Int32?
-  /// The ages between these.
+  /// Creates a span.
   public init(lower: Int32? = nil, upper: Int32? = nil) {
     self.lower = lower
     self.upper = upper
   }
 
-  /// Whether the age is one of them.
+  /// Whether the span contains the age.
   public func contains(_ age: Int32) -> Bool { age >= lower ?? .min && age <= upper ?? .max }
 
-  /// The ages of both.
+  /// The ages that both spans contain.
   public func intersection(_ other: AgeSpan) -> AgeSpan {
     AgeSpan(
       lower: [lower, other.lower].compactMap { $0 }.max(),
       upper: [upper, other.upper].compactMap { $0 }.min())
   }
 
-  /// Whether it has no age, or just one.
+  /// Whether the span has fewer than `AgeGates.span` ages.
   public var isTooNarrow: Bool {
     guard let lower, let upper else { return false }
     return Int64(upper) - Int64(lower) + 1 < Int64(AgeGates.span)
   }
 
-  /// Whether an age of the span is below the gate, and another is not.
+  /// Whether the gate lies inside the span: ages on both sides belong to it.
   public func isCut(by gate: Int32) -> Bool { contains(gate) && contains(gate - 1) }
 
-  /// The part between two neighbouring gates in which the age is.
+  /// The part between two neighbouring gates that contains the age.
   public func part(_ gates: [Int32], of age: Int32) -> AgeSpan {
     intersection(
       AgeSpan(lower: gates.last { $0 <= age }, upper: gates.first { $0 > age }.map { $0 - 1 }))

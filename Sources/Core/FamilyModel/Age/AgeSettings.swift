@@ -1,14 +1,14 @@
-/// Whether age ranges are shared with apps (D6).
+/// A person's choice whether apps receive age ranges.
 public enum AgeSharing: UInt8, Sendable, CaseIterable {
-  /// Without a prompt, with a notification of whatever is new.
+  /// Shared without a prompt; a notification reports each new range.
   case always = 1
-  /// The person is asked.
+  /// The device prompts the person.
   case askFirst = 2
-  /// Declined, and nothing is shown.
+  /// Declined without a prompt.
   case never = 3
 }
 
-/// How an app is rated (D13): from which age on it is meant to be used.
+/// An app's rating: the lowest age of its intended users.
 public enum AgeRating: UInt8, Comparable, Sendable, CaseIterable {
   case four = 4
   case nine = 9
@@ -18,13 +18,13 @@ public enum AgeRating: UInt8, Comparable, Sendable, CaseIterable {
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What an app says of itself (D13, D14).
+/// The declarations of an app's manifest.
 public struct AppManifest: Hashable, Sendable {
-  /// Whether it may ask for age ranges.
+  /// Whether the app may request age ranges.
   public var usesDeclaredAgeRange: Bool
-  /// Its rating; an app without one counts as the highest.
+  /// The app's rating; `nil` counts as the highest.
   public var ageRating: AgeRating?
-  /// A manifest of these entries.
+  /// Creates a manifest.
   public init(usesDeclaredAgeRange: Bool = false, ageRating: AgeRating? = nil) {
     self.usesDeclaredAgeRange = usesDeclaredAgeRange
     self.ageRating = ageRating
@@ -36,21 +36,23 @@ public struct AppManifest: Hashable, Sendable {
   }
 }
 
-/// A person's settings, which guardians choose for their children (D6, D7, D13).
+/// A person's age settings. Guardians choose those of their children.
 public struct AgeSettings: Hashable, Sendable {
-  /// With apps that have no setting of their own; unless chosen, the person is asked first (F4).
+  /// The setting for apps without their own; by default the device asks first.
   public var sharing = AgeSharing.askFirst
-  /// With these apps.
+  /// The settings of individual apps.
   public var apps: [AppID: AgeSharing] = [:]
-  /// The highest rating of an app that the child may use; `nil`: all.
+  /// The highest rating of an app that the child may use; `nil`: no ceiling.
   public var ceiling: AgeRating?
-  /// Settings that nobody changed.
+  /// Creates the default settings.
   public init() {}
 
-  /// What is set for the app.
+  /// The setting that applies to the app.
   public func sharing(with app: AppID) -> AgeSharing { apps[app] ?? sharing }
 
-  /// Refuses settings of too many apps, or of one without a usable name.
+  /// Checks the number of apps and their identifiers.
+  ///
+  /// - Throws: `tooMany` or `badText`.
   public func validate() throws(Problem) {
     guard apps.count <= Limits.ageApps else { throw .tooMany }
     for app in apps.keys.sorted() { try checkText(app.rawValue, Limits.identifierBytes) }

@@ -3,20 +3,21 @@ extension Account.Day: Comparable {
     (a.year, a.month, a.day) < (b.year, b.month, b.day)
   }
 
-  /// Whole years from this day to the other, rounded down; negative before this day.
+  /// Whole years from this day to the other, rounded down; negative for an earlier day.
   ///
-  /// From a birthday it counts the age, from an answer its anniversaries. A 29 February has its anniversary on
-  /// 1 March in common years.
+  /// From a birthday the result is the age; from an answer, the number of anniversaries. The
+  /// anniversary of a 29 February in a common year is 1 March.
   public func years(to other: Account.Day) -> Int32 {
     let years = other.year - year
     return (other.month, other.day) < (month, day) ? years - 1 : years
   }
 
-  /// The day of this moment in the time zone of Greenwich.
+  /// The UTC day of the moment.
   ///
-  /// Shells have a calendar that knows the account's time zone; this is for those that need none.
+  /// Shells use a calendar with the account's time zone; this initializer serves callers without
+  /// one.
   public init(utc moment: Instant) {
-    // Years that begin in March, in eras of 400 years: a leap day is the last day of its year.
+    // Years start in March and eras have 400 years, so a leap day is the last day of its year.
     let days = Self.floor(moment.milliseconds, 86_400_000) + 719_468
     let era = Self.floor(days, 146_097)
     let dayOfEra = days - era * 146_097

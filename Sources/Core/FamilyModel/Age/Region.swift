@@ -1,17 +1,17 @@
-/// What the law of a person's region says about age (D2, D12).
+/// The legal requirements of a region concerning age.
 ///
-/// From `regions.csv`, which names its sources. A subdivision that is not in it is as its country; a
-/// country that is not in it has majority 18 and asks nothing of apps.
+/// The table is `regions.csv`, which cites its sources. An unlisted subdivision takes the values of
+/// its country. An unlisted country has majority at 18 and no requirements.
 public struct Region: Hashable, Sendable {
-  /// The age of majority, in completed years. Nothing above it is ever revealed.
+  /// The age of majority in completed years. No age above it is revealed.
   public var majority: Int32
-  /// What apps have to do here; empty in most regions.
+  /// The duties of apps in the region; empty in most regions.
   public var features: RegulatoryFeatures
 
-  /// Whether sharing an age range cannot be declined here (D12).
+  /// Whether the person must share the age range.
   public var mustShare: Bool { features.contains(.declaredAgeRangeRequired) }
 
-  /// The region of this code: ISO 3166-1 alpha-2 or ISO 3166-2, for example `FR` or `US-TX`.
+  /// The region with this code: ISO 3166-1 alpha-2 or ISO 3166-2, for example `FR` or `US-TX`.
   public init(_ code: String) {
     let country = String(code.prefix { $0 != "-" })
     self = Self.table[code] ?? Self.table[country] ?? Region(majority: 18, features: [])
@@ -22,7 +22,7 @@ public struct Region: Hashable, Sendable {
     self.features = features
   }
 
-  /// The codes of the table, ascending.
+  /// The codes in the table, ascending.
   public static var codes: [String] { table.map(\.key).sorted() }
 
   private static let table: [String: Region] = {
@@ -41,16 +41,16 @@ public struct Region: Hashable, Sendable {
   }()
 }
 
-/// What the law of a region asks of an app (D12).
+/// The legal duties of an app in a region.
 public struct RegulatoryFeatures: OptionSet, Hashable, Sendable {
   /// The bits.
   public var rawValue: UInt32
-  /// The features of these bits.
+  /// Creates a set from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
-  /// The app has to ask for the declared age range; sharing cannot be declined.
+  /// The app must request the declared age range, and the person must share it.
   public static let declaredAgeRangeRequired = RegulatoryFeatures(rawValue: 1)
-  /// A guardian has to agree to significant changes of the app.
+  /// A guardian must approve significant updates of the app.
   public static let significantAppChangeRequiresParentalConsent = RegulatoryFeatures(rawValue: 2)
-  /// An adult has to be told of significant changes of the app.
+  /// An adult must be notified of significant updates of the app.
   public static let significantAppChangeRequiresAdultNotification = RegulatoryFeatures(rawValue: 4)
 }

@@ -1,33 +1,33 @@
-/// A named case that a developer sets an account to, to see what both frameworks answer.
+/// A named test account for developers, with the answers of both frameworks.
 public enum SandboxCase: String, CaseIterable, Sendable {
   /// Nine years old.
   case child9 = "child-9"
   /// Fourteen years old.
   case teen14 = "teen-14"
-  /// Fourteen; the guardian declines what is asked.
+  /// Fourteen years old; the guardian declines every question.
   case teen14Declined = "teen-14-declined"
-  /// Fourteen; the guardian has taken back that the app may be used.
+  /// Fourteen years old; the guardian has withdrawn the consent to use the app.
   case teen14Revoked = "teen-14-revoked"
-  /// Fourteen, in a region whose law asks something of apps.
+  /// Fourteen years old, in a region with legal duties for apps.
   case teen14Texas = "teen-14-texas"
-  /// Fourteen; communication limits are off.
+  /// Fourteen years old; communication limits are off.
   case teen14NoLimits = "teen-14-no-limits"
-  /// Sixteen; the guardian's account is checked by a means of payment.
+  /// Sixteen years old; the guardian's account is checked by a means of payment.
   case teen16Payment = "teen-16-payment"
   /// Forty-two years old.
   case adult42 = "adult-42"
-  /// Forty-two; checked by an identity document.
+  /// Forty-two years old; checked by an identity document.
   case adult42ID = "adult-42-id"
-  /// Nothing is known of the person's age.
+  /// An account without a birthdate.
   case noBirthdate = "no-birthdate"
 
-  /// What PermissionKit responds.
+  /// The guardian's behaviour towards PermissionKit.
   public enum Consent: String, Sendable {
     /// The guardian approves.
     case approved
     /// The guardian declines.
     case declined
-    /// The guardian has taken back that the app may be used.
+    /// The guardian has withdrawn the consent to use the app.
     case revoked
   }
 
@@ -42,7 +42,7 @@ public enum SandboxCase: String, CaseIterable, Sendable {
     }
   }
 
-  /// What PermissionKit responds.
+  /// The guardian's behaviour towards PermissionKit.
   public var consent: Consent {
     switch self {
     case .teen14Declined: .declined
@@ -54,7 +54,7 @@ public enum SandboxCase: String, CaseIterable, Sendable {
   /// Whether communication limits are on.
   public var limitsOn: Bool { self != .teen14NoLimits && age ?? 0 < 18 }
 
-  /// The account, where it is this day.
+  /// The account as of `today`.
   public func account(_ today: Account.Day) -> Account {
     let declaration: Account.Declaration =
       switch self {
@@ -63,7 +63,7 @@ public enum SandboxCase: String, CaseIterable, Sendable {
       case .adult42: .selfDeclared
       default: .guardianDeclared
       }
-    // A birthday that has been this year; no day that some years lack.
+    // The birthday lies in the past of this year and never on a 29 February.
     let birthdate = age.map {
       Account.Day(year: today.year - $0, month: today.month, day: min(today.day, 28))
     }

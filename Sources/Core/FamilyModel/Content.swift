@@ -1,0 +1,31 @@
+/// The private part of an event. The relay carries it as sealed bytes and cannot open it.
+///
+/// Every case but `sealed`, the only one in the relay, is indirect: the others are ten times as
+/// large.
+public enum Content: Hashable, Sendable {
+  /// Encoded bytes, sealed or not yet decoded.
+  case sealed([UInt8])
+  /// A complete question.
+  indirect case question(Question)
+  /// A text message.
+  indirect case text(String)
+  /// A handle that a guardian adds to or removes from the child's known contacts.
+  indirect case contact(Handle, known: Bool)
+  /// A person's account.
+  indirect case account(Account)
+  /// A guardian's withdrawal.
+  indirect case withdrawal(Withdrawal)
+  /// An age answer that an app received; `nil` clears the app's age memory.
+  indirect case ageMemory(AppID, AgeAnswer?)
+  /// A person's age settings.
+  indirect case ageSettings(AgeSettings)
+}
+
+/// A guardian's later removal of an approval.
+public enum Withdrawal: Hashable, Sendable {
+  /// The handle becomes unknown: a custom name in this app or, if `nil`, in all apps; numbers and
+  /// addresses in all apps.
+  case handle(Handle, in: AppID?)
+  /// The consent to use this app ends.
+  case consent(AppID)
+}

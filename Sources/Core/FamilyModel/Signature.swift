@@ -1,0 +1,52 @@
+/// A device's signature of a command. The administrator relays commands that devices signed.
+///
+/// The relay stores the signature with the event and cannot forge one.
+public struct Signature: Hashable, Sendable {
+  /// The device that signed.
+  public var signer: DeviceID
+  /// The last event of the family's audience that the signer knew. A reader that knows less defers
+  /// the event, because the signer may have joined later.
+  public var seen: UInt64
+  /// The Ed25519 signature, 64 bytes.
+  public var bytes: [UInt8] {
+    get { withBytes { [UInt8]($0) } }
+    set { newValue.withUnsafeBytes { value = Value($0) } }
+  }
+  /// Bytes of an Ed25519 signature.
+  public static let byteCount = 64
+  /// Inline storage: a copy counts no references.
+  private var value: Value
+
+  /// Creates a signature.
+  ///
+  /// Precondition: `bytes` has 64 bytes.
+  public init(signer: DeviceID, seen: UInt64, bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Signature(signer: signer, seen: seen, bytes: $0) }
+  }
+
+  /// Creates a signature from 64 bytes in memory.
+  package init(signer: DeviceID, seen: UInt64, bytes: UnsafeRawBufferPointer) {
+    self.signer = signer
+    self.seen = seen
+    value = Value(bytes)
+  }
+
+  /// Calls the body with the ``bytes``.
+  package func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    withUnsafeBytes(of: value, body)
+  }
+
+  /// The inline storage of 64 bytes. The type is not private because a private type's printed name
+  /// differs between builds.
+  struct Value: Hashable {
+    var a, b, c, d: ID128
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+      precondition(bytes.count == byteCount, "an Ed25519 signature has 64 bytes")
+      func quarter(_ index: Int) -> ID128 {
+        bytes.loadUnaligned(fromByteOffset: index * 16, as: ID128.self)
+      }
+      (a, b, c, d) = (quarter(0), quarter(1), quarter(2), quarter(3))
+    }
+  }
+}
