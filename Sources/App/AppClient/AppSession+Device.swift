@@ -6,33 +6,35 @@ import RelayStore
 import SQLiteStore
 
 extension AppSession {
-  /// Seconds to wait for another process of the same app to end, as one launched in the background.
+  /// Seconds to wait for the store while another process of the app holds it, such as a background
+  /// launch.
   private static let patience = 5.0
 
-  /// What stands in for the device within a test (`PermissionKitTesting`).
+  /// The session that replaces the process's session in a test (`PermissionKitTesting`).
   @TaskLocal package static var override: AppSession?
 
-  /// The session with this process's device, or why there is none.
+  /// The session with this process's device, or the reason for its absence. Opened once per
+  /// process.
   private static let ofProcess = Result {
     let session = try deviceSession()
     Task { await session.run() }
     return session
   }
 
-  /// The session that the app's calls go to.
+  /// The session that serves the app's calls. The first call may block for five seconds.
   ///
-  /// - Throws: `NoDevice`, or what is wrong with the device's credential or the app's store.
+  /// - Throws: `NoDevice`, `BadCredential`, `StoreError` or `ZeroMQError`.
   package static func current() throws -> AppSession { try override ?? ofProcess.get() }
 
   /// The process runs on no device: `PERMISSION_RELAY_DEVICE` is not set.
   package struct NoDevice: Error {}
 
-  /// The file that `PERMISSION_RELAY_DEVICE` names cannot be used.
+  /// The file named by `PERMISSION_RELAY_DEVICE` is missing or is not an app's credential.
   struct BadCredential: Error, CustomStringConvertible {
     let path: String
     var description: String {
-      "\(path), which PERMISSION_RELAY_DEVICE names, is no app's credential. child-agent writes one for each"
-        + " --app into its folder."
+      "PERMISSION_RELAY_DEVICE is \(path), which is not an app's credential. "
+        + "child-agent writes one credential per --app into its folder."
     }
   }
 

@@ -9,10 +9,10 @@ import RelayWire
 package import Synchronization
 import SystemClock
 
-/// Drives the app's machine: one connection, one store, the app's waiting calls. All modules that an app
-/// imports share one.
+/// The shell of the app's machine: one connection, one store, and the app's suspended calls.
 ///
-/// It runs on its connection's executor.
+/// PermissionKit and DeclaredAgeRange share one session per process. The session runs on its
+/// connection's executor.
 package actor AppSession {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
   private let connection: any DeviceConnection
@@ -24,27 +24,32 @@ package actor AppSession {
   private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
   private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
-  /// A copy that any thread may read without waiting for the actor (K2).
+  /// A copy of the machine's known handles, for readers on any thread.
   package nonisolated let known: Mutex<HandleSet>
 
-  /// A response for the app's code.
+  /// A response on its way to the app's loop.
   package struct Delivery: Sendable {
-    /// Its place among what the app learns.
+    /// The position of the app entry.
     package let position: UInt64
     /// The question.
     package let question: Question
-    /// The answer.
+    /// The decision.
     package let choice: Choice
   }
 
-  private nonisolated let taken = Mutex(0)
+  private nonisolated let processed = Mutex(0)
   private nonisolated let idle = Mutex(false)
-  /// What time it is for the app.
+  /// The app's clock.
   package nonisolated let clock: @Sendable () -> Instant
 
   private let logger = Logger(label: "PermissionKit")
 
-  /// A session of an app, which believes what is signed from the family's organizer on.
+  /// Restores a session from the app's store.
+  ///
+  /// - Parameters:
+  ///   - security: The family and the organizer key that the credential names. The values of the
+  ///     first credential are stored and win.
+  /// - Throws: `StoreError`, or the error of a record that does not decode.
   package init(
     _ app: AppID, _ security: AppSecurity, _ connection: any DeviceConnection,
     _ store: sending any AgentStore,
@@ -63,7 +68,7 @@ package actor AppSession {
     self.store = store
   }
 
-  /// Runs as long as the connection does.
+  /// Handles the connection's events until the connection ends.
   package func run() async {
     for await event in connection.events {
       switch event {
@@ -71,26 +76,26 @@ package actor AppSession {
       case .disconnected: step(.disconnected)
       case .reply(let reply): step(.reply(reply))
       }
-      taken.withLock { $0 += 1 }
+      processed.withLock { $0 += 1 }
     }
   }
 
-  /// How many events of the connection it has taken in.
-  package nonisolated var eventsTaken: Int { taken.withLock { $0 } }
+  /// The number of connection events handled so far.
+  package nonisolated var eventsProcessed: Int { processed.withLock { $0 } }
 
-  /// Whether the app listens, and has handled all that it was given.
+  /// Whether a loop is subscribed and no delivered response is unhandled.
   package nonisolated var isIdle: Bool { idle.withLock { $0 } }
 
-  /// Asks; returns when the device says how that ended.
+  /// Asks the device; returns the outcome, however long the device takes. Ignores cancellation.
   package func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
     await withCheckedContinuation { continuation in
-      // Registered before it is sent: the answer may be quick.
+      // Registered before the send, because the reply may arrive at once.
       asks[question.id, default: []].append(continuation)
       step(.ask(question, manner))
     }
   }
 
-  /// Asks about the age; returns when the device has the answer, however long the person takes.
+  /// Sends an age request; returns the answer, however long the person takes. Ignores cancellation.
   package func ask(_ request: AgeRequest) async -> AgeReply {
     switch request {
     case .range(let gates): return await askAge(gates)
@@ -115,7 +120,7 @@ package actor AppSession {
     }
   }
 
-  /// The responses, to one loop at a time for each kind; those that came before are first (R7).
+  /// The responses of one kind: the unhandled ones first. Ends the earlier stream of the same kind.
   package func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
     let (stream, continuation) = AsyncStream<Delivery>.makeStream()
     subscribers[kind]?.finish()
@@ -127,35 +132,35 @@ package actor AppSession {
     return stream
   }
 
-  /// The app's code has handled the response.
+  /// Marks the response at `position` as handled by the app's code.
   package func consumed(_ position: UInt64) {
     waiting.removeAll { $0.position == position }
     step(.consumed(position))
   }
 
-  /// Whether a guardian withdrew the consent to this app (R9).
+  /// Whether a guardian withdrew the consent to this app.
   package var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
 
-  /// Whether the consent is withdrawn: now, and whenever that changes.
+  /// The current value of `isConsentWithdrawn`, then every change.
   package func consent() -> AsyncStream<Bool> {
     let (stream, continuation) = AsyncStream<Bool>.makeStream()
     let id = UUID()
     consentWatchers[id] = continuation
     continuation.onTermination = { [weak self] _ in
-      Task { await self?.forgetWatcher(id) }
+      Task { await self?.removeWatcher(id) }
     }
     continuation.yield(machine.isConsentWithdrawn)
     return stream
   }
 
-  private func forgetWatcher(_ id: UUID) { consentWatchers[id] = nil }
+  private func removeWatcher(_ id: UUID) { consentWatchers[id] = nil }
 
   private func step(_ input: AppMachine.Input) {
     defer { idle.withLock { $0 = !subscribers.isEmpty && waiting.isEmpty } }
     for effect in machine.step(input) {
       switch effect {
       case .persist(let changes):
-        // A store that fails ends the app: what it would say next would not be true.
+        // A failing store ends the process: without durable changes, later answers would be wrong.
         try! store.apply(changes.flatMap { try! self.changes($0) })
         known.withLock { $0 = machine.known }
       case .send(let request): connection.assumeIsolated { $0.send(request) }
@@ -171,7 +176,7 @@ package actor AppSession {
       case .consentChanged:
         for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
       case .disbelieved(let problem):
-        logger.error("the device told something that is not believed: \(problem)")
+        logger.error("rejected a message of the device: \(problem)")
       case .caughtUp: break
       }
     }

@@ -6,18 +6,18 @@ import ZeroMQ
 
 /// An app's connection to its device over a ZeroMQ socket.
 public actor DeviceSocket: DeviceConnection {
-  /// The device cannot be reached with this credential.
+  /// A credential that cannot open a connection.
   public struct Failure: Error, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason in one sentence.
     public let description: String
   }
 
   private nonisolated let thread: SocketThread
-  /// The socket thread.
+  /// The executor of the socket thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
   }
-  /// What happens, in order.
+  /// The events of the connection, in order.
   public nonisolated let events: AsyncStream<DeviceEvent>
   private let continuation: AsyncStream<DeviceEvent>.Continuation
   private let credential: AppCredential
@@ -26,7 +26,9 @@ public actor DeviceSocket: DeviceConnection {
   private var monitor: Monitor?
   private var message = Multipart(maximumParts: 4)
 
-  /// A connection that begins at once, and comes back whenever it is lost.
+  /// Connects in the background, and reconnects whenever the connection is lost.
+  ///
+  /// - Throws: `ZeroMQError` if the process has no further sockets or threads.
   public init(_ credential: AppCredential) throws {
     self.credential = credential
     (events, continuation) = AsyncStream.makeStream()
@@ -46,13 +48,13 @@ public actor DeviceSocket: DeviceConnection {
     let socket = try Socket(.dealer, in: context, options: options)
     let monitor = try Monitor(socket, in: context)
     thread.watch(socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
-    thread.watch(monitor.socket) { [weak self] in self?.assumeIsolated { $0.look() } }
+    thread.watch(monitor.socket) { [weak self] in self?.assumeIsolated { $0.drainMonitor() } }
     try socket.connect(credential.endpoint)
     self.socket = consume socket
     self.monitor = consume monitor
   }
 
-  private func look() {
+  private func drainMonitor() {
     _ = try? monitor?.drain { event in
       switch event.kind {
       case .handshakeSucceeded: continuation.yield(.connected)

@@ -3,14 +3,22 @@ import FamilyModel
 public import Foundation
 
 extension AgeRangeService {
-  /// Why there is no answer.
+  /// The reason why a request has no answer.
   public enum Error: LocalizedError, Hashable, Sendable {
-    /// The developer's mistake: gates that are too close together, say, or a manifest without the entry.
+    /// A developer's mistake: invalid gates, or a manifest without `usesDeclaredAgeRange`.
+    ///
+    /// Correct the gates, or add `"usesDeclaredAgeRange": true` to the manifest that child-agent
+    /// reads.
     case invalidRequest
-    /// The device or the account is not set up.
+    /// The device or the account is not set up, or the device refused.
+    ///
+    /// Check in this order: `PERMISSION_RELAY_DEVICE` names the app's credential, no other process
+    /// of the app runs, the account has a birthdate, and the app's rating is within the child's
+    /// ceiling. An app that used 32 sets of gates for one person within a year has this error for
+    /// further sets.
     case notAvailable
 
-    /// What happened, in a sentence.
+    /// The reason in one English sentence.
     public var errorDescription: String? {
       switch self {
       case .invalidRequest:
@@ -67,12 +75,14 @@ extension AgeRangeService.RegulatoryFeature {
   }
 }
 
-/// The request of ``AgeRangeService`` as a plain value, where Apple has SwiftUI's environment.
+/// The request of ``AgeRangeService`` as a value, in the place of SwiftUI's environment value.
 public struct DeclaredAgeRangeAction: Sendable {
-  /// The action.
+  /// Creates the action.
   public init() {}
 
-  /// See ``AgeRangeService/requestAgeRange(ageGates:_:_:in:)``.
+  /// Requests the age range; see ``AgeRangeService/requestAgeRange(ageGates:_:_:in:)``.
+  ///
+  /// - Throws: ``AgeRangeService/Error``
   public func callAsFunction(
     ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil
   )

@@ -2,87 +2,100 @@ import AppClient
 import DeviceConnection
 import FamilyModel
 
-/// Asks the person, or the child's guardians, for the person's age range. Never for a birthdate.
+/// Requests a person's age range from the device. The birthdate never leaves the device.
 ///
-/// The device decides: it knows the account, the settings, and what the app was told before. An answer stays
-/// as it is for a year from the first one, even when a birthday passes: nobody can read a birthday off the
-/// day on which an answer changes (D8).
+/// The device decides by the account, the sharing setting and its earlier answers to the app. An
+/// answer stays unchanged for a year from the first one, even across a birthday. The day on which
+/// an answer changes therefore reveals no birthday.
+///
+/// Methods of this type may be called from any task at the same time. Cancelling the calling task
+/// has no effect: a call waits as long as the person takes, and as long as the device is away.
 public struct AgeRangeService: Sendable {
-  /// The service of this device.
+  /// The service of this process's device.
   public static let shared = AgeRangeService()
 
   private init() {}
 
-  /// What the person, or the guardians, decided.
+  /// The decision of the person or of the guardians.
   public enum Response: Hashable, Sendable {
-    /// The range is shared.
+    /// The person shares the range.
     case sharing(range: AgeRange)
-    /// It is not.
+    /// The person, or the setting, declines.
     case declinedSharing
   }
 
-  /// Ages in completed years.
+  /// A range of ages in completed years.
   public struct AgeRange: Hashable, Sendable {
-    /// The lowest age of the range; `nil`: below the lowest gate.
+    /// The lowest age of the range; `nil`: the person is below the lowest gate.
     public let lowerBound: Int?
-    /// The highest age of the range; `nil`: at or above the highest gate.
+    /// The highest age of the range; `nil`: the person is at or above the highest gate.
     public let upperBound: Int?
-    /// How the age was declared.
+    /// The source of the age; `nil` where the source would narrow the age to a single year.
+    ///
+    /// With `ageGates: 17`, for example, the source is `nil` for everybody of 17 or more.
     public let ageRangeDeclaration: AgeRangeDeclaration?
-    /// What guardians have switched on; empty unless the range ends below the age of majority (D5).
+    /// The active parental controls; empty unless the range ends below the age of majority.
     public let activeParentalControls: ParentalControls
   }
 
-  /// How an age was declared (D4).
+  /// The source of an age.
   public enum AgeRangeDeclaration: String, Hashable, Codable, Sendable {
-    /// By the person.
+    /// The person declared the age.
     case selfDeclared
-    /// By a guardian.
+    /// A guardian declared the age.
     case guardianDeclared
-    /// By the person, and checked in another way than those below.
+    /// The person declared the age, and a method not listed here confirmed the age.
     case checkedByOtherMethod
-    /// By a guardian, and the guardian's account is checked in another way than those below.
+    /// A guardian declared the age, and a method not listed here confirmed the guardian's account.
     case guardianCheckedByOtherMethod
-    /// By the person, checked by an identity document.
+    /// The person declared the age, and an identity document confirmed the age.
     case governmentIDChecked
-    /// By a guardian whose account is checked by an identity document.
+    /// A guardian declared the age, and an identity document confirmed the guardian's account.
     case guardianGovernmentIDChecked
-    /// By the person, checked by a means of payment.
+    /// The person declared the age, and a means of payment confirmed the age.
     case paymentChecked
-    /// By a guardian whose account is checked by a means of payment.
+    /// A guardian declared the age, and a means of payment confirmed the guardian's account.
     case guardianPaymentChecked
   }
 
-  /// What guardians have switched on for a child.
+  /// The parental controls that are on for a child.
   public struct ParentalControls: OptionSet, Hashable, Sendable {
-    /// The bits.
+    /// One bit per control.
     public let rawValue: Int
-    /// The controls of these bits.
+    /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// Communication limits are on: ask with `PermissionKit` before new people are let in.
+    /// Communication limits are on: unknown people need a guardian's approval through
+    /// PermissionKit.
     public static let communicationLimits = ParentalControls(rawValue: 1)
     /// A guardian approves significant changes of the app.
     public static let significantAppChangeApprovalRequired = ParentalControls(rawValue: 2)
   }
 
-  /// What the law of the person's region asks of an app (D12).
+  /// A duty of apps under the law of the person's region.
   public enum RegulatoryFeature: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The app has to ask for the declared age range; sharing cannot be declined.
+    /// The app requests the declared age range; the person cannot decline.
     case declaredAgeRangeRequired
-    /// A guardian has to agree to significant changes of the app.
+    /// A significant change of the app needs a guardian's consent.
     case significantAppChangeRequiresParentalConsent
-    /// An adult has to be told of significant changes of the app.
+    /// A significant change of the app needs a notice to adults.
     case significantAppChangeRequiresAdultNotification
   }
 
-  /// Asks for the age range between gates: one to three ages that cut life into ranges.
+  /// Requests the range between two neighbouring gates in which the person's age lies.
   ///
-  /// A gate above the age of majority counts as that age (D2).
+  /// Gates of 13 and 16 cut life into three ranges: up to 12, 13 to 15, and 16 or more. A gate
+  /// above the age of majority counts as that age. The device may leave out a gate that would
+  /// reveal a single year together with earlier answers.
   ///
-  /// - Parameter anchor: Where the system may show a prompt.
-  /// - Throws: ``Error/invalidRequest`` for gates that are not positive, not ascending, or less than two years
-  ///   apart, and for an app whose manifest does not declare the use (D14); ``Error/notAvailable`` where
-  ///   no birthdate is known.
+  /// The first request prompts the person, unless the setting is Always or Never, or the law
+  /// requires sharing. Later requests with the same gates return the stored answer, so call this
+  /// method often. A dismissed prompt declines this request only: the next request prompts again.
+  ///
+  /// - Parameter threshold1: The lowest gate, in completed years: positive.
+  /// - Parameter threshold2: The second gate: at least two years above the first.
+  /// - Parameter threshold3: The third gate: at least two years above the second.
+  /// - Parameter anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  /// - Throws: ``Error/invalidRequest`` or ``Error/notAvailable``.
   public func requestAgeRange(
     ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil,
     in anchor: some PresentationAnchor
@@ -91,7 +104,7 @@ public struct AgeRangeService: Sendable {
       guard let gate = Int32(exactly: gate) else { throw Error.invalidRequest }
       return gate
     }
-    // A gap is no gate left out: `ageGates: 13, nil, 18` is a mistake.
+    // A gap is a mistake, as in `ageGates: 13, nil, 18`.
     if threshold2 == nil, threshold3 != nil { throw Error.invalidRequest }
     switch try await ask(.range(gates: gates)) {
     case .shared(let range): return .sharing(range: AgeRange(range))
@@ -100,23 +113,28 @@ public struct AgeRangeService: Sendable {
     }
   }
 
-  /// Whether the person's region and account have age features at all.
+  /// Whether the law of the person's region has any duty for apps.
   ///
-  /// - Throws: ``Error``
+  /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
   public var isEligibleForAgeFeatures: Bool {
     get async throws { try await status().isEligible }
   }
 
-  /// What the law of the person's region asks of the app; empty in most regions.
+  /// The duties of apps under the law of the person's region; empty in most regions.
   ///
-  /// - Throws: ``Error``
+  /// The features depend on the region alone, so they reveal nothing about the age.
+  ///
+  /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
   public var requiredRegulatoryFeatures: Set<RegulatoryFeature> {
     get async throws { try await status().features }
   }
 
-  /// Shows an adult what changed in the app; returns when the person has taken note.
+  /// Shows an alert about a significant update; returns when the person acknowledges the alert.
   ///
-  /// - Throws: ``Error``
+  /// - Parameters:
+  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - updateDescription: The change in the app's words: 1 to 4,096 bytes of UTF-8.
+  /// - Throws: ``Error/notAvailable``, also where the person dismisses the alert.
   public func showSignificantUpdateAcknowledgment(
     in anchor: some PresentationAnchor, updateDescription: String
   ) async throws {

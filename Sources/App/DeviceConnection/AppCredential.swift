@@ -1,30 +1,33 @@
-/// What an app needs to reach its device. The device writes the file (mode 0600) before it launches the
-/// app, and names it in the environment.
+/// The keys and the address with which an app reaches its device.
+///
+/// The device writes the file as JSON (mode 0600) and names it in the environment of the app.
 public struct AppCredential: Codable, Sendable {
-  /// The variable of the environment that names the file.
+  /// The environment variable with the file's path.
   public static let variable = "PERMISSION_RELAY_DEVICE"
 
   /// The app's bundle identifier.
   public var app: String
-  /// The family of the device's owner; zero: none.
+  /// The family of the device's owner; zero for a person without a family.
   public var family: UInt64
-  /// The device's owner.
+  /// The person number of the device's owner.
   public var person: UInt32
-  /// The Ed25519 key of the family's organizer, which the app keeps: what it believes is signed from this key
-  /// on. Empty in no family group.
+  /// The organizer's Ed25519 public key, 32 bytes, or none for a person without a family.
+  ///
+  /// The app keeps the first key and rejects a device that names another one. The app trusts every
+  /// other key of the family through signatures that start from this key.
   public var organizerKey: [UInt8]
-  /// Where the device listens.
+  /// The device's ZeroMQ endpoint.
   public var endpoint: String
-  /// The device's key, as Z85.
+  /// The device's CURVE public key, 40 characters of Z85.
   public var devicePublicKey: String
-  /// The app's key, as Z85.
+  /// The app's CURVE public key, 40 characters of Z85.
   public var publicKey: String
-  /// The app's secret key, as Z85.
+  /// The app's CURVE secret key, 40 characters of Z85.
   public var secretKey: String
-  /// The app's folder.
+  /// The path of the folder for the app's store.
   public var storage: String
 
-  /// A credential of these parts.
+  /// Creates a credential. No field is validated.
   public init(
     app: String, family: UInt64, person: UInt32, organizerKey: [UInt8], endpoint: String,
     devicePublicKey: String, publicKey: String, secretKey: String,

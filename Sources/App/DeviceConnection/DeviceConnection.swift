@@ -1,21 +1,23 @@
 public import FamilyModel
 
-/// What happens on an app's connection to its device.
+/// An event of an app's connection to its device.
 public enum DeviceEvent: Hashable, Sendable {
-  /// The device is there, anew or again.
+  /// The connection is up, for the first time or again.
   case connected
-  /// The device is away.
+  /// The connection is down.
   case disconnected
-  /// The device says something.
+  /// The device sent a message.
   case reply(AppReply)
 }
 
 /// An app's connection to its device: a socket in production, a value in tests.
 ///
-/// It is an actor whose executor the app's session shares: between the two nothing waits for a thread.
+/// The app's session runs on this actor's executor, so the two exchange messages without a thread
+/// hop.
 public protocol DeviceConnection: Actor {
-  /// What happens, in order. It has one reader.
+  /// The events of the connection, in order. Precondition: one reader.
   nonisolated var events: AsyncStream<DeviceEvent> { get }
-  /// Sends, if the device is there; what is lost is asked for again after a reconnection.
+  /// Sends a request, or drops it while the connection is down. The session repeats open requests
+  /// after a reconnection.
   func send(_ request: AppRequest)
 }

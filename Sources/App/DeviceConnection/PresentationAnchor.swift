@@ -1,2 +1,9 @@
-/// Where a prompt is shown: it stands where Apple's API has a view controller or a window.
+/// The place where a prompt appears, in the place of Apple's view controllers and windows.
+///
+/// The device shows its prompts in its own terminal and ignores the anchor. An empty type is
+/// enough:
+///
+/// ```swift
+/// struct ChatWindow: PresentationAnchor {}
+/// ```
 public protocol PresentationAnchor {}

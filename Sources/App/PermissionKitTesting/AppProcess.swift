@@ -3,18 +3,18 @@ import FamilyModel
 import RelayStore
 import Synchronization
 
-/// One life of the app: its connection to the device. What it sends after its end goes nowhere.
+/// One process of the app, as its connection to the device. Requests after the end are dropped.
 actor AppProcess: DeviceConnection {
   nonisolated let events: AsyncStream<DeviceEvent>
   private nonisolated let continuation: AsyncStream<DeviceEvent>.Continuation
   private nonisolated let receive: @Sendable (AppRequest) -> Void
   private nonisolated let isRunning = Mutex(true)
-  private nonisolated let given = Mutex(0)
+  private nonisolated let delivered = Mutex(0)
 
   init(_ receive: @escaping @Sendable (AppRequest) -> Void) {
     self.receive = receive
     (events, continuation) = AsyncStream.makeStream()
-    give(.connected)
+    deliver(.connected)
   }
 
   func send(_ request: AppRequest) {
@@ -22,28 +22,28 @@ actor AppProcess: DeviceConnection {
     receive(request)
   }
 
-  /// What the device has for the app.
-  nonisolated func give(_ event: DeviceEvent) {
+  /// Delivers an event of the device to the app.
+  nonisolated func deliver(_ event: DeviceEvent) {
     guard isRunning.withLock({ $0 }) else { return }
-    given.withLock { $0 += 1 }
+    delivered.withLock { $0 += 1 }
     continuation.yield(event)
   }
 
-  /// How many events there were.
-  nonisolated var count: Int { given.withLock { $0 } }
+  /// The number of events delivered so far.
+  nonisolated var count: Int { delivered.withLock { $0 } }
 
-  /// From now on the app is dead.
+  /// Ends the process, as `kill -9` does.
   nonisolated func end() {
     isRunning.withLock { $0 = false }
     continuation.finish()
   }
 }
 
-/// The app's disk: it outlives the app's processes.
+/// The app's disk. A disk outlives the app's processes.
 final class AppDisk: Sendable {
   private let records = Mutex<[[UInt8]: [UInt8]]>([:])
 
-  /// The disk as a process of the app sees it.
+  /// A store on this disk for one process of the app.
   func store() -> sending any AgentStore { Store(disk: self) }
 
   private final class Store: AgentStore {

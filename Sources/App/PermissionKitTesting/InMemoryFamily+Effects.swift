@@ -3,7 +3,7 @@ import FamilyModel
 import FamilyTrust
 
 extension InMemoryFamily {
-  /// Carries out what waits, and what comes of it.
+  /// Carries out the queued effects and the effects that follow from them.
   mutating func drain() {
     while !queue.isEmpty {
       let (device, effect) = queue.removeFirst()
@@ -13,20 +13,20 @@ extension InMemoryFamily {
 
   private mutating func carryOut(_ effect: DeviceEffect, of device: DeviceID) {
     switch effect {
-    case .persist(let changes): if device == Self.childDevice { keep(changes) }
+    case .persist(let changes): if device == Self.childDevice { persist(changes) }
     case .send(let id, let body): request(of: device, id, body)
-    case .wantsToAsk(let id):
-      queue += child.step(.mayAsk(id), now: now).map { (Self.childDevice, $0) }
+    case .requestAdmission(let id):
+      queue += child.step(.admitted(id), now: now).map { (Self.childDevice, $0) }
     case .listen: break
-    case .app(_, let reply): process?.give(.reply(reply))
+    case .app(_, let reply): process?.deliver(.reply(reply))
     case .launch:
       launches += 1
       if isLaunchable {
-        launchesToDo += 1
+        pendingLaunches += 1
       } else {
         queue += child.step(.appGone(app, exited: true), now: now).map { (Self.childDevice, $0) }
       }
-    case .terminate: terminated = true
+    case .terminate: isTerminated = true
     case .prompt(let number, let prompt):
       if case .ageRange = prompt { agePrompts += 1 }
       queue += child.step(.answered(prompt: number, answer(prompt)), now: now)
@@ -37,12 +37,12 @@ extension InMemoryFamily {
         ? Self.passcodeKeys(typed).sign(bytes) : nil
       queue += child.step(.passcodeChecked(prompt: prompt, proof: proof), now: now)
         .map { (Self.childDevice, $0) }
-    case .bubble(let bubble): plan(bubble, on: device)
+    case .bubble(let bubble): planAnswer(to: bubble, on: device)
     case .notify(let notice): if device == Self.childDevice { notices.append(notice) }
     }
   }
 
-  private mutating func keep(_ changes: [RecordChange]) {
+  private mutating func persist(_ changes: [RecordChange]) {
     for change in changes {
       switch change {
       case .put(let record): disk[record.key] = record
@@ -51,7 +51,7 @@ extension InMemoryFamily {
     }
   }
 
-  /// A passcode without scrypt: its key is made of what is typed, at no cost.
+  /// A passcode without scrypt: the key is the typed text, padded with zeros.
   static func passcode(_ typed: String) -> Passcode {
     Passcode(
       salt: Array(repeating: 0, count: 16), logCost: 4,
@@ -90,18 +90,18 @@ extension InMemoryFamily {
     }
   }
 
-  private mutating func plan(_ bubble: Bubble, on device: DeviceID) {
+  private mutating func planAnswer(to bubble: Bubble, on device: DeviceID) {
     guard case .guardian(let answer, let delay) = plans[device],
       let choice = answer.choice(in: bubble.question)
     else { return }
-    later.append((now + delay, device, .answer(bubble.question.id, choice: choice)))
-    if delay == 0 { doWhatIsDue() }
+    plannedAnswers.append((now + delay, device, .answer(bubble.question.id, choice: choice)))
+    if delay == 0 { giveDueAnswers() }
   }
 
-  /// Has the guardians do what is due now.
-  mutating func doWhatIsDue() {
-    let ready = later.filter { $0.at <= now }
-    later.removeAll { $0.at <= now }
+  /// Has the guardians give the planned answers that are due.
+  mutating func giveDueAnswers() {
+    let ready = plannedAnswers.filter { $0.at <= now }
+    plannedAnswers.removeAll { $0.at <= now }
     for (_, device, input) in ready {
       queue += (guardians[device]?.step(input, now: now) ?? []).map { (device, $0) }
     }
@@ -143,7 +143,7 @@ extension InMemoryFamily {
   }
 
   private mutating func deliver(_ delivery: Delivery, to device: DeviceID) {
-    guard !away.contains(device) else { return }
+    guard !offline.contains(device) else { return }
     if device == Self.childDevice {
       let input: ChildMachine.Input =
         switch delivery {

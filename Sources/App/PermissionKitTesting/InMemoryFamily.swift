@@ -2,11 +2,12 @@ import FamilyCore
 import FamilyModel
 import FamilyTrust
 
-/// A family without processes: the relay, the child's device, the guardians' devices. The machines are those
-/// of production; between them, effects are carried out at once and in order, and time stands still until
-/// somebody moves it.
+/// A family in one value: the relay's machine, the child's device and the guardians' devices.
+///
+/// The machines are those of production. Effects are carried out at once and in order. Time stands
+/// still until the test moves the clock.
 struct InMemoryFamily {
-  /// What a person does by itself when asked.
+  /// The planned answer of a person to a prompt or a bubble.
   enum Plan: Sendable {
     case guardian(TestGuardian.Answer, delay: Int64)
     case child(TestChild.Answer)
@@ -28,25 +29,27 @@ struct InMemoryFamily {
   var child: ChildMachine
   var guardians: [DeviceID: GuardianMachine] = [:]
   var plans: [DeviceID: Plan] = [:]
-  /// How often an app's wish for the age range was shown.
+  /// The number of age prompts shown so far.
   var agePrompts = 0
-  /// What the person does when an app wants the age range.
+  /// The person's answer to an age prompt.
   var agePlan = PromptAnswer.share
-  /// What guardians will do, and when.
-  var later: [(at: Instant, DeviceID, GuardianMachine.Input)] = []
-  /// Devices that the network does not reach.
-  var away: Set<DeviceID> = []
+  /// The answers that guardians will give, with their times.
+  var plannedAnswers: [(at: Instant, DeviceID, GuardianMachine.Input)] = []
+  /// The devices without a network connection.
+  var offline: Set<DeviceID> = []
   var disk: [RecordKey: DeviceRecord] = [:]
   var ids = IDSource(seed: 1)
 
-  /// The app that runs.
+  /// The running process of the app.
   var process: AppProcess?
   /// Whether the app can be launched in the background; otherwise each launch fails at once.
   var isLaunchable = false
-  /// Lives of the app that the device began, and how many of them nobody has begun yet.
+  /// The number of launches by the device so far.
   var launches = 0
-  var launchesToDo = 0
-  var terminated = false
+  /// The launches that the test kit has yet to carry out.
+  var pendingLaunches = 0
+  /// Whether the device has terminated the app since the last `TestFamily.perform`.
+  var isTerminated = false
   var notices: [Notice] = []
   var queue: [(DeviceID, DeviceEffect)] = []
 
@@ -77,7 +80,7 @@ struct InMemoryFamily {
       people.isInFamily, app, manifest, childSecurity, [], self.ids.next())
     guard people.isInFamily else { return }
     relay.load(Self.family, events: [], cursors: [], now: now)
-    found(roster)
+    enroll(roster)
     for device in roster.devices.dropFirst() {
       guardians[device.id] = GuardianMachine(
         DeviceAddress(family: Self.family, device: device.id), of: device.person,
@@ -91,7 +94,7 @@ struct InMemoryFamily {
     Security(KeyVault(keys[id]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
   }
 
-  /// Whom the child's apps trust.
+  /// The trust anchor of the child's apps.
   var appSecurity: AppSecurity {
     guard relay.holds(Self.family) else {
       return AppSecurity(family: FamilyID(0), child: Self.childID, organizerKey: [])
@@ -116,12 +119,12 @@ struct InMemoryFamily {
       ids: IDSource(seed: seed))
   }
 
-  /// Kills the child's device and starts it from what is durable.
+  /// Kills the child's device and restores its machine from the durable records.
   mutating func restartChild(isInFamily: Bool) {
     child = Self.childMachine(
       isInFamily, app, manifest, security(Self.childDevice),
       disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
-    if isInFamily, !away.contains(Self.childDevice) { step(.connected) }
+    if isInFamily, !offline.contains(Self.childDevice) { step(.connected) }
   }
 
   // MARK: inputs
@@ -136,8 +139,9 @@ struct InMemoryFamily {
     drain()
   }
 
-  /// The administrator brings in the family, which the organizer's device has signed.
-  private mutating func found(_ roster: Roster) {
+  /// Enrolls the family at the relay, as the administrator, with a roster that the organizer
+  /// signed.
+  private mutating func enroll(_ roster: Roster) {
     var organizer = GuardianMachine(
       DeviceAddress(family: Self.family, device: Self.organizerDevice), of: PersonID(2),
       security: security(Self.organizerDevice), ids: IDSource(seed: ids.next()))
@@ -151,14 +155,14 @@ struct InMemoryFamily {
   }
 
   mutating func request(of device: DeviceID, _ id: UInt64, _ request: Request) {
-    guard !away.contains(device) else { return }
+    guard !offline.contains(device) else { return }
     relayStep(
       .request(
         DeviceAddress(family: Self.family, device: device), key: Self.key(device),
         administrator: false, id: id, request))
   }
 
-  /// Sets the account, the limits and the guardians' answers as the case says.
+  /// Sets the account, the limits and the guardians' answers of a sandbox case.
   mutating func set(_ sandbox: SandboxCase) {
     let account = sandbox.account(Account.Day(utc: now))
     guard relay.holds(Self.family) else { return step(.setOwnAccount(account)) }
@@ -177,16 +181,18 @@ struct InMemoryFamily {
     }
   }
 
-  /// Lets time pass, with all timers and all that people will do; stops early where the app is launched or
-  /// ended, which is not the home's to do.
+  /// Advances the clock to `end`, with all timers and planned answers on the way.
+  ///
+  /// Stops early at a launch or an end of the app, because `TestFamily` carries those out.
   mutating func advance(to end: Instant) {
-    while launchesToDo == 0, !terminated {
+    while pendingLaunches == 0, !isTerminated {
       let deadlines =
-        [relay.deadline, child.deadline, later.map(\.at).min()] + guardians.values.map(\.deadline)
+        [relay.deadline, child.deadline, plannedAnswers.map(\.at).min()]
+        + guardians.values.map(\.deadline)
       guard let next = deadlines.compactMap({ $0 }).min(), next <= end else {
         return now = max(now, end)
       }
-      // What is due for long must not hold up what comes.
+      // The clock moves at least 1 ms per round, so that an overdue deadline cannot stop time.
       now = max(now + 1, next)
       if let due = relay.deadline, due <= now { relayStep(.timer) }
       drain()
@@ -194,7 +200,7 @@ struct InMemoryFamily {
       for device in guardians.keys.sorted() {
         if let due = guardians[device]!.deadline, due <= now { act(device, .timer) }
       }
-      doWhatIsDue()
+      giveDueAnswers()
       drain()
     }
   }

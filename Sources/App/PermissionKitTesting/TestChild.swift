@@ -2,9 +2,9 @@ import FamilyCore
 public import FamilyModel
 public import Foundation
 
-/// The child of a ``TestFamily``, who sits before the device that runs the app.
+/// The child of a ``TestFamily``, who uses the device with the app.
 public struct TestChild: Sendable {
-  /// What the child does when the device asks.
+  /// The child's answer to the prompts of a question.
   public struct Answer: Sendable {
     enum Kind: Sendable {
       case ask(names: [NameParts?])
@@ -14,9 +14,12 @@ public struct TestChild: Sendable {
     }
     let kind: Kind
 
-    /// Asks by message: what every child does, unless the test says otherwise.
+    /// Asks by message. This is the default.
     public static let askByMessage = Answer(kind: .ask(names: []))
-    /// Asks by message, with these names on the compose sheet; one per person, `nil` leaves the app's (A2).
+    /// Asks by message, with names that the child types on the compose sheet.
+    ///
+    /// - Parameter names: One name per person of the topic, in order; `nil` keeps the app's name.
+    ///   Given, middle and family name and nickname count.
     public static func askByMessage(names: [PersonNameComponents?]) -> Answer {
       Answer(
         kind: .ask(
@@ -31,35 +34,42 @@ public struct TestChild: Sendable {
             }
           }))
     }
-    /// A guardian is there and types this passcode, once (A4); `choice`: the id of one of the question's
-    /// choices, or the first one that approves.
+    /// Chooses “Approve in Person”, whereupon a guardian types the passcode, once.
+    ///
+    /// A wrong passcode cancels the prompt. Precondition: ``TestGuardian/setPasscode(_:)`` set one.
+    ///
+    /// - Parameters:
+    ///   - passcode: The typed text.
+    ///   - choice: The id of one of the question's choices; `nil`: the first choice that approves.
     public static func approveInPerson(passcode: String, choice: String? = nil) -> Answer {
       Answer(kind: .inPerson(passcode: passcode, choice: choice))
     }
-    /// Cancels (A5).
+    /// Cancels every prompt.
     public static let cancel = Answer(kind: .cancel)
-    /// Asks by message, and reminds the guardians where they are asked already (A6).
+    /// Asks by message, and sends a reminder where a question about the same people is open.
+    ///
+    /// The relay accepts one reminder per question and quarter of an hour.
     public static let remind = Answer(kind: .remind)
   }
 
   let family: TestFamily
 
-  /// From now on the child does this whenever the device asks.
+  /// Sets the child's answer to all later prompts of questions.
   public func will(_ answer: Answer) {
     family.perform { $0.plans[InMemoryFamily.childDevice] = .child(answer) }
   }
 
-  /// What the person does when an app wants the age range.
+  /// The person's answer to an age prompt.
   public enum AgeAnswer: Sendable {
-    /// Shares it: what everybody does, unless the test says otherwise.
+    /// Shares the range. This is the default.
     case share
-    /// Does not.
+    /// Declines for a year.
     case dontShare
-    /// Leaves the prompt without an answer.
+    /// Dismisses the prompt: this request is declined, and the next one prompts again.
     case leaveIt
   }
 
-  /// From now on the person does this when an app wants the age range (D6).
+  /// Sets the person's answer to all later age prompts.
   public func will(_ answer: AgeAnswer) {
     family.perform {
       $0.agePlan =
@@ -71,61 +81,65 @@ public struct TestChild: Sendable {
     }
   }
 
-  /// Changes the setting on the child's device; a child needs a guardian who types the passcode (D7): see
-  /// ``Answer/approveInPerson(passcode:choice:)``.
+  /// Changes the age sharing setting on this device.
+  ///
+  /// For a child, a guardian must type the passcode: set
+  /// ``Answer/approveInPerson(passcode:choice:)`` before. Otherwise the setting stays as it was.
   public func setAgeSharing(_ sharing: AgeSharing) async {
-    family.perform { home in
-      var settings = home.child.age.settings
+    family.perform { family in
+      var settings = family.child.age.settings
       settings.sharing = sharing
-      home.step(.setAge(settings))
+      family.step(.setAge(settings))
     }
     await family.settle()
   }
 
-  /// Has forgotten what the app was told: the next request gives the present range (D9).
+  /// Deletes the stored age answers to the app, so that the next request yields the present range.
   public func shareAgeAgain() async {
     family.perform { $0.step(.shareAgain($0.app)) }
     await family.settle()
   }
 
-  /// How often the person was asked whether to share the age range.
+  /// The number of age prompts that the device has shown.
   public var agePrompts: Int { family.perform(\.agePrompts) }
 
-  /// How many notifications there were of age ranges that were shared without a prompt (D6).
+  /// The number of notifications about age ranges shared without a prompt.
   public var ageNotifications: Int {
-    family.perform { home in
-      home.notices.count { if case .ageShared = $0 { true } else { false } }
+    family.perform { family in
+      family.notices.count { if case .ageShared = $0 { true } else { false } }
     }
   }
 
-  /// Takes back all questions that are open (R8).
+  /// Cancels all open questions. No response follows.
   public func cancelQuestions() async {
-    family.perform { home in
-      let open = home.child.conversation?.inOrder.filter { $0.isOpen(home.now) } ?? []
-      for state in open { home.step(.cancel(state.header.id)) }
+    family.perform { family in
+      let open = family.child.conversation?.inOrder.filter { $0.isOpen(family.now) } ?? []
+      for state in open { family.step(.cancel(state.header.id)) }
     }
     await family.settle()
   }
 
-  /// The network reaches the child's device, or it does not: what is asked meanwhile is sent later.
+  /// Connects the child's device to the network or disconnects it.
+  ///
+  /// Questions of an offline device wait in its outbox.
   public func setOnline(_ isOnline: Bool) async {
-    family.perform { home in
-      guard home.away.contains(InMemoryFamily.childDevice) == isOnline else { return }
+    family.perform { family in
+      guard family.offline.contains(InMemoryFamily.childDevice) == isOnline else { return }
       if isOnline {
-        home.away.remove(InMemoryFamily.childDevice)
-        home.step(.connected)
+        family.offline.remove(InMemoryFamily.childDevice)
+        family.step(.connected)
       } else {
-        home.away.insert(InMemoryFamily.childDevice)
-        home.step(.disconnected)
+        family.offline.insert(InMemoryFamily.childDevice)
+        family.step(.disconnected)
       }
     }
     await family.settle()
   }
 
-  /// How many notifications of decisions the child got (R5).
+  /// The number of notifications about decisions that the child has received.
   public var notifications: Int {
-    family.perform { home in
-      home.notices.count { if case .decided = $0 { true } else { false } }
+    family.perform { family in
+      family.notices.count { if case .decided = $0 { true } else { false } }
     }
   }
 }

@@ -5,29 +5,32 @@ public import Foundation
 import PermissionKit
 import Synchronization
 
-/// A named case of an account: age, declaration, region, limits and consent.
+/// A named account for tests: age, declaration, region, limits and the guardians' answers.
 public typealias SandboxCase = FamilyModel.SandboxCase
 
-/// A family for the tests of an app: the child's device, the guardians and the relay, in the test's process.
+/// A family for an app's tests: the child's device, the guardians and the relay in the test's
+/// process.
 ///
 /// ```swift
-/// @Test func theChatOpens() async throws {
+/// @Test func approvalOpensTheChat() async throws {
 ///   let family = TestFamily(child: "Emily", guardians: ["Rosa", "Alex"])
 ///   family.guardian("Rosa").will(.approve)
 ///   try await family.app {
 ///     try await chat.askToChat()                   // the app's own code
-///     for await _ in CommunicationLimits.current.updates { break }
+///     var updates = CommunicationLimits.current.updates.makeAsyncIterator()
+///     let response = try await updates.next()
+///     #expect(response?.choice == .approve)
 ///     #expect(await chat.isOpen)
 ///   }
 /// }
 /// ```
 ///
-/// Within ``app(_:)`` the app's calls to `CommunicationLimits.current` and `AskCenter.shared` reach this
-/// family; tests with families of their own may run at the same time. (Not in `Task.detached`, which
-/// inherits nothing.) The machines are those of the real relay and devices; nothing waits, and time
-/// moves only when the test moves it.
+/// Inside ``app(isolation:_:)`` the calls to `CommunicationLimits.current`, `AskCenter.shared` and
+/// `AgeRangeService.shared` reach this family, also from child tasks. `Task.detached` inherits no
+/// family. Tests with separate families may run in parallel. The machines are those of the real
+/// relay and devices. Nothing sleeps: time moves only when the test moves the clock.
 public final class TestFamily: Sendable {
-  /// Who is in the family.
+  /// The members of the family and the app's manifest.
   struct People: Sendable {
     var child: String
     var guardians: [String]
@@ -39,31 +42,31 @@ public final class TestFamily: Sendable {
   private let people: People
   private let app: AppID
   private let disk = AppDisk()
-  private let home: Mutex<InMemoryFamily>
-  /// A life of the app.
-  private struct Life {
+  private let family: Mutex<InMemoryFamily>
+  /// The running process of the app, if any.
+  private struct RunningApp {
     var process: AppProcess?
     var session: AppSession?
     var isBackground = false
-    /// Launched, but not running yet.
+    /// Whether a launch is under way and the process does not run yet.
     var isStarting = false
   }
 
-  /// How long a launched app may take over a response, in real time, until it counts as settled.
+  /// The real time that ``settle()`` waits for a launched app to handle its responses.
   private static let patience = Duration.seconds(10)
 
-  private let running = Mutex(Life())
+  private let running = Mutex(RunningApp())
   private let background = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-  /// A family with one child, whose device runs the app.
+  /// Creates a family with one child, whose device runs the app.
   ///
-  /// - Parameters:
-  ///   - child: The child's name.
-  ///   - guardians: The guardians' names, the organizer first; at least one.
-  ///   - app: The app's bundle identifier.
-  ///   - isInFamily: Whether the person is in a family group; when not, nobody is asked (F7, Q8).
-  ///   - isChild: Whether the person with the app is a child; an adult may not ask (Q9).
-  ///   - declaresAgeRange: Whether the app's manifest declares that it asks for age ranges (D14).
+  /// - Parameter child: The child's name.
+  /// - Parameter guardians: The guardians' names, the organizer first. Precondition: at least one.
+  /// - Parameter app: The app's bundle identifier.
+  /// - Parameter isInFamily: Whether the person has a family. Without one, the default choice is
+  ///   the response.
+  /// - Parameter isChild: Whether the app's user is a child. An adult's question is refused.
+  /// - Parameter declaresAgeRange: Whether the app's manifest has `usesDeclaredAgeRange`.
   public init(
     child: String = "Emily", guardians: [String] = ["Rosa"], app: String = "example.app",
     isInFamily: Bool = true, isChild: Bool = true, declaresAgeRange: Bool = true
@@ -74,15 +77,15 @@ public final class TestFamily: Sendable {
       declaresAgeRange: declaresAgeRange)
     self.app = AppID(app)
     let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-    home = Mutex(InMemoryFamily(people, app: self.app, now: now))
+    family = Mutex(InMemoryFamily(people, app: self.app, now: now))
   }
 
   // MARK: people
 
-  /// The child.
+  /// The person who uses the app: a child, unless `isChild` is `false`.
   public var child: TestChild { TestChild(family: self) }
 
-  /// The guardian of this name.
+  /// The guardian with this name. Precondition: the name is one of those given at creation.
   public func guardian(_ name: String) -> TestGuardian {
     guard let index = people.guardians.firstIndex(of: name) else {
       preconditionFailure("no guardian is called \(name)")
@@ -90,28 +93,33 @@ public final class TestFamily: Sendable {
     return TestGuardian(family: self, device: DeviceID(UInt32(index) + 2))
   }
 
-  /// The first guardian: the organizer.
+  /// The organizer, which is the first guardian.
   public var organizer: TestGuardian { guardian(people.guardians[0]) }
 
   // MARK: time
 
-  /// The family's time.
+  /// The family's clock. The clock starts at the time of creation and moves by ``advance(by:)``
+  /// alone.
   public var now: Date {
-    Date(timeIntervalSince1970: Double(home.withLock(\.now).milliseconds) / 1_000)
+    Date(timeIntervalSince1970: Double(family.withLock(\.now).milliseconds) / 1_000)
   }
 
-  /// Lets time pass: timers end, and people do what they will do.
+  /// Advances the clock: timers fire and planned answers are given, in order. Returns settled.
+  ///
+  /// - Parameter duration: The time to pass, rounded down to milliseconds.
   public func advance(by duration: Duration) async {
     let (seconds, attoseconds) = duration.components
     let end =
-      home.withLock(\.now) + (seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+      family.withLock(\.now) + (seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     repeat {
       perform { $0.advance(to: end) }
       await settle()
-    } while home.withLock(\.now) < end
+    } while family.withLock(\.now) < end
   }
 
-  /// Moves the clock, over any time, at once: who waits for a year need not wait for its timers.
+  /// Sets the clock forward without firing the timers on the way. Cheap for months and years.
+  ///
+  /// Timers that became due fire once, afterwards.
   public func jump(by duration: Duration) async {
     let (seconds, attoseconds) = duration.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
@@ -119,7 +127,7 @@ public final class TestFamily: Sendable {
     await advance(by: .milliseconds(1))
   }
 
-  /// Sets the account to a named case, and what the guardians answer: then both frameworks answer so.
+  /// Sets the person's account, the limits and all guardians' answers to a named case.
   public func sandbox(_ sandbox: SandboxCase) async {
     perform { $0.set(sandbox) }
     await settle()
@@ -127,9 +135,13 @@ public final class TestFamily: Sendable {
 
   // MARK: the app
 
-  /// Runs the app's code as a process of the app on the child's device, until it returns or throws.
+  /// Runs the app's code as one process of the app on the child's device.
   ///
-  /// What the app had not handled by then it gets again in its next life.
+  /// The process ends when `body` returns or throws. The next process receives the unhandled
+  /// responses again. Precondition: no other process of the app runs.
+  ///
+  /// - Parameter body: The app's code. Child tasks inherit the family, `Task.detached` does not.
+  /// - Throws: The error of `body`.
   @discardableResult
   public func app<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
@@ -138,57 +150,68 @@ public final class TestFamily: Sendable {
     defer { end(process) }
     let running = Task { await session.run() }
     defer { running.cancel() }
-    while process.count > session.eventsTaken { await Task.yield() }
+    while process.count > session.eventsProcessed { await Task.yield() }
     return try await AppSession.$override.withValue(session, operation: body)
   }
 
-  /// What the app does when the device launches it in the background (R6).
+  /// Sets the app's code for background launches.
   ///
-  /// Without it a launch fails at once, and the device tries again later. The app's life ends when the
-  /// body returns or throws.
+  /// Without a body every launch fails at once, and the device retries with growing delays. The
+  /// process ends when the body returns or throws, or after 30 seconds of the family's clock.
+  ///
+  /// A body that breaks out of its loop leaves its last response unhandled, and the device launches
+  /// the app again. Let the loop run: the device ends the process.
   public func whenLaunched(_ body: @escaping @Sendable () async throws -> Void) {
     background.withLock { $0 = body }
-    home.withLock { $0.isLaunchable = true }
+    family.withLock { $0.isLaunchable = true }
   }
 
-  /// How often the device has launched the app in the background.
-  public var launches: Int { home.withLock(\.launches) }
+  /// The number of background launches so far, failed ones included.
+  public var launches: Int { family.withLock(\.launches) }
 
-  /// Whether the app listens to responses, and is launched for them from then on (R7).
+  /// Whether the app has iterated `updates` or `responses(for:)`, which registers it for launches.
+  ///
+  /// A test that starts a loop in a task waits for it with
+  /// `while !family.isListening { await Task.yield() }`.
   public var isListening: Bool {
-    home.withLock { home in
-      home.disk.values.contains {
+    family.withLock { family in
+      family.disk.values.contains {
         if case .app(_, let standing) = $0 { standing.registered } else { false }
       }
     }
   }
 
-  /// Kills the app that runs now, as `kill -9` does: nothing that it says from here on is heard.
+  /// Kills the running app, as `kill -9` does. The device drops its later requests.
   public func crashApp() {
     if let process = running.withLock(\.process) { end(process) }
   }
 
-  /// Kills the child's device and starts it again; the app stays and connects anew.
+  /// Kills the child's device and starts it again. The app keeps running and reconnects.
   public func restartDevice() async {
-    perform { home in
-      home.process?.give(.disconnected)
-      home.restartChild(isInFamily: people.isInFamily)
-      home.process?.give(.connected)
+    perform { family in
+      family.process?.deliver(.disconnected)
+      family.restartChild(isInFamily: people.isInFamily)
+      family.process?.deliver(.connected)
     }
     await settle()
   }
 
-  /// Returns when the app has taken in everything that the device has for it, and, launched in the
-  /// background, has handled it (or taken ten seconds of the real clock over it).
+  /// Waits until the app has received everything that the device sent.
   ///
-  /// For expectations that something did *not* happen; who waits for a response needs it not.
+  /// For a background launch, the method also waits until the app has handled its responses, for at
+  /// most ten seconds of real time. The method does not wait for a loop of an app in the
+  /// foreground.
+  ///
+  /// Call this method before an expectation that something did *not* happen. A test that waits for
+  /// a response does not need it.
   public func settle() async {
     let end = ContinuousClock.now + Self.patience
     while true {
-      let life = running.withLock { $0 }
+      let app = running.withLock { $0 }
       let isHandling =
-        life.isBackground && !(life.session?.isIdle ?? true) && ContinuousClock.now < end
-      if !life.isStarting, !isHandling, life.process?.count ?? 0 <= life.session?.eventsTaken ?? 0 {
+        app.isBackground && !(app.session?.isIdle ?? true) && ContinuousClock.now < end
+      if !app.isStarting, !isHandling, app.process?.count ?? 0 <= app.session?.eventsProcessed ?? 0
+      {
         return
       }
       await Task.yield()
@@ -201,9 +224,9 @@ public final class TestFamily: Sendable {
       self.perform { $0.step(.app(self.app, request)) }
     }
     let session = try AppSession(
-      app, home.withLock(\.appSecurity), process, disk.store()
+      app, family.withLock(\.appSecurity), process, disk.store()
     ) { [weak self] in
-      self?.home.withLock(\.now) ?? Instant(milliseconds: 0)
+      self?.family.withLock(\.now) ?? Instant(milliseconds: 0)
     }
     running.withLock { running in
       precondition(running.process == nil, "the app runs already")
@@ -212,7 +235,7 @@ public final class TestFamily: Sendable {
       running.isBackground = running.isStarting
       running.isStarting = false
     }
-    home.withLock { $0.process = process }
+    family.withLock { $0.process = process }
     return (process, session)
   }
 
@@ -220,31 +243,31 @@ public final class TestFamily: Sendable {
     process.end()
     let wasRunning = running.withLock { running in
       guard running.process === process else { return false }
-      running = Life()
+      running = RunningApp()
       return true
     }
     guard wasRunning else { return }
-    perform { home in
-      home.process = nil
-      home.step(.appGone(self.app, exited: true))
+    perform { family in
+      family.process = nil
+      family.step(.appGone(self.app, exited: true))
     }
   }
 
-  // MARK: within
+  // MARK: the family's state
 
-  /// Changes the family, and begins the lives of the app that come of it.
+  /// Changes the family, then carries out the launches and the end of the app that follow.
   @discardableResult
   func perform<R: Sendable>(_ body: (inout InMemoryFamily) -> R) -> R {
-    let (result, toDo, toEnd) = home.withLock { home in
-      let result = body(&home)
+    let (result, launches, terminated) = family.withLock { family in
+      let result = body(&family)
       defer {
-        home.launchesToDo = 0
-        home.terminated = false
+        family.pendingLaunches = 0
+        family.isTerminated = false
       }
-      return (result, home.launchesToDo, home.terminated ? home.process : nil)
+      return (result, family.pendingLaunches, family.isTerminated ? family.process : nil)
     }
-    if let toEnd { end(toEnd) }
-    for _ in 0..<toDo { launch() }
+    if let terminated { end(terminated) }
+    for _ in 0..<launches { launch() }
     return result
   }
 
@@ -255,7 +278,7 @@ public final class TestFamily: Sendable {
       running.isStarting = true
       return true
     }
-    // Nothing to launch, or it runs already: the device tries again later.
+    // No launch code, or the app runs already: the launch fails, and the device retries.
     guard isFree, let body else { return perform { $0.step(.appGone(self.app, exited: true)) } }
     Task {
       try? await app {

@@ -4,17 +4,17 @@ public import PermissionKit
 
 /// A guardian of a ``TestFamily``.
 public struct TestGuardian: Sendable {
-  /// How a guardian answers.
+  /// A guardian's answer to a question.
   public struct Answer: Sendable {
     enum Kind: Sendable { case approve, decline, choose(String), never }
     let kind: Kind
-    /// With the first choice that approves.
+    /// Chooses the first choice that approves.
     public static let approve = Answer(kind: .approve)
-    /// With the first choice that declines.
+    /// Chooses the first choice that declines.
     public static let decline = Answer(kind: .decline)
-    /// With the choice of this id; a question without it stays open.
+    /// Chooses the choice with this id. A question without such a choice stays open.
     public static func choose(_ id: String) -> Answer { Answer(kind: .choose(id)) }
-    /// Not at all: what every guardian does, unless the test says otherwise.
+    /// Leaves the question open. This is the default.
     public static let never = Answer(kind: .never)
 
     func choice(in question: Question) -> String? {
@@ -30,23 +30,29 @@ public struct TestGuardian: Sendable {
   let family: TestFamily
   let device: DeviceID
 
-  /// From now on the guardian answers every question like this, `delay` after it came.
+  /// Sets the guardian's answer to all later questions.
+  ///
+  /// - Parameters:
+  ///   - answer: The answer. Open questions keep the plan that they arrived with: see
+  ///     ``answer(_:)``.
+  ///   - delay: The time between a question's arrival and its answer. A positive delay ends only
+  ///     when the test calls ``TestFamily/advance(by:)``.
   public func will(_ answer: Answer, after delay: Duration = .zero) {
     let (seconds, attoseconds) = delay.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     family.perform { $0.plans[device] = .guardian(answer, delay: milliseconds) }
   }
 
-  /// Answers the questions that are open now.
+  /// Answers the open questions now.
   ///
-  /// - Returns: how many.
+  /// - Returns: The number of open questions, including those that the answer leaves open.
   @discardableResult
   public func answer(_ answer: Answer) async -> Int {
-    let count = family.perform { home in
-      let open = home.guardians[device]?.open(now: home.now) ?? []
+    let count = family.perform { family in
+      let open = family.guardians[device]?.open(now: family.now) ?? []
       for bubble in open {
         guard let choice = answer.choice(in: bubble.question) else { continue }
-        home.act(device, .answer(bubble.question.id, choice: choice))
+        family.act(device, .answer(bubble.question.id, choice: choice))
       }
       return open.count
     }
@@ -54,58 +60,61 @@ public struct TestGuardian: Sendable {
     return count
   }
 
-  /// The questions that wait for an answer, as the guardian reads them: whom the child wants to talk to.
+  /// The handles of each open question, in the order of the questions.
   public var openQuestions: [[CommunicationHandle]] {
-    family.perform { home in
-      (home.guardians[device]?.open(now: home.now) ?? []).map { bubble in
+    family.perform { family in
+      (family.guardians[device]?.open(now: family.now) ?? []).map { bubble in
         bubble.question.topic.handles.map { CommunicationHandle($0) }
       }
     }
   }
 
-  /// Takes an approval back, or a contact off the list (R9): the app forgets the handle.
+  /// Withdraws the approval of a handle in every app. The handle is no longer known.
   public func withdraw(_ handle: CommunicationHandle) async {
     await act(.withdraw(child: InMemoryFamily.childID, .handle(handle.model, in: nil)))
   }
 
-  /// Takes back that the child goes on using the app (R9).
+  /// Withdraws the consent to the app.
   public func withdrawConsent() async {
     let app = family.perform(\.app)
     await act(.withdraw(child: InMemoryFamily.childID, .consent(app)))
   }
 
-  /// Puts a handle on the child's list of known contacts, or takes it off (K1).
+  /// Adds a handle to the child's contacts, or removes it. A contact is known in every app.
   public func setContact(_ handle: CommunicationHandle, known: Bool = true) async {
     await act(.changeContact(child: InMemoryFamily.childID, handle.model, known: known))
   }
 
-  /// Turns the child's communication limits on or off (F6).
+  /// Turns the child's communication limits on or off. Default: on.
   public func setLimits(on: Bool) async {
     await act(.setLimits(child: InMemoryFamily.childID, on: on))
   }
 
-  /// Chooses whether the child's age range is shared with apps (D6, D7).
+  /// Sets the child's age sharing: always, ask first (the default) or never.
   public func setAgeSharing(_ sharing: AgeSharing) async {
     await changeAge { $0.sharing = sharing }
   }
 
-  /// Chooses the highest rating of an app that the child may use; `nil`: all (D13).
+  /// Sets the highest app rating that the child may use; `nil` (the default): all ratings.
+  ///
+  /// The app of a ``TestFamily`` has no rating and counts as 18+. Below that ceiling, every call of
+  /// the app fails.
   public func setCeiling(_ ceiling: AgeRating?) async { await changeAge { $0.ceiling = ceiling } }
 
   private func changeAge(_ change: @Sendable (inout AgeSettings) -> Void) async {
-    var settings = family.perform { home in
-      home.guardians[device]?.link.age(of: InMemoryFamily.childID).settings ?? AgeSettings()
+    var settings = family.perform { family in
+      family.guardians[device]?.link.age(of: InMemoryFamily.childID).settings ?? AgeSettings()
     }
     change(&settings)
     await act(.setAge(InMemoryFamily.childID, settings))
   }
 
-  /// Sets the family's Screen Time passcode (A4).
+  /// Sets the family's Screen Time passcode, of any length. Default: none.
   public func setPasscode(_ passcode: String) async {
     await act(.setPasscode(InMemoryFamily.passcode(passcode)))
   }
 
-  /// Writes a text message into the conversation (M1).
+  /// Posts a text message in the child's conversation.
   public func post(_ text: String) async { await act(.post(child: InMemoryFamily.childID, text)) }
 
   private func act(_ input: GuardianMachine.Input) async {
