@@ -15,10 +15,10 @@ import Testing
       let id = try home.ask(Handle("dragonslayer42", .custom), given: "Ada")
       let phone = try home.ask(Handle("+1 (555) 010-0199", .phoneNumber))
       try await home.mustFail(
-        "answer", id, "maybe", "--as", rosa, saying: ["no choice maybe", "approve, decline"])
+        "answer", id, "maybe", "--as", rosa, saying: ["no choice 'maybe'", "approve, decline"])
       try await home.mustFail(
         "answer", "zzz", "approve", "--as", rosa,
-        saying: ["no question zzz", String(id.prefix(8)), String(phone.prefix(8))])
+        saying: ["No question begins with 'zzz'", String(id.prefix(8)), String(phone.prefix(8))])
       let said = try await home.must("answer", id.lowercased(), "approve", "--as", rosa)
       #expect(said.output.contains("Answered “Approve”") && said.output.contains("Ada"))
       try await home.mustFail(
@@ -57,7 +57,7 @@ import Testing
       let rosa = home.file("Rosa")
       try await home.mustFail("answer", expired, "approve", "--as", rosa, saying: ["problem 402"])
       try await home.mustFail(
-        "answer", cancelled, "approve", "--as", rosa, saying: ["problem 403", "Emily took"])
+        "answer", cancelled, "approve", "--as", rosa, saying: ["problem 403", "Emily cancelled"])
     }
   }
 
@@ -68,7 +68,7 @@ import Testing
       let off = try await home.must("limits", "off", "--as", rosa)
       #expect(off.output == "Emily's communication limits are off.\n")
       let again = try await home.must("limits", "off", "--child", "Emily", "--as", rosa)
-      #expect(again.output.contains("off already"))
+      #expect(again.output.contains("already off"))
       let settings = try await home.must("settings", "--as", rosa, "--json").objects
       #expect(settings[0]["limits"] as? Bool == false)
       #expect(throws: Problem.limitsOff) { try home.ask(Handle("x", .custom)) }
@@ -89,10 +89,10 @@ import Testing
         try await home.must("known", "--as", rosa).words[1]
           == ["Emily", "ada@example.org", "email", "contact", "every", "app"])
       try await home.must("contact", "remove", "--kind", "email", "ada@example.org", "--as", rosa)
-      #expect(try await home.must("known", "--as", rosa).output == "Nobody is known yet.\n")
+      #expect(try await home.must("known", "--as", rosa).output == "No handle is known yet.\n")
       try await home.mustFail(
         "contact", "remove", "--kind", "phone", "+33", "--as", rosa,
-        saying: ["not on Emily's list", "Nobody is known"])
+        saying: ["not on Emily's list", "No handle is known"])
       try await home.mustFail(
         "contact", "add", "--kind", "fax", "1", "--as", rosa, saying: ["phone", "email", "custom"])
       try await home.mustFail(
@@ -103,7 +103,7 @@ import Testing
       try await home.must("answer", id, "approve", "--as", rosa)
       try await home.mustFail(
         "withdraw", "--kind", "custom", "tomas", "--app", "other.app", "--as", rosa,
-        saying: ["not known for Emily in other.app", "Known are: tomas"])
+        saying: ["not known for Emily in other.app", "Known handles: tomas"])
       try await home.mustFail(
         "contact", "remove", "--kind", "custom", "tomas", "--as", rosa,
         saying: ["relayctl withdraw"])
@@ -113,7 +113,7 @@ import Testing
       try await home.must("withdraw", "--consent", "example.landmarks", "--as", rosa)
       let last = try await home.must("history", "--limit", "2", "--as", rosa)
       #expect(last.output.contains("withdrew: tomas in example.landmarks"))
-      #expect(last.output.contains("withdrew the consent to example.landmarks"))
+      #expect(last.output.contains("withdrew consent for example.landmarks"))
       for wrong in [
         ["--kind", "phone"], ["tomas"], [], ["--kind", "phone", "1", "--consent", "a"],
       ] {
@@ -133,7 +133,7 @@ import Testing
       let said = try await home.must("add-child", "Luca", "--as", rosa)
       #expect(said.output.contains(#"{id: 4, name: "Luca", role: child}"#))
       try await home.mustFail(
-        "add-child", "Luca", "--as", rosa, saying: ["Luca in the family already"])
+        "add-child", "Luca", "--as", rosa, saying: ["already has a member named 'Luca'"])
       try await home.must(
         "birthdate", "2016-02-29", "--child", "Luca", "--region", "FR", "--as", rosa)
       var luca = try await home.must("settings", "--as", rosa, "--json").objects[1]

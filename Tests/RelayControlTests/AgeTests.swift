@@ -18,9 +18,12 @@ import Testing
       settings = try await home.must("settings", "--as", rosa, "--json").objects
       #expect(settings[0]["ceiling"] is NSNull)
       try await home.mustFail("ceiling", "12", "--as", rosa, saying: ["13", "off"])
-      #expect(try await home.must("ages", "--as", rosa).output == "No app was told anything yet.\n")
+      #expect(
+        try await home.must("ages", "--as", rosa).output
+          == "No app has received an age answer yet.\n")
       try await home.mustFail(
-        "forget-age", "example.landmarks", "--as", rosa, saying: ["told nothing", "ages"])
+        "forget-age", "example.landmarks", "--as", rosa,
+        saying: ["'example.landmarks' has no answers", "relayctl ages"])
     }
   }
 
@@ -31,7 +34,7 @@ import Testing
       let teen = try await home.must("sandbox", "teen-14", "--as", rosa).output
       #expect(
         teen
-          == "Emily: requestAgeRange(13, 16, 18) → sharing 13…15, guardianDeclared, "
+          == "Emily: requestAgeRange(13, 16, 18) → sharing 13 to 15, guardianDeclared, "
           + "communicationLimits, if shared; required: nothing; PermissionKit → approval\n")
       let texan = try await home.must("sandbox", "teen-14-texas", "--as", rosa).output
       #expect(texan.contains("required: age range, parental consent, adult notification"))

@@ -86,17 +86,17 @@ import Testing
       try await home.must("add-member", "guardian", "Nora", "--as", home.file("Rosa"))
       let family = try await home.must("family", "--as", home.file("Rosa")).output
       let again = try await home.run(apply)
-      #expect(again.isSuccess && again.output.contains("not in the file, and stays: Nora."))
+      #expect(again.isSuccess && again.output.contains("kept, but not in the file: Nora."))
       #expect(try await home.must("family", "--as", home.file("Rosa")).output == family)
       let text = try String(contentsOf: file, encoding: .utf8)
       let rest = text.split(separator: "\n").filter { !$0.contains("Ines") }
       try rest.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
       #expect(
-        try await home.run(apply).output.contains("Family 4: not in the file, and stays: Ines."))
+        try await home.run(apply).output.contains("Family 4: kept, but not in the file: Ines."))
       #expect(try await members().contains("Ines"))
       let said = try await home.run(apply + ["--prune"])
       #expect(said.isSuccess)
-      #expect(said.output.contains("Family 4: not in the file, and out: Ines's device 4."))
+      #expect(said.output.contains("Family 4: removed, not in the file: Ines's device 4."))
       #expect(try await !members().contains("Ines"))
       #expect(try await !home.must("family", "--as", home.file("Rosa")).output.contains("Nora"))
     }
@@ -117,7 +117,7 @@ import Testing
         "families", "--directory", home.relayFolder, "--families", "9-1", saying: ["1-500"])
       try await home.mustFail(
         "families", "--directory", home.relayFolder, "--credentials", "/nowhere",
-        saying: ["no folder /nowhere"])
+        saying: ["Cannot read the folder '/nowhere'"])
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
       for secret in [secret, "1x3", "9753"] { #expect(!shown.contains(secret)) }
       let settings = try await home.must("settings", "--as", rosa, "--json").objects
       #expect(settings[0]["passcode"] as? Bool == true)
-      try await home.mustFail("passcode", "--as", rosa, saying: ["nothing came"])
+      try await home.mustFail("passcode", "--as", rosa, saying: ["no passcode"])
       // As an argument it is refused: others on the machine could read it there.
       try await home.mustFail("passcode", "2468", "--as", rosa, saying: ["Unexpected argument"])
     }
@@ -76,7 +76,7 @@ import Testing
     try await RelayControlFixture.with { home in
       let rosa = home.file("Rosa")
       let wrong = try await type(["2468", "8642"], home, rosa)
-      #expect(!wrong.isSuccess && wrong.screen.contains("not the same"))
+      #expect(!wrong.isSuccess && wrong.screen.contains("passcodes differ"))
       let stopped = try await type(["24\u{3}"], home, rosa)
       #expect(!stopped.isSuccess && stopped.screen.contains("Nothing was changed"))
       let right = try await type(["2468", "2468"], home, rosa)

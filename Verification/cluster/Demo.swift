@@ -139,8 +139,9 @@ struct Transcript {
     title("9. Landmarks asks for the age range: photos are shared from 16 on")
     // The member's device, and what the app is told.
     for (name, device, range, isOn) in [
-      ("Olivia", 2, "13…15, guardianDeclared", false),
-      ("Emily", 3, "nil…12, guardianDeclared", false), ("Ann", 4, "16…nil, selfDeclared", true),
+      ("Olivia", 2, "13 to 15, guardianDeclared", false),
+      ("Emily", 3, "up to 12, guardianDeclared", false),
+      ("Ann", 4, "16 or older, selfDeclared", true),
     ] {
       for time in ["says yes to the prompt", "is not asked again"] {
         let output = try await landmarks(3, ["photos"], device: device)

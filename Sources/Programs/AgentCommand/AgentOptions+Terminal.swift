@@ -8,8 +8,10 @@ import TerminalUI
 import Wording
 
 extension AgentOptions {
-  /// Is the device in this terminal, until its owner quits. Logs go to `agent.log` beside the store.
-  func converse(_ configuration: AgentHost.Configuration, _ store: String, label: String)
+  /// Runs one device in this terminal until its owner quits, and logs to `agent.log`.
+  ///
+  /// - Throws: `ValidationError` when more than one credential matches.
+  func runTerminal(_ configuration: AgentHost.Configuration, _ store: String, label: String)
     async throws
   {
     guard let credential = configuration.credentials.first, configuration.credentials.count == 1
@@ -18,8 +20,8 @@ extension AgentOptions {
         "\($0.name) (family \($0.address.family.rawValue))"
       }
       throw ValidationError(
-        "A terminal is one device, and these are \(files.count): \(files.joined(separator: ", "))."
-          + " Give one credential file.")
+        "A terminal runs one device, but \(files.count) credentials match: "
+          + "\(files.joined(separator: ", ")). Give one credential file.")
     }
     let environment = ProcessInfo.processInfo.environment
     let preferred = [language, environment["LC_ALL"], environment["LANG"]]
@@ -44,13 +46,13 @@ extension AgentOptions {
   }
 }
 
-/// Standard error in a file, for as long as the screen belongs to a conversation.
+/// Redirects standard error to a file while the terminal session owns the screen.
 private struct StandardError {
   private let before: Int32
 
   init(to path: String) throws {
     let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    guard file >= 0 else { throw ValidationError("Cannot write the log \(path).") }
+    guard file >= 0 else { throw ValidationError("Cannot write the log '\(path)'.") }
     before = dup(STDERR_FILENO)
     dup2(file, STDERR_FILENO)
     close(file)

@@ -9,82 +9,91 @@ import SQLiteStore
 import ServiceLifecycle
 import Wording
 
-/// What the commands of all agents take.
+/// The options that all agents share.
 public struct AgentOptions: ParsableArguments {
   /// The credential files.
   @Option(
     name: .customLong("credential"),
-    help: "A device's credential file, or a folder of them. Can be given several times.")
+    help: "A device's credential file, or a folder of them. Repeat the option for more.")
   public var credentials: [String]
 
   /// The folder of the agent's durable state.
-  @Option(help: "The folder for the agent's durable state; it is made with mode 0700.")
+  @Option(help: "The folder for the agent's durable state (created with mode 0700).")
   public var directory: String
 
   /// The families to host.
-  @Option(help: "Host only these families of the credentials, for example 1-500.")
+  @Option(help: "Host only these families: a number or a range, for example 1-500.")
   public var families: String?
 
-  /// The script that answers.
-  @Option(help: "A JSON script that answers prompts; without it the terminal asks.")
+  /// The script that answers prompts; `nil` in a terminal.
+  @Option(help: "A JSON script that answers prompts. Without it, the terminal asks.")
   public var script: String?
 
-  /// Whether the trace is complete.
-  @Flag(help: "Trace also what becomes durable, for programs that check a run.")
+  /// Whether the trace contains every durable record.
+  @Flag(help: "Also trace every durable record, for programs that check a run.")
   public var traceAll = false
 
-  /// Whether a person sits before the terminal.
-  @Flag(help: "Be the device in this terminal; so it is without a script, too.")
+  /// Whether a person uses the device in this terminal.
+  @Flag(help: "Run interactively (the default without --script).")
   public var interactive = false
 
   /// The language of the screen.
-  @Option(help: "The language spoken: en, fr, es, pt-BR, ja or zh-Hans; else the locale's.")
+  @Option(
+    help: "The screen's language: \(AgentOptions.languages) (default: the locale's).")
   public var language: String?
 
-  /// The folder of the worker that checks pictures.
+  /// The folder of the worker that checks pictures; `nil`: every picture carries a warning.
   @Option(
     help:
-      "The folder of a running content-worker, for the pictures of a terminal; without one each has a warning."
+      "The folder of a running content-worker that checks pictures. Without it, each has a warning."
   )
   public var contentWorker: String?
 
-  /// How much is logged.
-  @Option(help: "trace, debug, info, notice, warning, error or critical.")
+  /// The lowest level that is logged.
+  @Option(help: "The log level: \(AgentOptions.logLevels).")
   public var logLevel: String = "info"
+
+  private static let languages = "en, fr, es, pt-BR, ja or zh-Hans"
+  private static let logLevels = "trace, debug, info, notice, warning, error or critical"
 
   public init() {}
 
-  /// Refuses two kinds of answers, and none.
+  /// Rejects missing or contradicting sources of answers, and unknown values.
+  ///
+  /// - Throws: `ValidationError` with the offending value and the next step.
   public func validate() throws {
     guard script == nil || !interactive else {
-      throw ValidationError("--interactive and --script exclude each other: choose one.")
+      throw ValidationError("--interactive and --script exclude each other. Give one of them.")
     }
     guard script != nil || interactive || isatty(STDIN_FILENO) == 1 else {
       throw ValidationError(
-        "Nobody can answer: standard input is no terminal. Give --script FILE, or run it in a terminal"
-          + " (--interactive reads the lines of standard input nevertheless).")
+        "Standard input is not a terminal, so prompts cannot be answered. Give --script FILE, or"
+          + " --interactive to read the answers from standard input.")
     }
     if let script, !FileManager.default.isReadableFile(atPath: script) {
       throw ValidationError(
-        "There is no script \(script). One that answers nothing is {\"rules\": []}.")
+        "Cannot read the script '\(script)'. A script that answers nothing is {\"rules\": []}.")
     }
-    guard language.map({ Language(spokenIn: $0) != nil }) ?? true else {
-      throw ValidationError("--language is one of those that --help names.")
+    if let language, Language(spokenIn: language) == nil {
+      throw ValidationError("Unknown language '\(language)'. Choose \(Self.languages).")
     }
     guard Logger.Level(rawValue: logLevel) != nil else {
-      throw ValidationError("--log-level is one of those that --help names.")
+      throw ValidationError("Unknown log level '\(logLevel)'. Choose \(Self.logLevels).")
     }
   }
 
-  /// The credentials of people of these kinds.
+  /// Reads the credentials of persons with a wanted role, in the selected families.
   ///
-  /// - Throws: `ValidationError` with what to do, when there is none.
-  public func load(_ label: String, where isWanted: (Role) -> Bool) throws -> [Credential] {
+  /// - Parameter owner: The owner's role with its article, for the error.
+  /// - Throws: `ValidationError` with the next step, when no credential matches.
+  public func loadCredentials(of owner: String, where isWanted: (Role) -> Bool) throws
+    -> [Credential]
+  {
     var files: [URL] = []
     for path in credentials {
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-        throw ValidationError("There is no \(path). `relayctl apply` writes credential files.")
+        throw ValidationError("Cannot find '\(path)'. `relayctl apply` writes credential files.")
       }
       let url = URL(fileURLWithPath: path)
       files +=
@@ -98,12 +107,13 @@ public struct AgentOptions: ParsableArguments {
     let found = try files.map { try Credential.read(from: $0) }
       .filter { isWanted($0.role) && range?.contains($0.address.family.rawValue) ?? true }
     guard !found.isEmpty else {
-      throw ValidationError("None of the credentials is \(label)'s. See `relayctl apply --help`.")
+      throw ValidationError(
+        "No credential of \(owner) matches. Check --credential and --families.")
     }
     return found
   }
 
-  /// Runs the host until a signal ends it, or the person at the terminal does.
+  /// Runs the host until a signal arrives or the person at the terminal quits.
   public func run(
     _ credentials: [Credential], apps: [AppID: [String]], manifests: [AppID: AppManifest] = [:],
     label: String
@@ -115,7 +125,7 @@ public struct AgentOptions: ParsableArguments {
     let configuration = AgentHost.Configuration(
       credentials: credentials, directory: folder, apps: apps, manifests: manifests)
     let store = folder.appendingPathComponent("agent.sqlite").path
-    guard let script else { return try await converse(configuration, store, label: label) }
+    guard let script else { return try await runTerminal(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))
     let trace = Trace.standardOutput
     let host = try AgentHost(

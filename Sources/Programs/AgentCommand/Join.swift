@@ -5,21 +5,22 @@ import Foundation
 import RelayClient
 import SystemClock
 
-/// `join` of the agents: makes this device's keys and its credential, with a guardian's code.
+/// The agents' `join` command: creates this device's keys and credential with a guardian's code.
 public struct Join: AsyncParsableCommand {
   public static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Make this device's keys and join a family with a guardian's code.",
+    abstract: "Create this device's keys and join a family with a guardian's code.",
     discussion:
-      "The code is typed or pasted when it is asked for, or comes from standard input: arguments can be "
-      + "seen by others.")
+      "Type or paste the code when asked, or send it to standard input. The code is not an argument, "
+      + "because other users of the machine can read arguments.")
 
-  @Option(help: "The credential file to write (0600); it must not be there.") var credential: String
+  @Option(help: "The credential file to write (mode 0600). The file must not exist yet.")
+  var credential: String
   @Option(help: "Seconds to wait for the guardian's device.") var patience = 900
 
   public init() {}
 
-  /// The code may have been broken into lines.
+  /// Reads the code, which may span several lines.
   private static func readCode() throws -> JoinCode {
     var text = ""
     while let line = readLine(), !line.isEmpty {
@@ -33,9 +34,9 @@ public struct Join: AsyncParsableCommand {
     PrivateFile.keepToOwner()
     let file = URL(fileURLWithPath: credential)
     guard !FileManager.default.fileExists(atPath: file.path) else {
-      throw ValidationError("\(file.path) is there already: choose another name.")
+      throw ValidationError("'\(file.path)' already exists. Choose another file.")
     }
-    if isatty(STDIN_FILENO) == 1 { print("The code on the guardian's screen:") }
+    if isatty(STDIN_FILENO) == 1 { print("Enter the code from the guardian's screen:") }
     var joining = try Joining(try Self.readCode())
     let end = Instant.now + Int64(patience) * 1_000
     var isWaiting = false
@@ -45,15 +46,16 @@ public struct Join: AsyncParsableCommand {
         where problem == .notEnrolled
       {
         throw PrivateFile.Failure(
-          description: "The code is used, or expired: ask a guardian for a new one.")
+          description: "The code has expired or was already used. Ask a guardian for a new one.")
       }
       if let found {
         try found.write(to: file)
-        print("This device is \(found.name)'s. Its credential is \(file.path) (0600).")
+        print("This device is \(found.name)'s. Its credential is \(file.path) (mode 0600).")
         return
       }
       guard Instant.now < end else {
-        throw PrivateFile.Failure(description: "No guardian's device has answered; try again.")
+        throw PrivateFile.Failure(
+          description: "No guardian's device answered within \(patience) seconds. Try again.")
       }
       if !isWaiting { print("Waiting for the guardian's device …") }
       isWaiting = true

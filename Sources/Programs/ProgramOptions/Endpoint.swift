@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// Where a relay listens, as it is typed.
+/// The address where a relay listens, as an option gives it.
 public enum Endpoint {
-  /// Refuses what libzmq would take for something else: it reads `tcp://127.0.0.1:80x` as port 80.
+  /// Validates endpoints more strictly than libzmq, which reads `tcp://127.0.0.1:80x` as port 80.
   ///
-  /// - Throws: `ValidationError` with how an endpoint is written.
+  /// - Throws: `ValidationError` that quotes the first invalid endpoint.
   public static func check(_ endpoints: String?...) throws {
     for endpoint in endpoints.compactMap({ $0 }) where !isValid(endpoint) {
       throw ValidationError(
-        "\(endpoint) is no endpoint: it is written tcp://ADDRESS:PORT or ipc:///PATH, with a path of at"
-          + " most \(pathBytes) bytes.")
+        "'\(endpoint)' is not an endpoint. Write tcp://ADDRESS:PORT or ipc:///PATH, with a path of"
+          + " at most \(pathBytes) bytes.")
     }
   }
 
-  /// What the kernel allows for the path of a unix socket.
+  /// The kernel's limit for the path of a Unix socket.
   static let pathBytes = 107
 
   private static func isValid(_ text: String) -> Bool {

@@ -2,10 +2,10 @@ import ArgumentParser
 import DeclaredAgeRange
 import PermissionKit
 
-/// Photo sharing: for people of 16 or more, as the app learns it from the system.
+/// Photo sharing, for people with a declared age of 16 or more.
 struct PhotoSharing {
   private(set) var isEnabled = false
-  /// Whether new people have to be approved: unless the system says that limits are off.
+  /// Whether new people need an approval: always, except for minors whose limits are off.
   private(set) var isAskingNeeded = true
   private(set) var line = ""
 
@@ -14,14 +14,19 @@ struct PhotoSharing {
       switch try await AgeRangeService.shared.requestAgeRange(ageGates: 13, 16, in: Terminal()) {
       case .sharing(let range):
         if let lowerBound = range.lowerBound, lowerBound >= 16 { isEnabled = true }
-        // Controls are told of people below the age of majority.
+        // Controls are shared for minors only, whose range has an upper bound.
         if range.upperBound != nil {
           isAskingNeeded = range.activeParentalControls.contains(.communicationLimits)
         }
-        let lower = range.lowerBound.map { "\($0)" } ?? "nil"
-        let upper = range.upperBound.map { "\($0)" } ?? "nil"
-        let declared = range.ageRangeDeclaration?.rawValue ?? "not told how"
-        line = "age range \(lower)…\(upper), \(declared)"
+        let ages =
+          switch (range.lowerBound, range.upperBound) {
+          case (let lower?, let upper?): "\(lower) to \(upper)"
+          case (nil, let upper?): "up to \(upper)"
+          case (let lower?, nil): "\(lower) or older"
+          case (nil, nil): "any age"
+          }
+        let declaration = range.ageRangeDeclaration?.rawValue ?? "undeclared"
+        line = "age range \(ages), \(declaration)"
       case .declinedSharing: line = "age range not shared"
       }
     } catch AgeRangeService.Error.invalidRequest {
@@ -36,7 +41,7 @@ struct PhotoSharing {
 
 struct Photos: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Open the photos: sharing them is for people of 16 or more.")
+    abstract: "Show whether photo sharing is on, which needs an age of 16 or more.")
 
   func run() async throws {
     var photos = PhotoSharing()

@@ -2,27 +2,27 @@ import AgentCommand
 import ArgumentParser
 import FamilyModel
 
-/// The device of a guardian, or of several: bubbles, review, answers.
+/// The agent of guardians' devices: bubbles, review, answers.
 @main
 struct ParentAgent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "parent-agent",
-    abstract: "A guardian's device: shows what the children ask, and answers.",
+    abstract: "Run a guardian's device: review the children's questions and answer them.",
     usage: """
       parent-agent --credential <file> --directory <folder> …
       parent-agent join --credential <file>
       """,
-    discussion: "All options: parent-agent run --help",
+    discussion: "See `parent-agent run --help` for all options.",
     subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Be the device; also without this word.")
+      abstract: "Run the device (default subcommand).")
 
     @OptionGroup var options: AgentOptions
 
     func run() async throws {
-      let credentials = try options.load("a guardian") { $0.isGuardian }
+      let credentials = try options.loadCredentials(of: "a guardian") { $0.isGuardian }
       try await options.run(credentials, apps: [:], label: "parent-agent")
     }
   }

@@ -17,17 +17,18 @@ struct SetAgeSharing: ExplainedCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "age-sharing", abstract: "Choose whether apps are told a child's age range.")
+    commandName: "age-sharing", abstract: "Choose whether apps receive a child's age range.")
   @OptionGroup var child: ChildOption
-  @Argument var setting: Setting
-  @Option(help: "Only this app, whatever holds for the others.") var app: String?
+  @Argument(help: "Share always, after asking the child, or never.") var setting: Setting
+  @Option(help: "Change the setting for this app only.") var app: String?
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
     let child = try guardian.changeAge(of: child) {
       if let app { $0.apps[AppID(app)] = setting.sharing } else { $0.sharing = setting.sharing }
     }
-    print("\(app ?? "Apps"): \(child.displayName)'s age range, \(setting).".printable)
+    let apps = app ?? "apps without a setting of their own"
+    print("\(child.displayName)'s age sharing is '\(setting)' for \(apps).".printable)
   }
 }
 
@@ -44,9 +45,9 @@ struct SetCeiling: ExplainedCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "ceiling", abstract: "Choose the highest age rating of an app for a child.")
+    commandName: "ceiling", abstract: "Set the highest age rating of the apps a child may use.")
   @OptionGroup var child: ChildOption
-  @Argument var rating: Rating
+  @Argument(help: "The highest age rating, or off.") var rating: Rating
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
@@ -58,7 +59,7 @@ struct SetCeiling: ExplainedCommand {
 
 struct ForgetAge: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Forget what an app was told about a child's age: it is told the present range.")
+    abstract: "Clear an app's age answers, so that its next request gets a child's current range.")
   @OptionGroup var child: ChildOption
   @Argument(help: "The app's identifier.") var app: String
   @OptionGroup var guardian: GuardianOptions
@@ -70,17 +71,17 @@ struct ForgetAge: ExplainedCommand {
     let apps = view.link.age(of: child.id).apps
     guard apps.contains(AppID(app)) else {
       throw ControlError(
-        "\(app) was told nothing about \(child.displayName)'s age. `relayctl ages` shows who was."
+        "'\(app)' has no answers about \(child.displayName)'s age. `relayctl ages` lists answers."
           .printable)
     }
     try relay.send(.setAge(child.id, .ageMemory(AppID(app), nil), proof: []))
-    print("\(app) is told the present range when it asks again.".printable)
+    print("The next request of \(app) gets \(child.displayName)'s current range.".printable)
   }
 }
 
 struct Ages: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show which apps were told what about the children's ages.")
+    abstract: "List the age answers about the children that apps received.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var child: ChildOption
   @OptionGroup var output: OutputOptions
@@ -89,7 +90,8 @@ struct Ages: ExplainedCommand {
     let view = try guardian.view()
     var listing = Listing(
       columns: [
-        .init("child"), .init(nil, "childID"), .init("app"), .init("gates"), .init("told"),
+        .init("child"), .init(nil, "childID"), .init("app"), .init("gates"),
+        .init("answer", "told"),
         .init("declaration"), .init("day"),
       ])
     for child in try view.children(child.name) {
@@ -105,14 +107,19 @@ struct Ages: ExplainedCommand {
         }
       }
     }
-    output.show(listing, empty: "No app was told anything yet.")
+    output.show(listing, empty: "No app has received an age answer yet.")
   }
 }
 
 extension AgeRange {
-  /// `13…15`.
+  /// The ages as a person reads them: `13 to 15`, `up to 12`, `16 or older`, `any age`.
   var text: String {
-    "\(lower.map { "\($0)" } ?? "nil")…\(upper.map { "\($0)" } ?? "nil")"
+    switch (lower, upper) {
+    case (let lower?, let upper?): "\(lower) to \(upper)"
+    case (nil, let upper?): "up to \(upper)"
+    case (let lower?, nil): "\(lower) or older"
+    case (nil, nil): "any age"
+    }
   }
 }
 

@@ -6,10 +6,10 @@ import TextTable
 
 struct AnswerQuestion: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    commandName: "answer", abstract: "Answer a question of a child.")
-  @Argument(help: "The question's id, or as much of it as `relayctl pending` shows.")
+    commandName: "answer", abstract: "Answer a child's question.")
+  @Argument(help: "The question's id, or the prefix that `relayctl pending` shows.")
   var question: String
-  @Argument(help: "The id of one of its choices, for example approve or decline.")
+  @Argument(help: "The id of a choice, for example approve or decline.")
   var choice: String
   @OptionGroup var guardian: GuardianOptions
 
@@ -21,7 +21,7 @@ struct AnswerQuestion: ExplainedCommand {
     let ids = state.header.choices.map(\.id)
     guard ids.contains(choice) else {
       throw ControlError(
-        "The question has no choice \(choice). Its choices: \(ids.joined(separator: ", "))."
+        "The question has no choice '\(choice)'. Its choices: \(ids.joined(separator: ", "))."
           .printable)
     }
     try relay.send(.answer(state.header.id, choice: choice))
@@ -31,15 +31,17 @@ struct AnswerQuestion: ExplainedCommand {
 }
 
 extension FamilyView {
-  /// Says who was first, or why it is too late: more than the number that the relay would refuse with.
+  /// Checks that the question is open.
+  ///
+  /// - Throws: `ControlError` with the earlier decision, which the relay's refusal does not contain.
   fileprivate func requireOpen(_ state: QuestionState) throws {
     switch state.phase {
     case .open:
       guard let end = state.header.expiration, !state.isOpen(.now) else { return }
-      throw ControlError("\(Problem.expired). Nobody can answer since \(end.local).")
+      throw ControlError("\(Problem.expired). The question expired at \(end.local).")
     case .cancelled:
       let child = name(of: state.header.child)
-      throw ControlError("\(Problem.cancelled). \(child) took the question back.".printable)
+      throw ControlError("\(Problem.cancelled). \(child) cancelled the question.".printable)
     case .answered(let choice, let device, let at):
       let title = title(choice.id, of: state)
       throw ControlError(
@@ -51,16 +53,19 @@ extension FamilyView {
 
 struct Post: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write a message into a child's conversation.")
+    abstract: "Post a message in a child's conversation.")
   @OptionGroup var child: ChildOption
-  @Argument(help: "The message.") var text: String
+  @Argument(help: "The message's text.") var text: String
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
-    guard 1...Limits.textBytes ~= text.utf8.count else { throw Problem.badText }
+    guard 1...Limits.textBytes ~= text.utf8.count else {
+      throw ControlError(
+        "\(Problem.badText). A message has 1 to \(Limits.textBytes) bytes, not \(text.utf8.count).")
+    }
     var relay = try guardian.connect()
     let child = try FamilyView(try relay.machine()).child(child.name)
     try relay.send(.post(child: child.id, .text(text)))
-    print("Posted in \(child.displayName)'s conversation.".printable)
+    print("Posted the message in \(child.displayName)'s conversation.".printable)
   }
 }

@@ -9,7 +9,7 @@ struct SetLimits: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "limits", abstract: "Turn a child's communication limits on or off.")
   @OptionGroup var child: ChildOption
-  @Argument var setting: Setting
+  @Argument(help: "on or off.") var setting: Setting
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
@@ -19,7 +19,7 @@ struct SetLimits: ExplainedCommand {
     let isDone = view.conversation(child).limitsOn == (setting == .on)
     if !isDone { try relay.send(.setLimits(child: child.id, on: setting == .on)) }
     print(
-      "\(child.displayName)'s communication limits are \(setting)\(isDone ? " already" : "")."
+      "\(child.displayName)'s communication limits are \(isDone ? "already " : "")\(setting)."
         .printable)
   }
 }
@@ -28,11 +28,11 @@ struct ChangeContact: ExplainedCommand {
   enum Change: String, ExpressibleByArgument, CaseIterable { case add, remove }
 
   static let configuration = CommandConfiguration(
-    commandName: "contact", abstract: "Put somebody on a child's list of contacts, or off it.")
-  @Argument var change: Change
+    commandName: "contact", abstract: "Add a handle to a child's list of contacts, or remove one.")
+  @Argument(help: "add or remove.") var change: Change
   @OptionGroup var child: ChildOption
-  @Option(help: "phone, email or custom.") var kind: KindArgument
-  @Argument(help: "The number, address or user name.") var value: String
+  @Option(help: "The handle's kind.") var kind: KindArgument
+  @Argument(help: "The phone number, e-mail address or user name.") var value: String
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
@@ -46,32 +46,34 @@ struct ChangeContact: ExplainedCommand {
     let list = "\(child.displayName)'s list of contacts"
     if change == .remove, !isContact {
       throw ControlError(
-        "\(value) is not on \(list). "
+        "'\(value)' is not on \(list). "
           .appending(
             reasons.isEmpty
-              ? view.whoIsKnown(child)
-              : "A guardian approved it: `relayctl withdraw` takes that back."
+              ? view.knownHandlesHint(child)
+              : "A guardian approved the handle; `relayctl withdraw` withdraws the approval."
           ).printable)
     }
     if isContact != (change == .add) {
       try relay.send(.changeContact(child: child.id, .contact(handle, known: change == .add)))
     }
-    let done = change == .add ? (isContact ? "is already on" : "is now on") : "is no more on"
-    let rest =
+    let outcome = change == .add ? (isContact ? "is already on" : "is now on") : "is no longer on"
+    let hint =
       change == .remove && reasons.count > 1
-      ? " A guardian approved it as well, so it stays known: see `relayctl withdraw`." : ""
-    print("\(value) \(done) \(list).\(rest)".printable)
+      ? " The handle stays known, because a guardian also approved it: see `relayctl withdraw`."
+      : ""
+    print("\(value) \(outcome) \(list).\(hint)".printable)
   }
 }
 
 struct Withdraw: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take an approval back: a handle is forgotten, or an app may not be used any more.")
+    abstract: "Withdraw the approval of a handle, or the consent to an app's update.")
   @OptionGroup var child: ChildOption
-  @Option(help: "With a handle: phone, email or custom.") var kind: KindArgument?
-  @Argument(help: "The number, address or user name.") var value: String?
-  @Option(help: "Only in this app; for user names, which each app has its own of.") var app: String?
-  @Option(help: "The app whose use is not consented to any more.") var consent: String?
+  @Option(help: "The handle's kind.") var kind: KindArgument?
+  @Argument(help: "The phone number, e-mail address or user name.") var value: String?
+  @Option(help: "Only in this app. User names differ between apps; other handles do not.")
+  var app: String?
+  @Option(help: "The app for which to withdraw consent.") var consent: String?
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
@@ -79,11 +81,13 @@ struct Withdraw: ExplainedCommand {
       throw ValidationError("Give either --kind and a handle, or --consent and an app.")
     }
     if app != nil, kind != .custom {
-      throw ValidationError("--app goes with --kind custom: all else is known in every app.")
+      throw ValidationError(
+        "--app requires --kind custom, because other handles are known in every app.")
     }
     for name in [app, consent].compactMap({ $0 })
     where !(1...Limits.identifierBytes ~= name.utf8.count) {
-      throw ValidationError("An app's identifier has 1 to \(Limits.identifierBytes) bytes.")
+      throw ValidationError(
+        "'\(name)' is not an app's identifier, which has 1 to \(Limits.identifierBytes) bytes.")
     }
   }
 
@@ -95,37 +99,38 @@ struct Withdraw: ExplainedCommand {
     guard let value, let kind else {
       try relay.send(.withdraw(child: child.id, .withdrawal(.consent(AppID(consent!)))))
       return print(
-        "Withdrawn: \(child.displayName) may not go on using \(consent!).".printable)
+        "Withdrawn: \(child.displayName) may no longer use \(consent!).".printable)
     }
     let handle = Handle(value, kind.kind)
     try handle.validate()
-    let place = app.map { " in \($0.rawValue)" } ?? ""
+    let scope = app.map { " in \($0.rawValue)" } ?? ""
     let isKnown = view.reasons(handle, child).contains { reason in
       guard let app, case .approved(let other?) = reason else { return true }
       return app == other
     }
     guard isKnown else {
       throw ControlError(
-        "\(value) is not known for \(child.displayName)\(place). \(view.whoIsKnown(child))"
+        "'\(value)' is not known for \(child.displayName)\(scope). \(view.knownHandlesHint(child))"
           .printable)
     }
     try relay.send(.withdraw(child: child.id, .withdrawal(.handle(handle, in: app))))
-    print("Withdrawn: \(value) is not known for \(child.displayName)\(place) any more.".printable)
+    print("Withdrawn: \(value) is no longer known for \(child.displayName)\(scope).".printable)
   }
 }
 
 extension FamilyView {
-  /// For which reasons the handle is known.
+  /// The reasons why the handle is known for the child; empty for an unknown handle.
   fileprivate func reasons(_ handle: Handle, _ child: Person) -> [KnownHandles.Reason] {
     conversation(child).known.reasons.filter { $0.handle == handle.canonical }.map(\.reason)
   }
 
-  /// Who is known for the child, as an advice.
-  fileprivate func whoIsKnown(_ child: Person) -> String {
+  /// A sentence for errors that lists the child's known handles.
+  fileprivate func knownHandlesHint(_ child: Person) -> String {
     var known: [String] = []
     for (handle, _) in conversation(child).known.reasons where known.last != handle.value {
       known.append(handle.value)
     }
-    return known.isEmpty ? "Nobody is known yet." : "Known are: \(known.joined(separator: ", "))."
+    return known.isEmpty
+      ? "No handle is known yet." : "Known handles: \(known.joined(separator: ", "))."
   }
 }

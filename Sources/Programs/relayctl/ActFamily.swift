@@ -8,15 +8,21 @@ import TextTable
 struct SetPasscode: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "passcode",
-    abstract: "Set the family's passcode, which approves in person on a child's device.",
-    discussion: "It is typed twice and not shown; without a terminal, it is a line of the input.")
+    abstract: "Set the family's passcode, with which guardians decide on a child's device.",
+    discussion: "In a terminal, the passcode is typed twice and not shown. Otherwise, the command "
+      + "reads one line of standard input.")
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
     var relay = try guardian.connect()
-    // What cannot be used is said before anybody types.
+    // Connect first, so that an unusable credential is reported before anything is typed.
     let before = FamilyView(try relay.machine()).link.passcode
-    let passcode = try PasscodeCipher.make(try PasscodeEntry.read())
+    let passcode: Passcode
+    do { passcode = try PasscodeCipher.make(try PasscodeEntry.read()) } catch let problem as Problem
+      where problem == .badText
+    {
+      throw ControlError("\(problem). A passcode has 4 to 64 characters. Nothing was changed.")
+    }
     try relay.send(.setPasscode(passcode))
     print("The family's passcode is \(before == nil ? "set" : "changed").")
   }
@@ -24,18 +30,17 @@ struct SetPasscode: ExplainedCommand {
 
 struct AddChild: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make an account for a child, with communication limits on.")
+    abstract: "Create an account for a child, with communication limits on.")
   @Argument(help: "The child's name.") var name: String
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
-    guard 1...Limits.titleBytes ~= name.utf8.count else { throw Problem.badText }
+    try Self.validate(name: name)
     var relay = try guardian.connect()
     let before = FamilyView(try relay.machine()).roster
     guard !before.persons.contains(where: { $0.displayName == name }) else {
       throw ControlError(
-        "There is a \(name) in the family already: two members of one name cannot be told apart."
-          .printable)
+        "The family already has a member named '\(name)'. Choose another name.".printable)
     }
     try relay.send(.addChild(displayName: name))
     let child = FamilyView(try relay.machine()).roster.children.last { $0.displayName == name }
@@ -43,10 +48,22 @@ struct AddChild: ExplainedCommand {
     let quoted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
     print(
       """
-      \(name.printable) is a child of the family now, with communication limits on. Next: relayctl invite
-      Who is not in the operator's file of families goes when it is applied again; there this is
+      \(name.printable) is now a child of the family, with communication limits on. Next: relayctl invite
+      To keep the child when `relayctl apply --prune` runs, add this member to the family file:
         {id: \(child.id.rawValue), name: \(quoted.printable), role: child}
       """)
+  }
+}
+
+extension ExplainedCommand {
+  /// Checks the length of a new member's name.
+  ///
+  /// - Throws: `ControlError` with the limit.
+  static func validate(name: String) throws {
+    guard 1...Limits.titleBytes ~= name.utf8.count else {
+      throw ControlError(
+        "\(Problem.badText). A name has 1 to \(Limits.titleBytes) bytes, not \(name.utf8.count).")
+    }
   }
 }
 
@@ -54,20 +71,20 @@ struct SetBirthdate: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "birthdate", abstract: "Set or correct a child's birthdate.")
   @OptionGroup var child: ChildOption
-  @Argument(help: "The day, for example 2014-05-17.") var day: String
-  @Option(help: "For example FR or US-TX; unless given, it stays as it is.")
+  @Argument(help: "The birthdate, for example 2014-05-17.") var day: String
+  @Option(help: "The legal region, for example FR or US-TX (default: unchanged).")
   var region: String?
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
-    guard let day = Account.Day(day) else {
-      throw ValidationError("A birthdate is a day, written 2014-05-17.")
+    guard let birthdate = Account.Day(day) else {
+      throw ValidationError("'\(day)' is not a day. Write a birthdate such as 2014-05-17.")
     }
-    guard day.text <= String(Instant.now.local.prefix(10)) else {
-      throw ValidationError("\(day.text) is in the future.")
+    guard birthdate.text <= String(Instant.now.local.prefix(10)) else {
+      throw ValidationError("The birthdate '\(day)' is in the future.")
     }
     if let region, !Account.isRegion(region) {
-      throw ValidationError("A region is written FR or US-TX.")
+      throw ValidationError("'\(region)' is not a region. Write one such as FR or US-TX.")
     }
   }
 
@@ -82,7 +99,7 @@ struct SetBirthdate: ExplainedCommand {
       timeZone: view.link.accounts[child.id]?.timeZone ?? "")
     try relay.send(.setAccount(child.id, .account(account)))
     print(
-      "\(child.displayName)'s birthdate is \(account.birthdate!.text), region \(account.region)."
+      "\(child.displayName)'s birthdate is \(account.birthdate!.text), in region \(account.region)."
         .printable)
   }
 }

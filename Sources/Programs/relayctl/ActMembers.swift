@@ -10,7 +10,7 @@ import SystemClock
 
 struct Household: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    commandName: "family", abstract: "Show who is in the family, and with which devices.")
+    commandName: "family", abstract: "List the family's members and their devices.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var output: OutputOptions
 
@@ -29,21 +29,22 @@ struct Household: ExplainedCommand {
         ])
       }
     }
-    output.show(listing, empty: "Nobody is in the family.")
+    output.show(listing, empty: "The family has no members.")
   }
 }
 
 struct Invite: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let a member's new device join: shows a code, and waits for the device.",
-    discussion: "The code is for one device, once. It is shown here and kept nowhere.")
+    abstract: "Invite a member's new device: shows a code and waits for the device.",
+    discussion: "The code admits one device, once. No file contains the code.")
   @Argument(help: "The member's name or number.") var member: String
   @Option(help: "Minutes until the code expires.") var minutes = 15
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
     guard 1...Int(Limits.invitationTime / 60_000) ~= minutes else {
-      throw ValidationError("A code lives for 1 to \(Limits.invitationTime / 60_000) minutes.")
+      throw ValidationError(
+        "--minutes takes 1 to \(Limits.invitationTime / 60_000), not '\(minutes)'.")
     }
   }
 
@@ -67,19 +68,22 @@ struct Invite: ExplainedCommand {
       }
       usleep(500_000)
     }
-    throw ControlError("No device joined in \(minutes) minutes. The code is not valid any more.")
+    throw ControlError(
+      "No device joined within \(minutes) minutes, and the code has expired. Run `relayctl invite`"
+        + " again.")
   }
 
   private func show(_ code: JoinCode, for person: Person) {
     var lines: [String] = []
     if isatty(STDOUT_FILENO) == 1, let picture = QRCode(code.text) {
-      // Black on white, whatever the terminal's colours are.
+      // Set black on white: scanners need dark modules on light, whatever colours the terminal has.
       lines = picture.rows.map { "\u{1B}[30;107m\($0)\u{1B}[0m" }
     }
     let agent = person.role.isGuardian ? "parent-agent" : "child-agent"
     lines.append(code.text)
-    lines.append("On the new device: \(agent) join --credential FILE, and this code. Waiting …")
-    // At once, also into a pipe.
+    lines.append(
+      "On the new device, run `\(agent) join --credential FILE` and enter this code. Waiting …")
+    // `print` would buffer the code in a pipe until the command ends.
     FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
   }
 }
@@ -91,26 +95,27 @@ struct AddMember: ExplainedCommand {
   }
 
   static let configuration = CommandConfiguration(
-    abstract: "Add a guardian or another adult; `relayctl invite` is for their devices.")
-  @Argument(help: "guardian or adult; `add-child` is for children.") var kind: Kind
-  @Argument(help: "The name.") var name: String
+    abstract: "Add a guardian or another adult. `relayctl invite` adds their devices.")
+  @Argument(help: "The member's role. `relayctl add-child` adds children.") var kind: Kind
+  @Argument(help: "The member's name.") var name: String
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
-    guard 1...Limits.titleBytes ~= name.utf8.count else { throw Problem.badText }
+    try Self.validate(name: name)
     var relay = try guardian.connect()
     let link = try relay.family().link
     guard !link.roster.persons.contains(where: { $0.displayName == name }) else {
-      throw ControlError("There is a \(name) in the family already.".printable)
+      throw ControlError(
+        "The family already has a member named '\(name)'. Choose another name.".printable)
     }
     try relay.send(.setRoster(link.roster(adding: name, as: kind.role)))
-    print("\(name) is in the family. Next: relayctl invite".printable)
+    print("\(name) is now in the family. Next: relayctl invite".printable)
   }
 }
 
 struct RemoveMember: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take a member out of the family, with all devices; at once.")
+    abstract: "Remove a member and all their devices from the family, at once.")
   @Argument(help: "The member's name or number.") var member: String
   @OptionGroup var guardian: GuardianOptions
 
@@ -119,14 +124,14 @@ struct RemoveMember: ExplainedCommand {
     let link = try relay.family().link
     let person = try link.roster.member(member)
     try relay.send(.setRoster(link.roster(removing: person.id)))
-    print("\(person.displayName) is not in the family any more.".printable)
+    print("\(person.displayName) is no longer in the family.".printable)
   }
 }
 
 struct RemoveDevice: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take a device out of the family: one that is lost hears and says nothing more.")
-  @Argument(help: "The device's number, which `relayctl family` shows.") var device: UInt32
+    abstract: "Remove a device from the family, so that it can no longer read or send anything.")
+  @Argument(help: "The device's number, which `relayctl family` lists.") var device: UInt32
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
@@ -134,22 +139,27 @@ struct RemoveDevice: ExplainedCommand {
     let link = try relay.family().link
     let id = DeviceID(device)
     guard let owner = link.roster.owner(of: id) else {
-      throw ControlError("There is no device \(device): `relayctl family` shows them.")
+      throw ControlError(
+        "The family has no device \(device). `relayctl family` lists the devices.")
     }
     try relay.send(.setRoster(link.roster(removing: id)))
-    print("\(owner.displayName)'s device \(device) is not in the family any more.".printable)
+    print("\(owner.displayName)'s device \(device) is no longer in the family.".printable)
   }
 }
 
 extension Roster {
-  /// The member of this name or number.
+  /// The member with this name or number.
+  ///
+  /// - Throws: `ControlError` unless exactly one member matches.
   fileprivate func member(_ text: String) throws -> Person {
     let found = persons.filter {
       $0.displayName.lowercased() == text.lowercased() || "\($0.id.rawValue)" == text
     }
     guard found.count == 1 else {
       throw ControlError(
-        "Which member? `relayctl family` shows names and numbers; \(text) is \(found.count) of them."
+        (found.isEmpty
+          ? "The family has no member '\(text)'. `relayctl family` lists names and numbers."
+          : "\(found.count) members match '\(text)'. Give a number that `relayctl family` lists.")
           .printable)
     }
     return found[0]

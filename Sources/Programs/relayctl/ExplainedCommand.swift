@@ -1,13 +1,13 @@
 import ArgumentParser
 import FamilyModel
 
-/// What went wrong, and what to do.
+/// A failed command's explanation: the cause and the next step.
 struct ControlError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// A command whose refusals by the relay say what to do.
+/// A command that adds advice to the relay's problems.
 protocol ExplainedCommand: ParsableCommand {
   func perform() throws
 }
@@ -21,17 +21,19 @@ extension ExplainedCommand {
 }
 
 extension Problem {
-  /// What to do when the relay refuses with it.
+  /// The next step after the relay refuses a request with this problem.
   var advice: String {
     switch self {
     case .notEnrolled:
-      "The relay does not know this credential: it is for another relay, or the device has left the "
-        + "family. `relayctl apply` writes credentials."
+      "The relay does not know this credential. Another relay issued it, or the device was removed "
+        + "from the family: a guardian can invite the device again with `relayctl invite`."
     case .notPermitted:
-      "This credential may not do that. Conversations, and what is changed for children, are for "
-        + "guardians of the family."
-    case .unknown: "It is not in the family any more: `relayctl settings` shows who is."
-    case .alreadyAnswered, .expired, .cancelled: "`relayctl pending` shows what is open."
+      "This credential does not permit that. Only guardians of the family read conversations and "
+        + "change settings for children."
+    case .unknown:
+      "The person, question or choice is no longer in the family. `relayctl settings` lists the "
+        + "children, `relayctl pending` the open questions."
+    case .alreadyAnswered, .expired, .cancelled: "`relayctl pending` lists the open questions."
     case .badText:
       "A text has 1 to \(Limits.textBytes) bytes, a name 1 to \(Limits.titleBytes), and a passcode "
         + "4 to 64 characters."
@@ -39,8 +41,8 @@ extension Problem {
     case .tooMany, .badFamily:
       "A family has at most \(Limits.persons) members and \(Limits.devices) devices."
     case .overloaded, .storeFailed:
-      "Nothing was changed. Try again later; the relay's log says more."
-    default: "Nothing was changed. Are the relay and relayctl of one version?"
+      "Nothing was changed. Try again later; the relay's log has the cause."
+    default: "Nothing was changed. Check that the relay and relayctl have the same version."
     }
   }
 }

@@ -2,29 +2,30 @@ import FamilyModel
 import Foundation
 import Yams
 
-/// The file that describes families: YAML, of which JSON is a part.
+/// The family file: YAML or JSON that lists families and their members.
 struct FamilyFile: Codable {
   struct Member: Codable {
-    /// Unique in the family; chosen, unless said.
+    /// The person's number, 1 or more and unique in the family; `nil`: assigned when applied.
     var id: UInt32?
+    /// The display name, unique in the family.
     var name: String
     /// `organizer`, `guardian`, `child` or `adult`.
     var role: String
-    /// ISO 3166-1 alpha-2 or ISO 3166-2; `US`, unless said.
+    /// ISO 3166-1 alpha-2 or ISO 3166-2; `nil` means `US`.
     var region: String?
-    /// Where the member's days begin, for example `Europe/Paris`; where the device is, unless said.
+    /// The time zone of the member's days, for example `Europe/Paris`; `nil`: that of the device.
     var timeZone: String?
-    /// How the age was checked: `payment`, `governmentID` or `other`; it was not, unless said.
+    /// How the age was checked: `payment`, `governmentID` or `other`; `nil`: unchecked.
     var checked: String?
-    /// `2014-05-17`.
+    /// The birthdate, for example `2014-05-17`.
     var birthdate: String?
-    /// How many devices; one, unless said.
+    /// The number of devices; `nil` means one.
     var devices: Int?
-    /// Of a child: whether communication limits are on at first; they are, unless said.
+    /// A child's initial communication limits; `nil` means on.
     var limits: Bool?
   }
   struct Family: Codable {
-    /// One or more, unique.
+    /// The family's number, 1 or more and unique in the file.
     var id: UInt64
     var members: [Member]
   }
@@ -32,11 +33,13 @@ struct FamilyFile: Codable {
 
   static func read(_ path: String) throws -> FamilyFile {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw FamilyFileError(description: "Cannot read \(path). `relayctl generate` writes one.")
+      throw FamilyFileError(
+        description: "Cannot read '\(path)'. `relayctl generate` prints an example.")
     }
     do { return try YAMLDecoder().decode(FamilyFile.self, from: text) } catch {
       throw FamilyFileError(
-        description: "\(path) is no file of families: \(error). Compare `relayctl generate`.")
+        description: "'\(path)' is not a family file: \(FamilyFileError.cause(of: error)). "
+          + "`relayctl generate` prints an example.")
     }
   }
 
@@ -54,49 +57,71 @@ struct FamilyFile: Codable {
       })
   }
 
-  /// Everything that is wrong, each with what to do.
+  /// All errors in the file; empty for a valid file.
   func errors() -> [FamilyFileError] {
-    var seen: Set<UInt64> = []
+    var ids: Set<UInt64> = []
     return families.flatMap { family in
       var errors = family.errors()
-      if !seen.insert(family.id).inserted {
+      if !ids.insert(family.id).inserted {
         errors.append(
-          FamilyFileError(description: "Family \(family.id) is there twice: change one id."))
+          FamilyFileError(
+            description: "Family \(family.id) occurs twice. Give each family its own id."))
       }
       return errors
     }
   }
 }
 
-/// What is wrong, and what to do.
+/// An error in a family file or its credential files, with the next step.
 struct FamilyFileError: Error, CustomStringConvertible {
   let description: String
+
+  /// A decoding error in words: the position in the file and the fault there.
+  fileprivate static func cause(of error: any Error) -> String {
+    func position(_ path: [any CodingKey]) -> String {
+      path.isEmpty
+        ? "the file"
+        : path.map { $0.intValue.map { "\($0 + 1)" } ?? $0.stringValue }
+          .joined(separator: " ")
+    }
+    switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      return "\(position(context.codingPath)) has no '\(key.stringValue)'"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      return "\(position(context.codingPath)) has a value of the wrong type"
+    case DecodingError.dataCorrupted(let context):
+      return "\(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
+    default: return "\(error)"
+    }
+  }
 }
 
 extension FamilyFile.Family {
   func errors() -> [FamilyFileError] {
     var found: [String] = []
-    if id == 0 { found.append("the id is 1 or more.") }
+    if id == 0 { found.append("the id must be 1 or more.") }
     if members.count(where: { $0.role == "organizer" }) != 1 {
-      found.append("one member, and only one, has the role organizer.")
+      found.append("exactly one member must have the role 'organizer'.")
     }
     if Set(members.map(\.fileName)).count != members.count {
-      found.append("two members have one name: names tell their credential files apart.")
+      found.append(
+        "two members' names start with the same 48 characters. Give each member its own name.")
     }
     let ids = members.compactMap(\.id)
     if Set(ids).count != ids.count || ids.contains(0) {
-      found.append("the members' ids are 1 or more, and each is there once.")
+      found.append("the members' ids must be 1 or more and unique.")
     }
     let devices = members.reduce(0) { $0 &+ ($1.devices ?? 1) }
     if members.count > Limits.persons || devices > Limits.devices {
-      found.append("it has at most \(Limits.persons) members and \(Limits.devices) devices.")
+      found.append(
+        "a family has at most \(Limits.persons) members and \(Limits.devices) devices.")
     }
     for member in members {
       if !(1...Limits.devices ~= member.devices ?? 1) {
-        found.append("\(member.name) has 1 to \(Limits.devices) devices.")
+        found.append("\(member.name): a member must have 1 to \(Limits.devices) devices.")
       }
       if !(1...Limits.titleBytes ~= member.name.utf8.count) {
-        found.append("a name has 1 to \(Limits.titleBytes) bytes.")
+        found.append("'\(member.name)' is not a name: a name has 1 to \(Limits.titleBytes) bytes.")
       }
       do {
         _ = try member.parsedRole(in: id)
@@ -108,7 +133,7 @@ extension FamilyFile.Family {
 }
 
 extension FamilyFile.Member {
-  /// The name as a part of a file's name.
+  /// The name as a part of the credential file's name: no separators, at most 48 characters.
   var fileName: String {
     let name = name.map { $0 == "/" || $0 == "\0" ? "_" : $0 }
     return String(name.prefix(48))
@@ -122,23 +147,27 @@ extension FamilyFile.Member {
     case "adult": return .adult
     default:
       throw FamilyFileError(
-        description: "\(name): the role is organizer, guardian, child or adult, not \(role).")
+        description:
+          "\(name): unknown role '\(role)'. Choose organizer, guardian, child or adult.")
     }
   }
 
   func account(in family: UInt64) throws -> Account {
     let day = try birthdate.map { text in
       guard let day = Account.Day(text) else {
-        throw FamilyFileError(description: "\(name): a birthdate is written 2014-05-17.")
+        throw FamilyFileError(
+          description: "\(name): '\(text)' is not a day. Write a birthdate such as 2014-05-17.")
       }
       return day
     }
     let region = region ?? "US"
     guard Account.isRegion(region) else {
-      throw FamilyFileError(description: "\(name): a region is written FR or US-TX.")
+      throw FamilyFileError(
+        description: "\(name): '\(region)' is not a region. Write one such as FR or US-TX.")
     }
     if let timeZone, TimeZone(identifier: timeZone) == nil {
-      throw FamilyFileError(description: "\(name): a time zone is written Europe/Paris.")
+      throw FamilyFileError(
+        description: "\(name): '\(timeZone)' is not a time zone. Write one such as Europe/Paris.")
     }
     return Account(
       birthdate: day, region: region, declaration: try declaration(), timeZone: timeZone ?? "")
@@ -151,9 +180,10 @@ extension FamilyFile.Member {
     case "payment": return isChild ? .guardianPaymentChecked : .paymentChecked
     case "governmentID": return isChild ? .guardianGovernmentIDChecked : .governmentIDChecked
     case "other": return isChild ? .guardianCheckedByOtherMethod : .checkedByOtherMethod
-    default:
+    case let other?:
       throw FamilyFileError(
-        description: "\(name): checked is payment, governmentID or other, where it is there.")
+        description: "\(name): unknown value '\(other)' of 'checked'. Choose payment, governmentID "
+          + "or other, or leave it out.")
     }
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 import TextTable
 import Wording
 
-/// A family as a guardian's device sees it, with the words for what is in it.
+/// A family as a guardian's device sees it, with texts for its persons, devices and questions.
 struct FamilyView {
   let machine: GuardianMachine
   let wording = Wording(.english)
@@ -18,32 +18,38 @@ struct FamilyView {
     link.conversations[child.id] ?? Conversation()
   }
 
-  /// The child of this name or number; the only one where none is given.
+  /// The child with this name or number; `nil` names the only child.
+  ///
+  /// - Throws: `ControlError` unless exactly one child matches.
   func child(_ text: String?) throws -> Person {
     let children = try children(text)
     guard children.count == 1 else {
-      throw ControlError("Which child? --child takes one of: \(Self.list(children)).")
+      throw ControlError(
+        "\(children.count) children match. Choose one with --child: \(Self.list(children)).")
     }
     return children[0]
   }
 
-  /// The children of this name, or with this number; all, where none is given.
+  /// The children with this name or number; `nil` matches all.
+  ///
+  /// - Throws: `ControlError` when no child matches.
   func children(_ text: String?) throws -> [Person] {
     let all = roster.children
     guard !all.isEmpty else {
-      throw ControlError("There is no child in this family: `relayctl add-child` makes one.")
+      throw ControlError("The family has no children. `relayctl add-child` adds one.")
     }
     guard let text else { return all }
     let found = all.filter {
       $0.displayName.lowercased() == text.lowercased() || "\($0.id.rawValue)" == text
     }
     guard !found.isEmpty else {
-      throw ControlError("There is no child \(text). The children: \(Self.list(all)).")
+      throw ControlError(
+        "The family has no child '\(text)'. Its children: \(Self.list(all)).".printable)
     }
     return found
   }
 
-  /// The names; with numbers where names alone would not tell them apart.
+  /// The names, with numbers if two children have the same name.
   private static func list(_ children: [Person]) -> String {
     let isClear = Set(children.map { $0.displayName.lowercased() }).count == children.count
     return children.map { isClear ? $0.displayName : "\($0.displayName) (\($0.id.rawValue))" }
@@ -53,21 +59,21 @@ struct FamilyView {
   func name(of device: DeviceID) -> String {
     if device.rawValue == 0 { return "the administrator" }
     let owner = link.owner(of: device)
-    return roster.person(owner)?.displayName ?? "somebody who left (\(owner.rawValue))"
+    return roster.person(owner)?.displayName ?? "a former member (\(owner.rawValue))"
   }
 
   func name(of child: PersonID) -> String {
-    roster.person(child)?.displayName ?? "somebody who left (\(child.rawValue))"
+    roster.person(child)?.displayName ?? "a former member (\(child.rawValue))"
   }
 
   /// The whole question as a sentence.
   func sentence(_ state: QuestionState) -> String {
-    guard let question = state.question else { return "a question that cannot be read here" }
+    guard let question = state.question else { return "a question that cannot be decrypted here" }
     return wording.question(
       child: name(of: state.header.child), app: state.header.app.rawValue, topic: question.topic)
   }
 
-  /// Whom a question is about, or what the app says of its update.
+  /// The people that a question is about, or the app's description of its update.
   func about(_ state: QuestionState) -> String {
     switch state.question?.topic {
     case .communication(let people, _): people.map(wording.person).joined(separator: ", ")
@@ -82,8 +88,8 @@ struct FamilyView {
 }
 
 extension QuestionID {
-  /// As it is written: `3F2504E0-4F89-41D3-9A0C-0305E82C3301`.
+  /// The id as a UUID: `3F2504E0-4F89-41D3-9A0C-0305E82C3301`.
   var text: String { uuid.uuidString }
-  /// What an id, or its beginning, is compared by.
+  /// The id's 32 hexadecimal digits; prefixes are compared with them.
   var digits: String { text.filter { $0 != "-" } }
 }

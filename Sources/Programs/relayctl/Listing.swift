@@ -3,11 +3,12 @@ import FamilyModel
 import Foundation
 import TextTable
 
-/// What a command shows: the same rows as a table for people, and as JSON for programs.
+/// A command's output: the same rows as a table for people and as JSON for programs.
 struct Listing {
   struct Column {
-    /// The head of the column; `nil`: it is in JSON only.
+    /// The column's heading; `nil` for a column in JSON only.
     let title: String?
+    /// The key in JSON.
     let key: String
 
     init(_ title: String?, _ key: String? = nil) {
@@ -16,7 +17,7 @@ struct Listing {
     }
   }
   let columns: [Column]
-  /// As many cells in each as there are columns.
+  /// The rows; each has one cell per column.
   var rows: [[Cell]] = []
 
   var table: String {
@@ -31,16 +32,16 @@ struct Listing {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // Text, numbers and lists of them can always be encoded.
+    // Cells hold only text, numbers and lists, which always encode.
     let json = String(decoding: try! encoder.encode(objects), as: UTF8.self)
-    // The encoder leaves these as they are, and to some terminals they are commands.
+    // The encoder does not escape C1 controls, which some terminals execute.
     return json.replacing(/[\u{7F}-\u{9F}]/) { match in
       "\\u00" + String(match.output.unicodeScalars.first!.value, radix: 16)
     }
   }
 }
 
-/// A value that a table shows as text, and JSON as what it is.
+/// A value that a table shows as text and JSON with its type.
 indirect enum Cell: Encodable {
   case none
   case text(String)
@@ -49,7 +50,7 @@ indirect enum Cell: Encodable {
   case time(Instant)
   case list([Cell])
   case object([String: Cell])
-  /// This text in a table, the value in JSON.
+  /// One text in a table, another value in JSON.
   case shown(String, Cell)
 
   var text: String {
@@ -80,16 +81,16 @@ indirect enum Cell: Encodable {
 }
 
 extension Instant {
-  /// The years 1 to 9999: an app may name any moment as the end of a question, and these can be written.
+  /// The time, clamped to the years 1 to 9999, because apps choose expirations beyond them.
   private var date: Date {
     let seconds = Double(milliseconds) / 1_000
     return Date(timeIntervalSince1970: min(max(seconds, -62_135_596_800), 253_402_300_799))
   }
 
-  /// For programs: `2026-07-30T14:05:33.120Z`.
+  /// The time in UTC for programs: `2026-07-30T14:05:33.120Z`.
   var iso8601: String { date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 
-  /// For people: `2026-07-30 14:05:33`, in the time zone of this machine.
+  /// The time in this machine's time zone for people: `2026-07-30 14:05:33`.
   var local: String {
     date.formatted(
       Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
@@ -97,9 +98,9 @@ extension Instant {
   }
 }
 
-/// What every command that shows something takes.
+/// The options of every command that lists something.
 struct OutputOptions: ParsableArguments {
-  @Flag(help: "JSON for programs, with times in UTC, instead of a table.") var json = false
+  @Flag(help: "Print JSON with times in UTC instead of a table.") var json = false
 
   func show(_ listing: Listing, empty: String) {
     print(json ? listing.json : listing.rows.isEmpty ? empty : listing.table)

@@ -4,9 +4,9 @@ import FamilyModel
 import Foundation
 import RelayClient
 
-/// What the operator's commands take: families, members and devices, and no conversation.
+/// The options of the operator's commands, which read rosters and no conversation.
 struct AdministratorOptions: ParsableArguments {
-  @Option(help: "The relay's folder, or another with its administrator.json.")
+  @Option(help: "The folder with administrator.json, usually the relay's.")
   var directory: String
 
   func credential() throws -> AdministratorCredential {
@@ -15,55 +15,60 @@ struct AdministratorOptions: ParsableArguments {
   }
 }
 
-/// What a guardian's commands take.
+/// The options of a guardian's commands.
 struct GuardianOptions: ParsableArguments {
   @Option(
     name: .customLong("as"),
-    help: .init("A guardian's credential file, which `relayctl apply` wrote.", valueName: "file"))
+    help: .init("A guardian's credential file, written by `relayctl apply`.", valueName: "file"))
   var file: String
 
-  /// A connection as this guardian's device.
+  /// Connects to the relay as this guardian's device.
+  ///
+  /// - Throws: `ControlError` unless the file is a guardian's credential.
   func connect() throws -> DeviceClient {
     let url = URL(fileURLWithPath: file)
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), isFolder.boolValue {
-      throw ControlError("\(file) is a folder: --as takes one file in it, a guardian's.")
+      throw ControlError("'\(file)' is a folder. Give --as a guardian's credential file.")
     }
     let credential: Credential
     do { credential = try Credential.read(from: url) } catch {
       guard (try? AdministratorCredential.read(from: url)) == nil else {
         throw ControlError(
-          "\(file) is the administrator's credential, which sees no conversation. --as takes a "
-            + "guardian's, which `relayctl apply` wrote.")
+          "'\(file)' is the administrator's credential, which reads no conversation. Give --as a "
+            + "guardian's credential file, which `relayctl apply` wrote.")
       }
       throw error
     }
     guard credential.role.isGuardian else {
       throw ControlError(
-        "\(file) is \(credential.name)'s (\(credential.role)). --as takes a guardian's credential.")
+        "'\(file)' belongs to \(credential.name), role \(credential.role). Give --as a guardian's "
+          + "credential file.")
     }
-    guard credential.isInFamily else { throw ControlError("\(file) is in no family group.") }
+    guard credential.isInFamily else {
+      throw ControlError("'\(file)' belongs to no family. Give --as a guardian's credential file.")
+    }
     return try DeviceClient(credential)
   }
 }
 
 extension GuardianOptions {
-  /// The family as this guardian sees it now, for who only looks.
+  /// The family as this guardian's device sees it now, for commands that only read.
   func view() throws -> FamilyView {
     var relay = try connect()
     return FamilyView(try relay.machine())
   }
 }
 
-/// Whose conversation or settings.
+/// The option that selects a child.
 struct ChildOption: ParsableArguments {
   @Option(
     name: .customLong("child"),
-    help: "The child's name or number; not needed where there is one child.")
+    help: "The child's name or number. A family with one child needs no --child.")
   var name: String?
 }
 
-/// The kinds of handles, as they are typed.
+/// A handle's kind as a command-line value.
 enum KindArgument: String, ExpressibleByArgument, CaseIterable {
   case phone, email, custom
 

@@ -3,26 +3,27 @@ import Credentials
 import Foundation
 import ProgramOptions
 
-/// Makes a relay's keys and families with their devices' keys, and looks into families.
+/// The command-line tool of the relay's operator and of guardians.
 @main
 struct RelayControl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "relayctl", abstract: "Sets up a relay and its families, and looks into them.",
+    commandName: "relayctl",
+    abstract: "Set up a relay and its families, inspect them, and act as a guardian.",
     discussion:
-      "The operator's commands take --directory RELAY, a guardian's take --as CREDENTIAL.",
+      "The operator's commands take --directory RELAY; a guardian's commands take --as CREDENTIAL.",
     groupedSubcommands: [
       CommandGroup(
-        name: "Set-up", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
+        name: "Setup", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
       CommandGroup(
-        name: "Operator's",
+        name: "Operator",
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
-        name: "Guardian's looking",
+        name: "Guardian: Inspection",
         subcommands: [
           Pending.self, History.self, Known.self, Ages.self, Settings.self, Household.self,
         ]),
       CommandGroup(
-        name: "Guardian's acting",
+        name: "Guardian: Action",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
           SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
@@ -33,11 +34,11 @@ struct RelayControl: AsyncParsableCommand {
 
   struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make the keys of a relay and of its administrator; keys that are there stay.")
-    @Option(help: "The relay's folder; it is made with mode 0700.") var directory: String
-    @Option(help: "Where devices send requests; by default a unix socket in the folder.")
+      abstract: "Create the keys of a relay and its administrator. Existing keys are kept.")
+    @Option(help: "The relay's folder (created with mode 0700).") var directory: String
+    @Option(help: "The endpoint for requests (default: a Unix socket in the folder).")
     var requests: String?
-    @Option(help: "Where devices hear broadcasts; by default a unix socket in the folder.")
+    @Option(help: "The endpoint for broadcasts (default: a Unix socket in the folder).")
     var broadcasts: String?
 
     func validate() throws { try Endpoint.check(requests, broadcasts) }
@@ -47,7 +48,7 @@ struct RelayControl: AsyncParsableCommand {
       _ = try RelayKeys.create(in: folder, requests: requests, broadcasts: broadcasts)
       let file = AdministratorCredential.file(in: folder)
       var endpoints = ""
-      // An administrator may have taken the credential to another machine.
+      // The administrator may have moved the credential to another machine.
       if FileManager.default.fileExists(atPath: file.path) {
         let credential = try AdministratorCredential.read(from: file)
         for (name, wanted, kept, usual) in [
@@ -56,23 +57,26 @@ struct RelayControl: AsyncParsableCommand {
         ] {
           guard wanted ?? kept == kept else {
             throw ControlError(
-              "The keys in \(folder.path) are for \(name) \(kept), and so are all credentials made with"
-                + " them. For \(wanted!) choose another --directory.")
+              "The keys in '\(folder.path)' and their credentials are for \(name) \(kept). To use "
+                + "'\(wanted!)', choose another --directory.")
           }
           if kept != usual { endpoints += " \(name) \(kept)" }
         }
       }
       print(
-        "The keys are in \(folder.path) (0600). Next: relay --directory \(directory)\(endpoints)")
+        "The keys are in \(folder.path) (mode 0600). Next: relay --directory \(directory)\(endpoints)"
+      )
     }
   }
 
   struct Generate: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Write an example file of families.")
-    @Option(help: "How many families.") var families = 3
+    static let configuration = CommandConfiguration(abstract: "Print an example family file.")
+    @Option(help: "The number of families.") var families = 3
 
     func validate() throws {
-      guard 1...1_000_000 ~= families else { throw ValidationError("--families is 1 to 1000000.") }
+      guard 1...1_000_000 ~= families else {
+        throw ValidationError("--families takes 1 to 1000000, not '\(families)'.")
+      }
     }
 
     func run() throws { print(try FamilyFile.example(families: families).yaml(), terminator: "") }
@@ -80,29 +84,29 @@ struct RelayControl: AsyncParsableCommand {
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Look for mistakes in a file of families; nothing is changed.")
-    @Argument(help: "A YAML or JSON file of families.") var file: String
+      abstract: "Check a family file for errors without changing anything.")
+    @Argument(help: "A family file in YAML or JSON.") var file: String
 
     func run() throws {
-      let families = try FamilyFile.read(file)
-      let errors = families.errors()
+      let file = try FamilyFile.read(file)
+      let errors = file.errors()
       for error in errors { print(error) }
       guard errors.isEmpty else { throw ExitCode(1) }
-      print("\(families.families.count) families, no mistakes.")
+      print("The file describes \(file.countText) and has no errors.")
     }
   }
 
   struct Apply: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make the families of a file at the running relay, and their credential files.",
-      discussion: "Safe to run again: keys that are there stay, and only what differs is changed. "
-        + "Who joined by invitation stays, and so does who was taken out of the file, "
-        + "unless --prune is given.")
-    @Argument(help: "A YAML or JSON file of families.") var file: String
-    @Option(help: "The relay's folder, or another with its administrator.json.")
+      abstract: "Create or update the families of a file, and write their credential files.",
+      discussion: "The relay must be running. Applying the same file again is safe: existing keys "
+        + "are kept, and only differences are applied. Members and devices that are not in the file "
+        + "are kept, too, unless --prune is given.")
+    @Argument(help: "A family file in YAML or JSON.") var file: String
+    @Option(help: "The folder with administrator.json, usually the relay's.")
     var directory: String
     @Option(help: "The folder for the credential files.") var credentials: String
-    @Flag(help: "Take out members and devices that are not in the file.") var prune = false
+    @Flag(help: "Remove members and devices that are not in the file.") var prune = false
 
     func run() throws {
       let file = try FamilyFile.read(file)
@@ -114,10 +118,15 @@ struct RelayControl: AsyncParsableCommand {
       let folder = URL(fileURLWithPath: credentials)
       var setUp = try SetUp(administrator, credentials: folder, prunes: prune)
       for family in file.families { try setUp.apply(family) }
-      let count = file.families.count
       print(
-        "\(count) \(count == 1 ? "family" : "families"); the devices' credentials are in"
-          + " \(folder.path) (0600).")
+        "Applied \(file.countText). The devices' credentials are in \(folder.path) (mode 0600).")
     }
+  }
+}
+
+extension FamilyFile {
+  /// The number of families with its noun: `1 family`, `3 families`.
+  fileprivate var countText: String {
+    "\(families.count) \(families.count == 1 ? "family" : "families")"
   }
 }

@@ -9,27 +9,28 @@ private let cases = SandboxCase.allCases.map(\.rawValue).joined(separator: ", ")
 
 struct Sandbox: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Set a child's account to a named case, to try an app with it.",
+    abstract: "Set a child's account to a named test case.",
     discussion: """
-      Sets birthdate, region, declaration and communication limits, has all apps forget what they were told, \
-      answers what is open as the case says, and prints what both frameworks answer from then on.
+      The case sets the birthdate, region, declaration and communication limits. The case also clears the age \
+      answers of all apps and answers the open questions. The output is what DeclaredAgeRange and \
+      PermissionKit answer from then on.
       """)
   @Argument(
     help: .init("One of: \(cases)."),
     transform: { text in
       guard let found = SandboxCase(rawValue: text) else {
-        throw ValidationError("The cases are \(cases).")
+        throw ValidationError("Unknown case '\(text)'. Choose one of: \(cases).")
       }
       return found
     })
   var sandbox: SandboxCase
   @OptionGroup var child: ChildOption
-  @Option(help: "The app, where the case takes the consent to it back.") var app: String?
+  @Option(help: "The app whose consent the case withdraws.") var app: String?
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
     if sandbox.consent == .revoked, app == nil {
-      throw ValidationError("--app names the app to which consent is revoked.")
+      throw ValidationError("The case '\(sandbox.rawValue)' requires --app.")
     }
   }
 
@@ -61,7 +62,7 @@ struct Sandbox: ExplainedCommand {
     print("\(child.displayName): \(line(policy))".printable)
   }
 
-  /// What both frameworks answer.
+  /// The answers of DeclaredAgeRange and PermissionKit in one line.
   private func line(_ policy: AgePolicy) -> String {
     let app = AppID(app ?? "")
     var range = "requestAgeRange(13, 16, 18) → "

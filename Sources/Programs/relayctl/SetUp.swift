@@ -7,10 +7,10 @@ import RelayWire
 import SystemClock
 import ZeroMQ
 
-/// Makes families at the relay, one after the other.
+/// Applies families to the relay, one after the other.
 ///
-/// The credential files are what remembers ids: a member and a device keep theirs however the file of
-/// families is rearranged. They are written first, so that a key that the relay knows is never lost.
+/// The credential files are the record of assigned ids, so reordering the family file changes none.
+/// They are written before the relay learns a key, so that no enrolled key is lost.
 struct SetUp: ~Copyable {
   private let credential: AdministratorCredential
   private let folder: URL
@@ -18,7 +18,7 @@ struct SetUp: ~Copyable {
   private let known: [UInt64: [Credential]]
   private let prunes: Bool
 
-  /// - Parameter prunes: Whether who is not in the file goes.
+  /// - Parameter prunes: Whether members and devices that are not in the file are removed.
   init(_ credential: AdministratorCredential, credentials folder: URL, prunes: Bool) throws {
     let known = try Self.read(folder, for: credential.relayKey)
     let administrator = try Administrator(credential)
@@ -42,15 +42,17 @@ struct SetUp: ~Copyable {
       let found = try Credential.read(from: file)
       guard found.relayKey == relay else {
         throw FamilyFileError(
-          description: "\(file.path) is for another relay: choose another --credentials folder.")
+          description: "'\(file.path)' is for another relay. Choose another --credentials folder.")
       }
       known[found.address.family.rawValue, default: []].append(found)
     }
     return known
   }
 
-  /// Whatever changes is signed: the roster by the organizer's device, and so are the children's accounts;
-  /// other accounts by a device of their own. The administrator brings it in, and could not make it.
+  /// Applies one family. The administrator only submits commands that devices signed.
+  ///
+  /// The organizer's device signs the roster and the children's accounts. Every other account is
+  /// signed by a device of its person.
   mutating func apply(_ family: FamilyFile.Family) throws {
     let address = FamilyID(family.id)
     var events = try administrator.history(of: .family, in: address)
@@ -66,17 +68,17 @@ struct SetUp: ~Copyable {
     if !prunes { roster = roster.keeping(before) }
     if before != roster {
       try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
-      tellWhoGoes(before, roster, of: family.id)
+      reportRemoved(before, roster, of: family.id)
       events = try administrator.history(of: .family, in: address)
     }
-    tellWhoStays(persons, credentials, roster, of: family.id)
+    reportKept(persons, credentials, roster, of: family.id)
     for (person, member) in zip(persons, family.members) {
       let signer =
         person.role == .child
         ? organizer : credentials.first { $0.personID == person.id } ?? organizer
       try setAccount(of: person, try member.account(in: family.id), signer, in: address, events)
       guard person.role == .child, let limits = member.limits else { continue }
-      // The id makes it happen once: what guardians choose later stays.
+      // The fixed id makes the relay accept this command once, so later choices are kept.
       let id = CommandID(high: limits ? 2 : 1, low: UInt64(person.id.rawValue))
       var machine = organizer.machine(restoring: events)
       let prepared = try machine.prepare(
@@ -85,29 +87,30 @@ struct SetUp: ~Copyable {
     }
   }
 
-  /// Who joined by invitation, or was added by a guardian, is not in the file.
-  private func tellWhoStays(
+  /// Prints the members and devices that guardians added and the file does not contain.
+  private func reportKept(
     _ persons: [Person], _ credentials: [Credential], _ roster: Roster, of family: UInt64
   ) {
     let inFile = Set(persons.map(\.id))
     let devices = Set(credentials.map(\.address.device))
-    let stays =
+    let kept =
       roster.persons.filter { !inFile.contains($0.id) }.map(\.displayName)
       + roster.devices.filter { inFile.contains($0.person) && !devices.contains($0.id) }
       .map { "\(roster.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)" }
-    guard !stays.isEmpty else { return }
+    guard !kept.isEmpty else { return }
+    let names = kept.joined(separator: ", ")
     print(
-      "Family \(family): not in the file, and stays: \(stays.joined(separator: ", ")). (--prune takes out)"
-        .printable)
+      "Family \(family): kept, but not in the file: \(names). Use --prune to remove them.".printable
+    )
   }
 
-  /// Nobody is taken out without a word.
-  private func tellWhoGoes(_ before: Roster, _ roster: Roster, of family: UInt64) {
+  /// Prints the devices that the new roster removes.
+  private func reportRemoved(_ before: Roster, _ roster: Roster, of family: UInt64) {
     let gone = before.devices.filter { roster.device($0.id)?.publicKey != $0.publicKey }.map {
       "\(before.person($0.person)?.displayName ?? "?")'s device \($0.id.rawValue)"
     }
     guard !gone.isEmpty else { return }
-    print("Family \(family): not in the file, and out: \(gone.joined(separator: ", ")).".printable)
+    print("Family \(family): removed, not in the file: \(gone.joined(separator: ", ")).".printable)
   }
 
   private mutating func setAccount(
@@ -121,7 +124,9 @@ struct SetUp: ~Copyable {
     try administrator.send(prepared, to: family)
   }
 
-  /// A device of the organizer that may sign: one of the roster as it is, or the first roster's signer.
+  /// A credential of the organizer that may sign: its key is in the newest roster.
+  ///
+  /// In a family without devices, the key that signs the first roster qualifies.
   private func organizer(of roster: Roster, among credentials: [Credential], now events: [Event])
     throws -> Credential
   {
@@ -136,14 +141,15 @@ struct SetUp: ~Copyable {
     }
     guard let found else {
       throw FamilyFileError(
-        description: "Family \(roster.organizerName): no credential of the organizer is in the "
-          + "folder, and only the organizer's device can sign who is in the family.")
+        description: "Family of \(roster.organizerName): no credential in the folder belongs to a "
+          + "current device of the organizer. Only such a device can sign the roster.")
     }
     return found
   }
 
-  /// - Parameter rosters: All that the family had. Numbers are not given anew; a member whom a guardian has
-  ///   added is known by the name.
+  /// The file's members with their ids. A member whom a guardian added is recognized by name.
+  ///
+  /// - Parameter rosters: The family's rosters so far; their ids are never reused.
   private func persons(of family: FamilyFile.Family, after rosters: [Roster]) throws -> [Person] {
     let known = known[family.id] ?? []
     let added = rosters.last?.persons ?? []
@@ -162,7 +168,7 @@ struct SetUp: ~Copyable {
     }
   }
 
-  /// A credential file for each device; what is there stays.
+  /// The credential of each device; missing files are created, existing ones are kept.
   private func credentials(
     of family: FamilyFile.Family, _ persons: [Person], after rosters: [Roster]
   ) throws -> [Credential] {
@@ -170,7 +176,7 @@ struct SetUp: ~Copyable {
     let numbers =
       known.map(\.address.device.rawValue) + rosters.flatMap(\.devices).map(\.id.rawValue)
     var last = numbers.max() ?? 0
-    // What all devices of the family trust from the first on.
+    // All devices of the family trust this key from the start.
     let first = DeviceKeys()
     let organizerKey = known.first?.organizerKey ?? first.signingKey
     var isFirst = known.isEmpty
@@ -184,7 +190,8 @@ struct SetUp: ~Copyable {
           found = try Credential.read(from: file)
           guard found.personID == person.id, found.address.family.rawValue == family.id else {
             throw FamilyFileError(
-              description: "\(file.path) is somebody else's: move it away, or change the id.")
+              description: "'\(file.path)' belongs to another member. Move the file, or change the "
+                + "id in the family file.")
           }
           if found.role != person.role {
             found.role = person.role
@@ -211,7 +218,7 @@ struct SetUp: ~Copyable {
 }
 
 extension Roster {
-  /// With the members and devices of the roster before that are not in this one.
+  /// The roster plus the members and devices of the roster `before` that it lacks.
   fileprivate func keeping(_ before: Roster) -> Roster {
     Roster(
       persons: persons + before.persons.filter { person($0.id) == nil },

@@ -7,7 +7,7 @@ import RelayClient
 import ZeroMQ
 
 extension Administrator {
-  /// Who is in the family; `nil`: there is no such family.
+  /// The family's newest roster; `nil` if the relay has no such family.
   mutating func roster(of family: FamilyID) throws -> Roster? {
     guard
       case .rosterChanged(let roster) = try history(of: .family, in: family).last(where: {
@@ -17,12 +17,14 @@ extension Administrator {
     return roster
   }
 
-  /// Who is in the family, which must be there.
+  /// The family's newest roster.
+  ///
+  /// - Throws: `ControlError` if the relay has no such family.
   mutating func knownRoster(of family: UInt64) throws -> Roster {
     guard family != 0, let roster = try roster(of: FamilyID(family)) else {
       throw ControlError(
-        "There is no family \(family) at this relay: `relayctl apply` makes families, and "
-          + "`relayctl families` shows which there are.")
+        "The relay has no family \(family). `relayctl families` lists families, and "
+          + "`relayctl apply` creates them.")
     }
     return roster
   }
@@ -30,12 +32,13 @@ extension Administrator {
 
 struct Families: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show families: how many members, children and devices.")
+    abstract: "List families with their numbers of members, children and devices.")
   @OptionGroup var administrator: AdministratorOptions
   @Option(
-    help: "Families of these numbers, for example 1-50; those that are not there are skipped.")
+    help: "The families to list: a number or a range, for example 1-50. Missing ones are skipped.")
   var families: String?
-  @Option(help: "Families of the credential files in this folder.") var credentials: String?
+  @Option(help: "List the families of the credential files in this folder.")
+  var credentials: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -58,7 +61,7 @@ struct Families: ExplainedCommand {
           UInt64(roster.devices.count),
         ].map { .number($0) })
     }
-    output.show(listing, empty: "None of these families is at the relay.")
+    output.show(listing, empty: "The relay has none of these families.")
   }
 
   private func inFiles(_ administrator: AdministratorCredential) throws -> [UInt64] {
@@ -67,7 +70,7 @@ struct Families: ExplainedCommand {
       let files = try? FileManager.default.contentsOfDirectory(
         at: folder, includingPropertiesForKeys: nil)
     else {
-      throw ControlError("There is no folder \(folder.path). `relayctl apply` makes it.")
+      throw ControlError("Cannot read the folder '\(folder.path)'. `relayctl apply` creates it.")
     }
     let found = try files.filter {
       $0.lastPathComponent.hasPrefix("family-") && $0.pathExtension == "json"
@@ -77,7 +80,7 @@ struct Families: ExplainedCommand {
 }
 
 struct Members: ExplainedCommand {
-  static let configuration = CommandConfiguration(abstract: "Show who is in a family.")
+  static let configuration = CommandConfiguration(abstract: "List a family's members.")
   @Argument(help: "The family's number.") var family: UInt64
   @OptionGroup var administrator: AdministratorOptions
   @OptionGroup var output: OutputOptions
@@ -94,16 +97,16 @@ struct Members: ExplainedCommand {
         .list(devices.map { .number(UInt64($0.id.rawValue)) }),
       ]
     }
-    output.show(listing, empty: "Nobody is in the family.")
+    output.show(listing, empty: "The family has no members.")
   }
 }
 
 struct Devices: ExplainedCommand {
-  /// Characters of a public key that are shown: enough to compare by eye.
-  static let shownKey = 8
+  /// The number of a public key's characters in the table: enough to compare by eye.
+  private static let keyPrefix = 8
 
   static let configuration = CommandConfiguration(
-    abstract: "Show the devices of a family, and how their public keys begin.")
+    abstract: "List a family's devices with the start of their public keys.")
   @Argument(help: "The family's number.") var family: UInt64
   @OptionGroup var administrator: AdministratorOptions
   @OptionGroup var output: OutputOptions
@@ -120,7 +123,7 @@ struct Devices: ExplainedCommand {
       let key = CurvePublicKey(bytes: device.publicKey)?.z85 ?? ""
       return [
         .number(UInt64(device.id.rawValue)), .text(name), .number(UInt64(device.person.rawValue)),
-        .text(String(key.prefix(Self.shownKey))),
+        .text(String(key.prefix(Self.keyPrefix))),
       ]
     }
     output.show(listing, empty: "The family has no devices.")

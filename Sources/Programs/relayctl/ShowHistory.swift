@@ -4,14 +4,14 @@ import FamilyModel
 
 struct History: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what was said in the children's conversations, oldest first.")
+    abstract: "Show the children's conversations, oldest line first.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var child: ChildOption
-  @Option(help: "Only the newest lines, this many.") var limit: Int?
+  @Option(help: "Show only this many of the newest lines.") var limit: Int?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit is 1 or more.") }
+    if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more, not '\(limit)'.") }
   }
 
   func perform() throws {
@@ -26,30 +26,31 @@ struct History: ExplainedCommand {
         .init(nil, "question"), .init(nil, "choice"),
       ])
     listing.rows = lines.suffix(limit ?? .max).map { child, line in
-      let what = view.what(line, in: view.conversation(child))
+      let description = view.describe(line, in: view.conversation(child))
       return [
         .number(line.seq), .time(line.at), .text(child.displayName),
-        .number(UInt64(child.id.rawValue)), .text(what.by ?? view.name(of: line.device)),
-        .number(UInt64(line.device.rawValue)), .text(what.kind), .text(what.text),
-        what.question.map { .text($0.text) } ?? .none, what.choice.map { .text($0) } ?? .none,
+        .number(UInt64(child.id.rawValue)), .text(description.by ?? view.name(of: line.device)),
+        .number(UInt64(line.device.rawValue)), .text(description.kind), .text(description.text),
+        description.question.map { .text($0.text) } ?? .none,
+        description.choice.map { .text($0) } ?? .none,
       ]
     }
-    output.show(listing, empty: "Nothing was said yet.")
+    output.show(listing, empty: "The conversations are empty.")
   }
 }
 
-/// What a line of a conversation says.
-struct LineText {
+/// The description of a conversation's line.
+struct LineDescription {
   var kind: String
   var text: String
-  /// Who, where it is not the owner of the device.
+  /// The author, if other than the device's owner.
   var by: String?
   var question: QuestionID?
   var choice: String?
 }
 
 extension FamilyView {
-  func what(_ line: Line, in conversation: Conversation) -> LineText {
+  func describe(_ line: Line, in conversation: Conversation) -> LineDescription {
     func about(_ id: QuestionID) -> String {
       conversation.questions[id].map(self.about) ?? id.text
     }
@@ -57,26 +58,26 @@ extension FamilyView {
       "“\(title(choice.id, of: conversation.questions[id]))”: \(about(id))"
     }
     switch line.body {
-    case .text(let text): return LineText(kind: "text", text: text)
+    case .text(let text): return LineDescription(kind: "text", text: text)
     case .question(let id):
       let text = conversation.questions[id].map(sentence) ?? ""
-      return LineText(kind: "question", text: text, question: id)
+      return LineDescription(kind: "question", text: text, question: id)
     case .reminder(let id):
-      return LineText(kind: "reminder", text: "reminder: \(about(id))", question: id)
+      return LineDescription(kind: "reminder", text: "reminder: \(about(id))", question: id)
     case .cancellation(let id):
-      return LineText(kind: "cancellation", text: "took back: \(about(id))", question: id)
+      return LineDescription(kind: "cancellation", text: "cancelled: \(about(id))", question: id)
     case .decision(let id, let choice):
-      return LineText(
+      return LineDescription(
         kind: "decision", text: "chose \(chosen(id, choice))", question: id, choice: choice.id)
     case .inPerson(let id, let choice):
-      return LineText(
+      return LineDescription(
         kind: "inPerson", text: "chose \(chosen(id, choice)), on the child's device",
         by: "a guardian, with the passcode", question: id, choice: choice.id)
     case .withdrawal(.handle(let handle, let app)):
-      let place = app.map { " in \($0.rawValue)" } ?? ""
-      return LineText(kind: "withdrawal", text: "withdrew: \(handle.value)\(place)")
+      let scope = app.map { " in \($0.rawValue)" } ?? ""
+      return LineDescription(kind: "withdrawal", text: "withdrew: \(handle.value)\(scope)")
     case .withdrawal(.consent(let app)):
-      return LineText(kind: "withdrawal", text: "withdrew the consent to \(app.rawValue)")
+      return LineDescription(kind: "withdrawal", text: "withdrew consent for \(app.rawValue)")
     }
   }
 }

@@ -5,7 +5,7 @@ import SystemClock
 
 struct Pending: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the questions that wait for an answer, of all children.")
+    abstract: "List the open questions of all children.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var output: OutputOptions
 
@@ -26,15 +26,15 @@ struct Pending: ExplainedCommand {
         state.header.expiration.map { .time($0) } ?? .none,
       ]
     }
-    output.show(listing, empty: "Nothing waits for an answer.")
+    output.show(listing, empty: "No question is open.")
   }
 }
 
 extension FamilyView {
-  /// How many digits of a question's id a table shows at least.
-  private static let shortestID = 8
+  /// The minimum number of digits of a question's id in a table.
+  private static let minimumDigits = 8
 
-  /// The questions that can be answered, and when they were asked, oldest first.
+  /// The open questions and the times when they were asked, oldest first.
   func open(_ now: Instant) -> [(state: QuestionState, asked: Instant)] {
     roster.children.flatMap { child in
       let conversation = conversation(child)
@@ -48,16 +48,18 @@ extension FamilyView {
     roster.children.flatMap { conversation($0).inOrder }
   }
 
-  /// As much of the question's id as tells it from every other of the family.
+  /// The shortest prefix of the question's id that is unique in the family.
   func shortest(_ id: QuestionID) -> String {
     let others = questions.map(\.header.id).filter { $0 != id }.map(\.digits)
-    let length = (Self.shortestID..<32).first { length in
+    let length = (Self.minimumDigits..<32).first { length in
       !others.contains { $0.hasPrefix(id.digits.prefix(length)) }
     }
     return String(id.digits.prefix(length ?? 32))
   }
 
-  /// The question of this id, or whose id begins so: of those that are open, if there is one.
+  /// The question whose id has this prefix. Open questions take precedence over closed ones.
+  ///
+  /// - Throws: `ControlError` unless exactly one question matches.
   func question(_ text: String) throws -> QuestionState {
     let digits = text.uppercased().filter { $0 != "-" }
     let open = open(.now).map(\.state)
@@ -69,12 +71,12 @@ extension FamilyView {
     let ids = (found.isEmpty ? open : found).map { shortest($0.header.id) }
     guard found.isEmpty else {
       throw ControlError(
-        "More than one question begins with \(text): \(ids.joined(separator: ", ")).")
+        "Several questions begin with '\(text)': \(ids.joined(separator: ", ")). Give more digits.")
     }
     throw ControlError(
-      "There is no question \(text). "
+      "No question begins with '\(text)'. "
         + (ids.isEmpty
-          ? "Nothing waits for an answer." : "Open are: \(ids.joined(separator: ", ")).")
+          ? "No question is open." : "Open questions: \(ids.joined(separator: ", ")).")
     )
   }
 

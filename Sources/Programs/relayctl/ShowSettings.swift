@@ -4,7 +4,7 @@ import FamilyModel
 
 struct Known: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show whom the children may talk to, and why.")
+    abstract: "List the children's known handles and why they are known.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var child: ChildOption
   @OptionGroup var output: OutputOptions
@@ -13,32 +13,33 @@ struct Known: ExplainedCommand {
     let view = try guardian.view()
     var listing = Listing(
       columns: [
-        .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"), .init("how"),
+        .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"),
+        .init("reason", "how"),
         .init("in", "app"),
       ])
     for child in try view.children(child.name) {
       for (handle, reason) in view.conversation(child).known.reasons {
         listing.rows.append([
           .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
-          .text(KindArgument(handle.kind).rawValue), .text(reason.how), reason.place,
+          .text(KindArgument(handle.kind).rawValue), .text(reason.name), reason.scope,
         ])
       }
     }
-    output.show(listing, empty: "Nobody is known yet.")
+    output.show(listing, empty: "No handle is known yet.")
   }
 }
 
 extension KnownHandles.Reason {
-  fileprivate var how: String { self == .contact ? "contact" : "approved" }
+  fileprivate var name: String { self == .contact ? "contact" : "approved" }
 
-  fileprivate var place: Cell {
+  fileprivate var scope: Cell {
     if case .approved(let app?) = self { .text(app.rawValue) } else { .shown("every app", .none) }
   }
 }
 
 struct Settings: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what is set for each child, and whether there is a passcode.")
+    abstract: "Show each child's settings, and whether the family has a passcode.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var output: OutputOptions
 
@@ -66,18 +67,18 @@ struct Settings: ExplainedCommand {
           .shown($0.declaration.by, .text("\($0.declaration)"))
         } ?? .none,
         .shown(hasPasscode ? "set" : "not set", .flag(hasPasscode)),
-        // As it is typed.
+        // The table shows the value that `relayctl age-sharing` takes.
         .shown(age.sharing == .askFirst ? "ask" : "\(age.sharing)", .text("\(age.sharing)")),
         .object(apps),
         age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
       ]
     }
-    output.show(listing, empty: "There is no child in this family.")
+    output.show(listing, empty: "The family has no children.")
   }
 }
 
 extension Account.Declaration {
-  /// Who declared the birthdate, and whether it was checked.
+  /// The person who declared the birthdate, and whether it was checked.
   fileprivate var by: String {
     switch self {
     case .selfDeclared: "self"
