@@ -37,10 +37,10 @@ extension ChildMachine {
 
   /// Answers the app's requests, up to one for which the person has to be asked.
   mutating func answerAges(
-    of app: AppID, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    of app: AppID, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     while let request = ageDesk.first(of: app), !ageDesk.isAsking(app) {
-      guard let reply = decide(request, now: now, into: &out, into: &effects) else { return }
+      guard let reply = decide(request, now: now, into: &out, effects: &effects) else { return }
       ageDesk.remove(request)
       effects.append(.app(app, .age(request.id, reply)))
     }
@@ -49,7 +49,7 @@ extension ChildMachine {
   /// The reply, or `nil`: the person is asked first.
   private mutating func decide(
     _ request: AgeRequestQueue.Request, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) -> AgeReply? {
     // An app that may not ask shows the person nothing (D14).
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
@@ -64,7 +64,8 @@ extension ChildMachine {
         if isNew { effects.append(.notify(.ageShared(request.app, range))) }
         return .shared(range)
       case .prompt(let answer):
-        let prompt = show(.ageRange(request.app, policy.withControls(answer.range!)), into: &effects)
+        let prompt = show(
+          .ageRange(request.app, policy.withControls(answer.range!)), effects: &effects)
         ageDesk.begin(prompt, .share(request.app, answer))
         return nil
       }
@@ -81,24 +82,24 @@ extension ChildMachine {
 
   mutating func handle(
     _ answer: PromptAnswer, to flow: AgeRequestQueue.Flow, _ prompt: UInt64, now: Instant,
-    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     switch (flow, answer) {
     case (.share(let app, let shown), .share):
-      share(shown, with: app, now: now, into: &out, into: &effects)
-      answerAges(of: app, now: now, into: &out, into: &effects)
+      share(shown, with: app, now: now, into: &out, effects: &effects)
+      answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.share(let app, let shown), .dontShare):
       let declined = AgeAnswer(gates: shown.gates, day: shown.day, range: nil)
       if let problem = note(declined, app, now: now, into: &out) {
-        reply(.failed(problem), to: app, into: &effects)
+        reply(.failed(problem), to: app, effects: &effects)
       }
-      answerAges(of: app, now: now, into: &out, into: &effects)
+      answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.share(let app, _), _):
       // Left without an answer: declined for now, and the app may ask again.
-      reply(.declined, to: app, into: &effects)
-      answerAges(of: app, now: now, into: &out, into: &effects)
+      reply(.declined, to: app, effects: &effects)
+      answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.passcode(let settings), .passcode(let typed, _)):
-      check(typed, settings, prompt, now: now, into: &out, into: &effects)
+      check(typed, settings, prompt, now: now, into: &out, effects: &effects)
     case (.passcode, _): break
     case (.checking, _): ageDesk.begin(prompt, flow)
     }
@@ -108,16 +109,18 @@ extension ChildMachine {
   /// request is looked at anew.
   private mutating func share(
     _ shown: AgeAnswer, with app: AppID, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     guard let policy = policy(now),
       case .prompt(shown)? = try? policy.decide(shown.gates, of: app, age.memory(app))
     else { return }
-    if let problem = note(shown, app, now: now, into: &out) { reply(.failed(problem), to: app, into: &effects) }
+    if let problem = note(shown, app, now: now, into: &out) {
+      reply(.failed(problem), to: app, effects: &effects)
+    }
   }
 
   private mutating func reply(
-    _ reply: AgeReply, to app: AppID, into effects: inout [DeviceEffect]
+    _ reply: AgeReply, to app: AppID, effects: inout [DeviceEffect]
   ) {
     guard let request = ageDesk.first(of: app) else { return }
     ageDesk.remove(request)
@@ -128,33 +131,34 @@ extension ChildMachine {
 
   mutating func set(
     _ settings: AgeSettings, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     let command = Command.setAge(link.personID, .ageSettings(settings), proof: [])
     do throws(Problem) { try settings.validate() } catch {
       return effects.append(.notify(.refused(command, error)))
     }
     guard isInFamily, link.person?.role == .child else {
-      return changeAge(command, now: now, into: &out, into: &effects)
+      return changeAge(command, now: now, into: &out, effects: &effects)
     }
     guard link.passcode != nil else { return effects.append(.notify(.noPasscode)) }
-    askPasscode(settings, wrong: false, now: now, into: &effects)
+    askPasscode(settings, wrong: false, now: now, effects: &effects)
   }
 
   private mutating func askPasscode(
-    _ settings: AgeSettings, wrong: Bool, now: Instant, into effects: inout [DeviceEffect]
+    _ settings: AgeSettings, wrong: Bool, now: Instant, effects: inout [DeviceEffect]
   ) {
-    let prompt = show(.ageSettings(settings, wait: tries.wait(now), wrong: wrong), into: &effects)
+    let prompt = show(
+      .ageSettings(settings, wait: tries.wait(now), wrong: wrong), effects: &effects)
     ageDesk.begin(prompt, .passcode(settings))
   }
 
   /// Counts the try, durably, and has it checked after that (A4).
   private mutating func check(
     _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
-    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     guard tries.wait(now) == 0, let passcode = link.passcode else {
-      return askPasscode(settings, wrong: false, now: now, into: &effects)
+      return askPasscode(settings, wrong: false, now: now, effects: &effects)
     }
     tries.begin(now)
     out.changes.append(.put(.passcodeTries(tries)))
@@ -166,11 +170,12 @@ extension ChildMachine {
   }
 
   mutating func passcodeChecked(
-    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, now: Instant,
+    into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
   ) {
     guard case .checking(let settings, let id) = flow else { return }
-    guard let proof else { return askPasscode(settings, wrong: true, now: now, into: &effects) }
+    guard let proof else { return askPasscode(settings, wrong: true, now: now, effects: &effects) }
     tries = PasscodeTries()
     out.changes.append(.delete(.passcodeTries))
     let command = Command.setAge(link.personID, .ageSettings(settings), proof: proof)
@@ -181,7 +186,7 @@ extension ChildMachine {
 
   mutating func changeAge(
     _ command: Command, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     if let problem = change(command, link.nextID(now), now: now, into: &out) {
       effects.append(.notify(.refused(command, problem)))
@@ -199,9 +204,10 @@ extension ChildMachine {
       }
     } catch { return error }
     switch command {
-    case .noteAge(_, let content): link.happen(.ageNoted(link.personID, content), id: id, now: now, into: &out)
+    case .noteAge(_, let content):
+      link.applyLocally(.ageNoted(link.personID, content), id: id, now: now, into: &out)
     case .setAge(_, let content, _):
-      link.happen(.ageSet(link.personID, content, proof: []), id: id, now: now, into: &out)
+      link.applyLocally(.ageSet(link.personID, content, proof: []), id: id, now: now, into: &out)
     default: return .notPermitted
     }
     return nil
@@ -214,6 +220,6 @@ extension ChildMachine {
       return
     }
     let body = Event.Body.accountChanged(link.personID, .account(account))
-    link.happen(body, id: link.nextID(now), now: now, into: &out)
+    link.applyLocally(body, id: link.nextID(now), now: now, into: &out)
   }
 }

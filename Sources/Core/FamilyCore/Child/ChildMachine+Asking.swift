@@ -3,7 +3,7 @@ import FamilyModel
 extension ChildMachine {
   mutating func handle(
     _ request: AppRequest, of app: AppID, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       guard case .age(let id, _) = request else {
@@ -30,19 +30,20 @@ extension ChildMachine {
     case .detach:
       ageDesk.forget(app)
       update(app) { $0.gone(exited: false, now: now) }
-    case .ask(let question, let manner): ask(question, manner, app, now: now, into: &out, into: &effects)
+    case .ask(let question, let manner):
+      ask(question, manner, app, now: now, into: &out, effects: &effects)
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
     case .age(let id, let gates?):
       guard ageDesk.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
-      answerAges(of: app, now: now, into: &out, into: &effects)
+      answerAges(of: app, now: now, into: &out, effects: &effects)
     }
   }
 
   private mutating func ask(
     _ question: Question, _ manner: AskManner, _ app: AppID, now: Instant,
-    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
     // The app asks again after a crash or a lost reply: it joins what is there.
@@ -51,56 +52,61 @@ extension ChildMachine {
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
     if manner == .acknowledge {
       let flow = AskFlow(app: app, question: question, stage: .acknowledge)
-      return show(.acknowledge(app, question), flow, into: &effects)
+      return show(.acknowledge(app, question), flow, effects: &effects)
     }
-    guard isInFamily else { return answerByDefault(question, app, into: &out, into: &effects) }
+    guard isInFamily else { return answerByDefault(question, app, into: &out, effects: &effects) }
     guard let person = link.person else { return end(.refused(.unknown)) }
     guard person.role == .child else { return end(.refused(.notAChild)) }
     guard conversation?.limitsOn ?? true else {
-      return answerByDefault(question, app, into: &out, into: &effects)
+      return answerByDefault(question, app, into: &out, effects: &effects)
     }
     if let open = openQuestion(like: question, app, now: now) {
       let remind = open.lastAsked + Limits.reminderInterval <= now
       let shown = open.question ?? question
       return show(
         .alreadyAsked(app, shown, mayRemind: remind),
-        AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)), into: &effects)
+        AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)),
+        effects: &effects)
     }
-    begin(AskFlow(app: app, question: question, stage: .permission), manner, now: now, into: &effects)
+    begin(
+      AskFlow(app: app, question: question, stage: .permission), manner, now: now, effects: &effects
+    )
   }
 
   private mutating func begin(
-    _ flow: AskFlow, _ manner: AskManner, now: Instant, into effects: inout [DeviceEffect]
+    _ flow: AskFlow, _ manner: AskManner, now: Instant, effects: inout [DeviceEffect]
   ) {
     var flow = flow
     switch manner {
     case .byMessage:
       flow.stage = .compose
-      show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, into: &effects)
-    case .inPerson where link.passcode != nil: askPasscode(flow, wrong: false, now: now, into: &effects)
+      show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, effects: &effects)
+    case .inPerson where link.passcode != nil:
+      askPasscode(flow, wrong: false, now: now, effects: &effects)
     case .inPerson:
       effects.append(.notify(.noPasscode))
       effects.append(.app(flow.app, .asked(flow.question.id, .refused(.noPasscode))))
     case .choose, .acknowledge:
-      show(.permission(flow.app, flow.question), flow, into: &effects)
+      show(.permission(flow.app, flow.question), flow, effects: &effects)
     }
   }
 
   private mutating func askPasscode(
-    _ flow: AskFlow, wrong: Bool, now: Instant, into effects: inout [DeviceEffect]
+    _ flow: AskFlow, wrong: Bool, now: Instant, effects: inout [DeviceEffect]
   ) {
     var flow = flow
     flow.stage = .passcode
     show(
-      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow, into: &effects)
+      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow,
+      effects: &effects)
   }
 
   mutating func handle(
     _ answer: PromptAnswer, to prompt: UInt64, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     if let flow = ageDesk.take(prompt) {
-      return handle(answer, to: flow, prompt, now: now, into: &out, into: &effects)
+      return handle(answer, to: flow, prompt, now: now, into: &out, effects: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt) else { return }
     func end(_ outcome: AskOutcome) {
@@ -111,14 +117,14 @@ extension ChildMachine {
       send(.remind(open), now: now, into: &out)
       end(.alreadyAsked(open))
     case (.alreadyAsked(let open), _): end(.alreadyAsked(open))
-    case (.permission, .askByMessage): begin(flow, .byMessage, now: now, into: &effects)
+    case (.permission, .askByMessage): begin(flow, .byMessage, now: now, effects: &effects)
     case (.permission, .inPerson) where link.passcode == nil:
       // Nobody can type what there is not: back to the choice.
       effects.append(.notify(.noPasscode))
-      show(.permission(flow.app, flow.question), flow, into: &effects)
-    case (.permission, .inPerson): askPasscode(flow, wrong: false, now: now, into: &effects)
+      show(.permission(flow.app, flow.question), flow, effects: &effects)
+    case (.permission, .inPerson): askPasscode(flow, wrong: false, now: now, effects: &effects)
     case (.passcode, .passcode(let typed, let choice)):
-      check(typed, choice, prompt, flow, now: now, into: &out, into: &effects)
+      check(typed, choice, prompt, flow, now: now, into: &out, effects: &effects)
     case (.acknowledge, .acknowledge): end(.acknowledged)
     // It is being checked already, and ends when that is done.
     case (.checking, _): flows[prompt] = flow
@@ -131,14 +137,14 @@ extension ChildMachine {
   /// Counts the try, durably, and has it checked after that.
   private mutating func check(
     _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, now: Instant,
-    into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     let choices = flow.question.choices
     let choice = choices.first { choice in
       choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
     }
     guard tries.wait(now) == 0, let choice, let passcode = link.passcode else {
-      return askPasscode(flow, wrong: false, now: now, into: &effects)
+      return askPasscode(flow, wrong: false, now: now, effects: &effects)
     }
     tries.begin(now)
     out.changes.append(.put(.passcodeTries(tries)))
@@ -152,14 +158,14 @@ extension ChildMachine {
 
   mutating func passcodeChecked(
     _ prompt: UInt64, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     if let flow = ageDesk.take(prompt) {
-      return passcodeChecked(flow, proof, now: now, into: &out, into: &effects)
+      return passcodeChecked(flow, proof, now: now, into: &out, effects: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
     else { return }
-    guard let proof else { return askPasscode(flow, wrong: true, now: now, into: &effects) }
+    guard let proof else { return askPasscode(flow, wrong: true, now: now, effects: &effects) }
     tries = PasscodeTries()
     out.changes.append(.delete(.passcodeTries))
     let command = Command.answerInPerson(
@@ -180,17 +186,18 @@ extension ChildMachine {
   ) -> AskOutcome {
     do throws(Problem) { try question.validate(now: now) } catch { return .refused(error) }
     let header = header(of: AskFlow(app: app, question: question, stage: .compose))
-    return send(.ask(header, .question(question)), now: now, into: &out).map { .refused($0) } ?? .sent
+    return send(.ask(header, .question(question)), now: now, into: &out).map { .refused($0) }
+      ?? .sent
   }
 
   private mutating func answerByDefault(
     _ question: Question, _ app: AppID, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
     // The app asks again after a lost reply: the response is on its way already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
-    tell(app, .response(question, question.defaultChoice), into: &out, into: &effects)
+    tell(app, .response(question, question.defaultChoice), into: &out, effects: &effects)
   }
 
   private func isOnItsWay(_ id: QuestionID) -> Bool {

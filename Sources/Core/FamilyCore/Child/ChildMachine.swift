@@ -16,7 +16,7 @@ public struct ChildMachine: Sendable {
     /// A broadcast came, with its content opened.
     case broadcast(Broadcast)
     /// There is room for the question that wanted to go.
-    case mayAsk(CommandID)
+    case admitted(CommandID)
     /// An app on this device asks for something.
     case app(AppID, AppRequest)
     /// The app's connection is gone, or, when `exited`, its process.
@@ -76,7 +76,7 @@ public struct ChildMachine: Sendable {
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
     manifests: [AppID: AppManifest] = [:], security: Security? = nil,
-    isSpokenFor: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
+    hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
   ) {
@@ -85,7 +85,7 @@ public struct ChildMachine: Sendable {
     // In no family group there is nobody else to believe.
     link = DeviceLink(
       address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
-      isSpokenFor: isSpokenFor,
+      hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
     self.isInFamily = isInFamily
     self.digest = digest
@@ -131,29 +131,34 @@ public struct ChildMachine: Sendable {
     case .disconnected: link.disconnected()
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
-    case .mayAsk(let id): link.mayAsk(id, now: now)
+    case .admitted(let id): link.admitted(id, now: now)
     case .timer: link.timer(now, into: &out)
     case .clockSetBack:
       link.clockSetBack(now)
       for index in feeds.indices { feeds[index].clockSetBack(now) }
-    case .app(let app, let request): handle(request, of: app, now: now, into: &out, into: &effects)
+    case .app(let app, let request):
+      handle(request, of: app, now: now, into: &out, effects: &effects)
     case .appGone(let app, let exited):
       ageDesk.forget(app)
       update(app) { $0.gone(exited: exited, now: now) }
-    case .answered(let prompt, let answer): handle(answer, to: prompt, now: now, into: &out, into: &effects)
+    case .answered(let prompt, let answer):
+      handle(answer, to: prompt, now: now, into: &out, effects: &effects)
     case .passcodeChecked(let prompt, let proof):
-      passcodeChecked(prompt, proof, now: now, into: &out, into: &effects)
+      passcodeChecked(prompt, proof, now: now, into: &out, effects: &effects)
     case .post(let text):
       send(.post(child: link.personID, .text(text)), now: now, into: &out)
     case .cancel(let id): send(.cancel(id), now: now, into: &out)
-    case .setAge(let settings): set(settings, now: now, into: &out, into: &effects)
+    case .setAge(let settings): set(settings, now: now, into: &out, effects: &effects)
     case .shareAgain(let app):
-      changeAge(.noteAge(link.personID, .ageMemory(app, nil)), now: now, into: &out, into: &effects)
+      changeAge(
+        .noteAge(link.personID, .ageMemory(app, nil)), now: now, into: &out, effects: &effects)
     case .setOwnAccount(let account): setOwn(account, now: now, into: &out)
     }
-    for event in out.events { apply(event, now: now, into: &out, into: &effects) }
-    for (command, problem) in out.outcomes { settle(command, problem, into: &out, into: &effects) }
-    effects += out.refused.map { .notify(.disbelieved($0)) }
+    for event in out.events { apply(event, now: now, into: &out, effects: &effects) }
+    for (command, problem) in out.outcomes {
+      settle(command, problem, into: &out, effects: &effects)
+    }
+    effects += out.rejected.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
@@ -165,7 +170,7 @@ public struct ChildMachine: Sendable {
   // MARK: what came from the relay
 
   private mutating func apply(
-    _ event: Event, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
@@ -180,16 +185,16 @@ public struct ChildMachine: Sendable {
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
-      told = tellResponse(decision, event, into: &out, into: &effects)
+      told = tellResponse(decision, event, into: &out, effects: &effects)
     case .answeredInPerson(_, _, let decision, _):
-      told = tellResponse(decision, event, into: &out, into: &effects)
+      told = tellResponse(decision, event, into: &out, effects: &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
       if case .consent(let app) = withdrawal {
-        tell(app, .consentWithdrawn, signed: [event.command], into: &out, into: &effects)
+        tell(app, .consentWithdrawn, signed: [event.command], into: &out, effects: &effects)
       }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
@@ -206,10 +211,14 @@ public struct ChildMachine: Sendable {
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
       if !gained.isEmpty {
-        tell(feed.app, .known(gained), signed: said(of: gained, in: feed.app), into: &out, into: &effects)
+        tell(
+          feed.app, .known(gained), signed: said(of: gained, in: feed.app), into: &out,
+          effects: &effects)
       }
       if !lost.isEmpty {
-        tell(feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), into: &out, into: &effects)
+        tell(
+          feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), into: &out,
+          effects: &effects)
       }
     }
   }
@@ -238,12 +247,14 @@ public struct ChildMachine: Sendable {
   /// Tells the app of the decision: which app, and the handles that it now takes for known.
   private mutating func tellResponse(
     _ decision: Decision, _ event: Event, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
-    tell(state.header.app, .response(question, choice), signed: [event.command], into: &out, into: &effects)
+    tell(
+      state.header.app, .response(question, choice), signed: [event.command], into: &out,
+      effects: &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
@@ -255,14 +266,14 @@ public struct ChildMachine: Sendable {
 
   private mutating func settle(
     _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     guard let problem else { return }
     // The limits were turned off while the message was on its way: the default choice stands (Q8).
     switch command {
     case .ask(let header, .question(let question)) where problem == .limitsOff,
       .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
-      tell(header.app, .response(question, question.defaultChoice), into: &out, into: &effects)
+      tell(header.app, .response(question, question.defaultChoice), into: &out, effects: &effects)
     default:
       effects.append(.notify(.refused(command, problem)))
     }
@@ -274,7 +285,7 @@ public struct ChildMachine: Sendable {
   mutating func tell(
     _ app: AppID, _ body: AppEntry.Body, signed commands: [CommandID] = [],
     into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
     out.changes += feeds[index].append(body, link.evidence(commands, for: app))
@@ -288,7 +299,8 @@ public struct ChildMachine: Sendable {
   }
 
   @discardableResult
-  mutating func send(_ command: Command, now: Instant, into out: inout DeviceLink.Output) -> Problem?
+  mutating func send(_ command: Command, now: Instant, into out: inout DeviceLink.Output)
+    -> Problem?
   {
     do throws(Problem) {
       try link.send(command, id: link.nextID(now), now: now, into: &out)
@@ -296,12 +308,12 @@ public struct ChildMachine: Sendable {
     } catch { return error }
   }
 
-  mutating func show(_ prompt: Prompt, _ flow: AskFlow, into effects: inout [DeviceEffect]) {
-    flows[show(prompt, into: &effects)] = flow
+  mutating func show(_ prompt: Prompt, _ flow: AskFlow, effects: inout [DeviceEffect]) {
+    flows[show(prompt, effects: &effects)] = flow
   }
 
   /// Shows the prompt, and gives its number.
-  mutating func show(_ prompt: Prompt, into effects: inout [DeviceEffect]) -> UInt64 {
+  mutating func show(_ prompt: Prompt, effects: inout [DeviceEffect]) -> UInt64 {
     lastPrompt += 1
     effects.append(.prompt(lastPrompt, prompt))
     return lastPrompt

@@ -8,7 +8,7 @@ public enum DeviceEffect: Hashable, Sendable {
   case send(UInt64, Request)
   /// A question is to go to the relay: this comes back as `mayAsk` when there is room for it. It depends on
   /// nothing that has to be durable.
-  case wantsToAsk(CommandID)
+  case requestAdmission(CommandID)
   /// Listen to exactly these channels; `anew`: also to those listened to already, since the relay says
   /// that this device misses what it sent there.
   case listen([Channel], anew: Bool)

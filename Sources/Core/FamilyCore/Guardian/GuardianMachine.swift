@@ -56,10 +56,11 @@ public struct GuardianMachine: Sendable {
   ///   - isSpokenFor: Whether the host tells the relay, for all devices of a connection, that they are there.
   public init(
     _ address: DeviceAddress, of person: PersonID, security: Security? = nil,
-    isSpokenFor: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource
+    hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource
   ) {
     link = DeviceLink(
-      address, of: person, security, isSpokenFor: isSpokenFor, restoring: records, ids: ids)
+      address, of: person, security, hostAnnouncesPresence: hostAnnouncesPresence,
+      restoring: records, ids: ids)
   }
 
   /// The command sealed and signed, and before it what is needed to read it: for whoever visits the relay
@@ -116,38 +117,44 @@ public struct GuardianMachine: Sendable {
     case .timer: link.timer(now, into: &out)
     case .clockSetBack: link.clockSetBack(now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
-    case .answer(let id, let choice): answer(id, choice, now: now, into: &out, into: &effects)
+    case .answer(let id, let choice): answer(id, choice, now: now, into: &out, effects: &effects)
     case .post(let child, let text):
-      send(.post(child: child, .text(text)), now: now, into: &out, into: &effects)
+      send(.post(child: child, .text(text)), now: now, into: &out, effects: &effects)
     case .setLimits(let child, let on):
-      send(.setLimits(child: child, on: on), now: now, into: &out, into: &effects)
+      send(.setLimits(child: child, on: on), now: now, into: &out, effects: &effects)
     case .changeContact(let child, let handle, let known):
-      send(.changeContact(child: child, .contact(handle, known: known)), now: now, into: &out, into: &effects)
+      send(
+        .changeContact(child: child, .contact(handle, known: known)), now: now, into: &out,
+        effects: &effects)
     case .withdraw(let child, let what):
-      send(.withdraw(child: child, .withdrawal(what)), now: now, into: &out, into: &effects)
-    case .setPasscode(let passcode): send(.setPasscode(passcode), now: now, into: &out, into: &effects)
-    case .addChild(let name): send(.addChild(displayName: name), now: now, into: &out, into: &effects)
-    case .setRoster(let roster): send(.setRoster(roster), now: now, into: &out, into: &effects)
-    case .invite(let invitation): send(.invite(invitation), now: now, into: &out, into: &effects)
+      send(.withdraw(child: child, .withdrawal(what)), now: now, into: &out, effects: &effects)
+    case .setPasscode(let passcode):
+      send(.setPasscode(passcode), now: now, into: &out, effects: &effects)
+    case .addChild(let name):
+      send(.addChild(displayName: name), now: now, into: &out, effects: &effects)
+    case .setRoster(let roster): send(.setRoster(roster), now: now, into: &out, effects: &effects)
+    case .invite(let invitation): send(.invite(invitation), now: now, into: &out, effects: &effects)
     case .setAccount(let person, let account):
-      send(.setAccount(person, .account(account)), now: now, into: &out, into: &effects)
+      send(.setAccount(person, .account(account)), now: now, into: &out, effects: &effects)
     case .setAge(let person, let settings):
-      send(.setAge(person, .ageSettings(settings), proof: []), now: now, into: &out, into: &effects)
+      send(
+        .setAge(person, .ageSettings(settings), proof: []), now: now, into: &out, effects: &effects)
     case .forgetAge(let person, let app):
-      send(.setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, into: &effects)
+      send(
+        .setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, effects: &effects)
     }
-    for event in out.events { apply(event, now: now, into: &out, into: &effects) }
+    for event in out.events { apply(event, now: now, into: &out, effects: &effects) }
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
-    effects += out.refused.map { .notify(.disbelieved($0)) }
+    effects += out.rejected.map { .notify(.disbelieved($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.finish(now, into: &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 
   private mutating func apply(
-    _ event: Event, now: Instant, into out: inout DeviceLink.Output, into effects: inout [DeviceEffect]
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     let author = link.owner(of: event.device)
     switch event.body {
@@ -177,7 +184,7 @@ public struct GuardianMachine: Sendable {
 
   private mutating func answer(
     _ id: QuestionID, _ choice: String, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     let command = Command.answer(id, choice: choice)
     // What this device knows already needs no round trip to be refused.
@@ -192,12 +199,12 @@ public struct GuardianMachine: Sendable {
     case .open: break
     }
     link.markRead(.conversation(child), upTo: state.seq)
-    send(command, now: now, into: &out, into: &effects)
+    send(command, now: now, into: &out, effects: &effects)
   }
 
   private mutating func send(
     _ command: Command, now: Instant, into out: inout DeviceLink.Output,
-    into effects: inout [DeviceEffect]
+    effects: inout [DeviceEffect]
   ) {
     do throws(Problem) {
       try link.send(command, id: link.nextID(now), now: now, into: &out)

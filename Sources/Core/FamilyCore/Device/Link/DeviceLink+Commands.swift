@@ -1,18 +1,27 @@
 import FamilyModel
 
-/// Commands on their way to the relay, its replies, and the end of each step.
+/// Commands, the relay's replies, and the end of each step.
 extension DeviceLink {
   mutating func send(_ command: Command, id: CommandID, now: Instant, into out: inout Output)
     throws(Problem)
   {
-    guard !outbox.isFull else { throw .tooMany }
-    out.changes.append(outbox.add(id, command))
-    if state == .attached { outbox.postpone(id, until: now) }
+    try sender.enqueue(command, id: id, due: state == .attached ? now : nil, into: &out)
   }
 
-  /// It is the turn of this question; one that has left meanwhile needs none.
-  mutating func mayAsk(_ id: CommandID, now: Instant) {
-    if state == .attached { outbox.giveTurn(id, now: now) }
+  /// The host has room for the question.
+  mutating func admitted(_ id: CommandID, now: Instant) {
+    if state == .attached { sender.admit(id, now: now) }
+  }
+
+  /// The command sealed and signed, after the key shares that its readers need.
+  ///
+  /// - Throws: `stale` if this device does not know the family well enough, or `unknown` if it does
+  ///   not know the question.
+  mutating func prepare(_ command: Command, id: CommandID?, now: Instant) throws(Problem)
+    -> [SignedCommand]
+  {
+    try sender.prepare(
+      command, id: id, now: now, family: family, verifier: &verifier, isBehind: isBehind)
   }
 
   mutating func reply(_ id: UInt64, _ reply: Reply, now: Instant, into out: inout Output) {
@@ -24,21 +33,15 @@ extension DeviceLink {
       for event in events where event.audience == audience { receive(event, now: now, into: &out) }
       let isBehind =
         more || events.contains { $0.audience == audience && $0.seq > delivered(audience) }
-      // A page that does not go on from here, as of a relay that has lost events, is not asked for again
-      // at once, but when this request is due again, with growing delays.
+      // A relay that lost events returns a page that does not continue the chain. The request then
+      // times out and is retried with growing delays.
       if isBehind, delivered(audience) == before { return }
       fetching[audience] = nil
       if isBehind { fetch(audience, now: now, into: &out) }
-    case .accepted(let id, _): settle(id, nil, now: now, into: &out)
+    case .accepted(let id, _): complete(id, nil, now: now, into: &out)
     case .refused(let id, let problem):
-      if problem.code >= Problem.overloaded.code {
-        outbox.backOff(id, atLeast: problem.retryAfter, now: now)
-      } else if problem == .stale {
-        // A change of the family is made anew from the family as it is now.
-        outbox.postpone(id, until: now + Timing.requestFirst)
-      } else {
-        settle(id, problem, now: now, into: &out)
-      }
+      guard !sender.retry(id, after: problem, now: now) else { return }
+      complete(id, problem, now: now, into: &out)
     case .joined: break
     case .pong:
       awaitsPong = false
@@ -48,32 +51,31 @@ extension DeviceLink {
     }
   }
 
-  mutating func settle(
+  /// A command was accepted (`problem` is `nil`) or refused.
+  mutating func complete(
     _ id: CommandID, _ problem: Problem?, now: Instant, into out: inout Output
   ) {
-    guard let (command, change) = outbox.remove(id) else { return }
-    out.changes.append(change)
-    settled(command, problem, now: now)
-    if case .shareKeys = command { return }
-    out.outcomes.append((command, problem))
+    if sender.complete(id, problem, verifier: &verifier, into: &out) { resume(now: now) }
   }
 
-  /// Everything that a step leaves to the end: cursors, commands that are due, one acknowledgement.
+  /// Sends the blocked commands again: they may have their keys or the family's log now.
+  mutating func resume(now: Instant) {
+    if state == .attached { sender.resume(now: now) }
+  }
+
+  /// Ends a step: writes cursors, sends due commands and acknowledges once.
   mutating func finish(_ now: Instant, into out: inout Output) {
     out.changes += moved.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
     moved = []
-    if let due = newcomersDue, due <= now { shareWithNewcomers(now, into: &out) }
-    sendDue(now, into: &out)
+    if mayShareKeys, let due = sender.newcomersDue, due <= now {
+      sender.shareWithNewcomers(now: now, family: family, verifier: &verifier, into: &out)
+    }
+    if let due = sender.outbox.deadline, due <= now {
+      sender.sendDue(
+        now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)
+    }
     guard state == .attached, !unacknowledged.isEmpty else { return }
-    request(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), into: &out)
+    sender.send(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), into: &out)
     unacknowledged = []
-  }
-
-  /// This device listens, and so hears its own event: the first time it asks for no answer beside that. What
-  /// is lost on the way is asked for again, with a number.
-  mutating func request(_ ready: SignedCommand, attempt: Int, into out: inout Output) {
-    let command = Request.command(ready.id, ready.command, ready.signature)
-    if attempt > 1 { return request(command, into: &out) }
-    out.sends.append(.send(0, command))
   }
 }

@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// Being attached to the relay: what happens to the connection, and what time brings.
+/// The connection to the relay, and its time-outs.
 extension DeviceLink {
   mutating func connected(_ now: Instant, into out: inout Output) {
     state = .attaching
@@ -13,17 +13,16 @@ extension DeviceLink {
     due = nil
     awaitsPong = false
     fetching = [:]
-    outbox.suspend()
+    sender.suspend()
   }
 
-  /// The clock was set back: what waits for a time of the clock before it is done now.
+  /// Brings every deadline forward to the clock's new time, because it was set by the old one.
   mutating func clockSetBack(_ now: Instant) {
     guard state != .detached else { return }
-    due = state == .attached && isSpokenFor ? nextPing(now) : now
-    newcomersSince = newcomersSince.map { min($0, now) }
-    newcomersDue = newcomersDue.map { min($0, now) }
+    due = state == .attached && hostAnnouncesPresence ? nextPing(now) : now
+    sender.clockSetBack(now: now)
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
-    if state == .attached { outbox.restart(now) }
+    if state == .attached { sender.restart(now: now) }
   }
 
   mutating func timer(_ now: Instant, into out: inout Output) {
@@ -36,7 +35,7 @@ extension DeviceLink {
     if state == .attached, !awaitsPong {
       awaitsPong = true
       self.due = now + Timing.requestFirst * 5
-      request(.ping, into: &out)
+      sender.send(.ping, into: &out)
     } else if state != .detached {
       state = .attaching
       attach(now, into: &out)
@@ -46,14 +45,14 @@ extension DeviceLink {
   mutating func attach(_ now: Instant, into out: inout Output) {
     awaitsPong = false
     fetching = [:]
-    request(.attach(position), into: &out)
+    sender.send(.attach(position), into: &out)
     due = now + Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
     attempts += 1
   }
 
   mutating func attached(_ channels: [Channel], now: Instant, into out: inout Output) {
     guard state != .detached else { return }
-    // Not asked for: the answer to a ping of a device that is late.
+    // The relay also sends this reply unrequested, to a device whose ping was late.
     let anew = state == .attached
     state = .attached
     attempts = 0
@@ -61,21 +60,18 @@ extension DeviceLink {
     due = nextPing(now)
     out.sends.append(.listen(channels, anew: anew))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
-    newcomersDue = trust == nil ? nil : now
+    sender.newcomersDue = verifier == nil ? nil : now
     for channel in channels {
       advance(channel.audience, channel.receipt, into: &out)
-      if channel.head > delivered(channel.audience) { fetch(channel.audience, now: now, into: &out) }
+      if channel.head > delivered(channel.audience) {
+        fetch(channel.audience, now: now, into: &out)
+      }
     }
-    outbox.restart(now)
+    sender.restart(now: now)
   }
 
-  /// New audiences may have come with a roster: attach again to learn their channels.
+  /// Attaches again after a change of the roster, to learn the channels of new audiences.
   mutating func reattach(_ now: Instant, into out: inout Output) {
     if state == .attached { attach(now, into: &out) }
-  }
-
-  mutating func request(_ request: Request, into out: inout Output) {
-    lastRequestID += 1
-    out.sends.append(.send(lastRequestID, request))
   }
 }

@@ -2,8 +2,10 @@ import FamilyModel
 
 /// Reading audiences without gaps and without repetition.
 extension DeviceLink {
-  /// What happens to somebody in no family group happens on the device alone (F7).
-  mutating func happen(_ body: Event.Body, id: CommandID, now: Instant, into out: inout Output) {
+  /// Applies an event that this device makes itself, for a person without a family.
+  mutating func applyLocally(
+    _ body: Event.Body, id: CommandID, now: Instant, into out: inout Output
+  ) {
     let audience = Audience.account(personID)
     let last = delivered(audience)
     receive(
@@ -30,7 +32,7 @@ extension DeviceLink {
   mutating func receive(_ event: Event, now: Instant, into out: inout Output) {
     let delivered = delivered(event.audience)
     guard event.seq > delivered else {
-      // It is published again because our acknowledgement was lost.
+      // A republished event: the relay has lost this device's acknowledgement.
       unacknowledged.insert(event.audience)
       return
     }
@@ -39,23 +41,25 @@ extension DeviceLink {
     cursor.delivered = event.seq
     set(cursor)
     let before = out.events.count
-    if believe(event, into: &out) {
+    if verify(event, into: &out) {
       out.changes.append(.put(.event(event)))
-      // The relay's only answer to a command that was sent as request zero.
-      if event.device == address.device { settle(event.command, nil, now: now, into: &out) }
+      // The first attempt of a command has no other acknowledgement than its own event.
+      if event.device == address.device { complete(event.command, nil, now: now, into: &out) }
     }
-    guard trust != nil else { return }
-    if !isBehind { goOn(now) }
-    for event in out.events[before...] where event.body.mayBringReaders { newcomersDue = now }
+    guard verifier != nil else { return }
+    if !isBehind { resume(now: now) }
+    for event in out.events[before...] where event.body.mayBringReaders {
+      sender.newcomersDue = now
+    }
   }
 
   mutating func fetch(
     _ audience: Audience, now: Instant, into out: inout Output, attempts: Int = 0
   ) {
     guard state == .attached, fetching[audience] == nil else { return }
-    request(.fetch(audience, after: delivered(audience)), into: &out)
+    let requestID = sender.send(.fetch(audience, after: delivered(audience)), into: &out)
     let wait = Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
-    fetching[audience] = (lastRequestID, now + wait, attempts)
+    fetching[audience] = (requestID, now + wait, attempts)
   }
 
   mutating func set(_ cursor: Cursor) {
@@ -66,7 +70,7 @@ extension DeviceLink {
 
   mutating func advance(_ audience: Audience, _ receipt: Receipt, into out: inout Output) {
     guard let child = audience.conversationChild else { return }
-    var known = conversations[child]?.receipt ?? Receipt()
+    var known = family.conversations[child]?.receipt ?? Receipt()
     guard receipt.delivered > known.delivered || receipt.read > known.read else { return }
     known.delivered = max(known.delivered, receipt.delivered)
     known.read = max(known.read, receipt.read)
@@ -76,6 +80,6 @@ extension DeviceLink {
 
   mutating func setReceipt(_ audience: Audience, _ receipt: Receipt) {
     guard let child = audience.conversationChild else { return }
-    conversations[child, default: Conversation()].receipt = receipt
+    family.setReceipt(receipt, of: child)
   }
 }

@@ -1,51 +1,55 @@
 public import FamilyModel
 
-/// What there is to know of the device.
+/// The state of the device that its machine and its host read.
 extension DeviceLink {
-  /// The question, where it was asked in a conversation that this device takes part in.
-  func question(_ id: QuestionID) -> QuestionState? {
-    for child in conversations.keys.sorted() {
-      if let state = conversations[child]?.questions[id] { return state }
-    }
-    return nil
-  }
+  /// The newest roster that this device has verified.
+  public var roster: Roster { family.roster }
+  /// The accounts that this device may read.
+  public var accounts: [PersonID: Account] { family.accounts }
+  /// The conversations that this device takes part in, by their child.
+  public var conversations: [PersonID: Conversation] { family.conversations }
+  /// The requests of new devices to join, in order of arrival.
+  public var joins: [JoinRequest] { family.joins }
+  /// The family's passcode, or `nil` until a guardian sets one.
+  public var passcode: Passcode? { family.passcode }
 
-  /// Whether the relay has told of events of the family that are not here yet.
+  func question(_ id: QuestionID) -> QuestionState? { family.question(id) }
+
+  /// Whether the family's audience has events that this device has not read yet.
   var isBehind: Bool { delivered(.family) < familyHead }
 
-  /// Whether it can give keys to others now. What is due before waits, without a timer.
-  var mayShare: Bool { state == .attached && !isBehind }
+  /// Whether this device can share keys now. A share that is due before then needs no timer.
+  var mayShareKeys: Bool { state == .attached && !isBehind }
 
   /// The rosters as apps see them, in order.
-  var rosterProofs: [RosterProof] { trust?.evidence?.rosters ?? [] }
+  var rosterProofs: [RosterProof] { verifier?.evidence?.rosters ?? [] }
 
-  /// What apps may see of these commands' events, each once.
+  /// The evidence of these commands that the app may see, each once.
   func evidence(_ commands: [CommandID], for app: AppID) -> [Evidence] {
-    guard let trust, let file = trust.evidence else { return [] }
-    var seen: Set<CommandID> = []
-    return commands.filter { seen.insert($0).inserted }
-      .compactMap { file.evidence($0, for: app, trust, question: question) }
+    guard let verifier, let file = verifier.evidence else { return [] }
+    var included: Set<CommandID> = []
+    return commands.filter { included.insert($0).inserted }
+      .compactMap { file.evidence($0, for: app, verifier, question: family.question) }
   }
 
-  /// Events that are durable here and not believed yet: a key or a roster is on its way.
-  package var asideCount: Int { trust?.aside.count ?? 0 }
+  /// The number of durable events that wait for a key or a roster before they can be verified.
+  package var asideCount: Int { verifier?.aside.count ?? 0 }
 
-  /// The owner of this device, once the family is known.
+  /// The owner of this device, or `nil` before the first roster.
   public var person: Person? { roster.person(personID) }
 
-  /// Whose device it is, or was; person zero where that is not known.
-  public func owner(of device: DeviceID) -> PersonID { owners[device] ?? PersonID(0) }
+  /// The present or former owner of a device; person zero if the device is unknown.
+  public func owner(of device: DeviceID) -> PersonID { family.owners[device] ?? PersonID(0) }
 
-  /// The cursors, ascending by audience.
+  /// The device's cursors, ascending by audience.
   public var position: [Cursor] { cursors.entries.map(\.value) }
 
   /// Commands that the relay has not acknowledged, in order.
-  public var waiting: [Command] { outbox.pending.map(\.command) }
+  public var waiting: [Command] { sender.outbox.pending.map(\.command) }
 
-  /// What is set about the person's age, and what apps were told: with what this device has not brought to
-  /// the relay yet, which so holds at once (D10).
+  /// The person's age settings and age answers. Commands in the outbox count already.
   public func age(of person: PersonID) -> AgeState {
-    var state = ages[person]?.state ?? AgeState()
+    var state = family.ages[person]?.state ?? AgeState()
     for command in waiting {
       switch command {
       case .noteAge(person, let content): state.note(content)
@@ -56,13 +60,14 @@ extension DeviceLink {
     return state
   }
 
-  /// The same with their ids, which their lines will carry.
+  /// The commands in the outbox with their ids, which their lines in the conversation will carry.
   public var waitingByID: [(id: CommandID, command: Command)] {
-    outbox.pending.map { ($0.id, $0.command) }
+    sender.outbox.pending.map { ($0.id, $0.command) }
   }
 
   var deadline: Instant? {
-    ([due, outbox.deadline, mayShare ? newcomersDue : nil] + fetching.values.map(\.due))
+    ([due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil]
+      + fetching.values.map(\.due))
       .compactMap { $0 }.min()
   }
 

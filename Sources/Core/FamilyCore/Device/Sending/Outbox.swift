@@ -1,21 +1,31 @@
 import FamilyModel
 
-/// The commands that the relay has not acknowledged, in the order in which they were given.
+/// The commands that the relay has not acknowledged, in order of entry.
 ///
-/// A command is sent when it enters, again after each reattachment, and again when its wait is over;
-/// its id makes the repetition harmless. A question waits for its turn before, as long as there are many.
+/// A command is due when it enters, after each attachment, and after each time-out; its id makes
+/// retries harmless. A question also needs admission before it is sent.
 struct Outbox: Sendable {
   struct Pending: Hashable, Sendable {
     var position: UInt64
     var id: CommandID
     var command: Command
+    /// How often the command was sent, or could not be sealed, since the last attachment.
     var attempts = 0
+    /// How often an overloaded relay refused the command since the last attachment.
     var refusals = 0
     var due = Instant(milliseconds: .max)
-    /// Whether it may go; a question may once it has its turn.
-    var hasTurn = false
+    /// Whether the command may be sent. Only questions need admission.
+    private(set) var isAdmitted: Bool
 
-    var mayGo: Bool { if case .ask = command { hasTurn } else { true } }
+    init(position: UInt64, id: CommandID, command: Command) {
+      self.position = position
+      self.id = id
+      self.command = command
+      isAdmitted = !command.isQuestion
+    }
+
+    mutating func admit() { isAdmitted = true }
+    mutating func revokeAdmission() { isAdmitted = !command.isQuestion }
   }
 
   private(set) var pending: [Pending] = []
@@ -42,7 +52,7 @@ struct Outbox: Sendable {
     return (entry.command, .delete(.outbox(position: entry.position)))
   }
 
-  /// Makes everything due at once, as after a reattachment.
+  /// Makes every command due and resets its delays.
   mutating func restart(_ now: Instant) {
     for index in pending.indices {
       pending[index].attempts = 0
@@ -51,18 +61,18 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Nothing is sent while there is no connection.
+  /// Makes no command due, and revokes every admission, until ``restart(_:)``.
   mutating func suspend() {
     for index in pending.indices {
       pending[index].due = Instant(milliseconds: .max)
-      pending[index].hasTurn = false
+      pending[index].revokeAdmission()
     }
   }
 
-  /// It is the question's turn.
-  mutating func giveTurn(_ id: CommandID, now: Instant) {
-    guard let index = pending.firstIndex(where: { $0.id == id && !$0.mayGo }) else { return }
-    pending[index].hasTurn = true
+  /// Makes a question due that awaits admission.
+  mutating func admit(_ id: CommandID, now: Instant) {
+    guard let index = pending.firstIndex(where: { $0.id == id && !$0.isAdmitted }) else { return }
+    pending[index].admit()
     pending[index].due = now
   }
 
@@ -70,9 +80,10 @@ struct Outbox: Sendable {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
   }
 
-  /// The relay has too much to do. Who was refused together must not come back together: the wait grows with
-  /// each refusal, not with repetitions, and is up to twice as long by a part that the command's id, which is
-  /// random, decides. A question needs another turn.
+  /// Delays a command that an overloaded relay refused. A question also needs a new admission.
+  ///
+  /// The delay doubles with each refusal. Jitter derived from the command's random id adds up to
+  /// the same again, so that commands refused together do not return together.
   mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
     let refusals = pending[index].refusals
@@ -80,16 +91,16 @@ struct Outbox: Sendable {
     let wait = max(Timing.backoff(refusals, first, Timing.requestMost), Int64(retryAfter))
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
-    pending[index].hasTurn = false
+    pending[index].revokeAdmission()
     pending[index].due = now + wait + Int64(source.next() % UInt64(wait))
   }
 
-  /// Takes what is due, in order, and sets when each is due again; of what may not go yet, this is when it
-  /// asks for its turn again.
+  /// Returns the commands that are due, in order, and schedules the next attempt of each. For a
+  /// question that is not admitted, the next attempt requests admission again.
   mutating func takeDue(_ now: Instant) -> [Pending] {
     var due: [Pending] = []
     for index in pending.indices where pending[index].due <= now {
-      if pending[index].mayGo {
+      if pending[index].isAdmitted {
         let wait = Timing.backoff(
           pending[index].attempts, Timing.requestFirst, Timing.requestMost)
         pending[index].attempts += 1
@@ -101,4 +112,8 @@ struct Outbox: Sendable {
     }
     return due
   }
+}
+
+extension Command {
+  fileprivate var isQuestion: Bool { if case .ask = self { true } else { false } }
 }

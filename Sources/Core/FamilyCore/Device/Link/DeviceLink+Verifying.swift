@@ -1,0 +1,51 @@
+import FamilyModel
+
+/// Verifying events, and applying those that verify.
+extension DeviceLink {
+  /// Verifies and applies an event, and then the deferred events that it makes checkable.
+  ///
+  /// - Returns: `false` if the event was rejected.
+  @discardableResult
+  mutating func verify(_ event: Event, into out: inout Output) -> Bool {
+    guard verifier != nil else {
+      apply(event, into: &out)
+      return true
+    }
+    switch verifier!.take(event, question: family.question) {
+    case .aside: return true
+    case .bad(let problem):
+      out.rejected.append(problem)
+      return false
+    case .good(let opened): apply(opened, into: &out)
+    }
+    var hasProgress = !verifier!.aside.isEmpty
+    while hasProgress {
+      hasProgress = false
+      for (event, problem) in verifier!.takeAside(question: family.question) {
+        if let problem {
+          out.rejected.append(problem)
+          continue
+        }
+        apply(event, into: &out)
+        hasProgress = true
+      }
+    }
+    return true
+  }
+
+  private mutating func apply(_ event: Event, into out: inout Output) {
+    if event.signature != nil { sender.observe(event.command) }
+    family.apply(event)
+    out.events.append(event)
+  }
+}
+
+extension Event.Body {
+  /// Whether a device may lack keys after this event that this device has.
+  var mayBringReaders: Bool {
+    switch self {
+    case .rosterChanged, .keysShared: true
+    default: false
+    }
+  }
+}

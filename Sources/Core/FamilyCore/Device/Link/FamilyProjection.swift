@@ -1,0 +1,79 @@
+import FamilyModel
+
+/// The family as one device knows it: the state that the verified events add up to.
+struct FamilyProjection: Sendable {
+  private(set) var roster = Roster()
+  private(set) var accounts: [PersonID: Account] = [:]
+  /// The age settings of each person, and the age answers that apps received.
+  private(set) var ages: [PersonID: AgeLog] = [:]
+  private(set) var conversations: [PersonID: Conversation] = [:]
+  /// Requests to join, in order of arrival.
+  private(set) var joins: [JoinRequest] = []
+  private(set) var passcode: Passcode?
+  /// The owner of every device that was ever in a roster: the events of a removed device keep their
+  /// author.
+  private(set) var owners = SmallMap<DeviceID, PersonID>()
+  /// The largest person number that any roster used. Numbers are never reused.
+  private(set) var lastPerson = PersonID(0)
+  private var accountStamps = SmallMap<PersonID, ID128>()
+
+  /// The question, if its conversation is one of this device's.
+  func question(_ id: QuestionID) -> QuestionState? {
+    for child in conversations.keys.sorted() {
+      if let state = conversations[child]?.questions[id] { return state }
+    }
+    return nil
+  }
+
+  mutating func setReceipt(_ receipt: Receipt, of child: PersonID) {
+    conversations[child, default: Conversation()].receipt = receipt
+  }
+
+  /// Precondition: the event is verified and its content is open.
+  mutating func apply(_ event: Event) {
+    switch event.body {
+    case .rosterChanged(let roster):
+      self.roster = roster
+      lastPerson = max(lastPerson, roster.persons.last?.id ?? lastPerson)
+      for device in roster.devices { owners[device.id] = device.person }
+    case .accountChanged(let person, .account(let account)):
+      // Every birthdate enters the age log, even an outdated one: all devices then drop the same
+      // answers.
+      if let birthdate = account.birthdate {
+        ages[person, default: AgeLog()].add(event, .born(birthdate))
+      }
+      guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
+      accountStamps[person] = event.stamp
+      accounts[person] = account
+    case .ageNoted(let person, let content):
+      ages[person, default: AgeLog()].add(event, .note(content))
+    case .ageSet(let person, let content, _):
+      ages[person, default: AgeLog()].add(event, .set(content))
+    case .passcodeChanged(let new): passcode = new
+    case .joinRequested(let join): joins.append(join)
+    default:
+      guard let child = event.audience.conversationChild else { return }
+      conversations[child, default: Conversation()].apply(event)
+    }
+  }
+}
+
+/// Changes of the roster.
+extension FamilyProjection {
+  func roster(adding name: String, as role: Role) -> Roster {
+    var roster = roster
+    let id = PersonID(lastPerson.rawValue + 1)
+    roster.persons.append(Person(id: id, role: role, displayName: name))
+    return roster
+  }
+
+  func roster(adding join: JoinRequest, of person: PersonID) -> Roster {
+    var roster = roster
+    let id = DeviceID((owners.keys.last?.rawValue ?? 0) + 1)
+    roster.devices.append(
+      Device(
+        id: id, person: person, publicKey: join.publicKey, signingKey: join.signingKey,
+        agreementKey: join.agreementKey))
+    return roster
+  }
+}

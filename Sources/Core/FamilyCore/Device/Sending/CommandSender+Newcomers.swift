@@ -1,0 +1,78 @@
+import FamilyModel
+
+/// Sharing keys with newcomers: devices that joined an audience after its keys were made.
+extension CommandSender {
+  /// Shares the keys that newcomers lack when it is this device's turn, and schedules the next
+  /// check.
+  ///
+  /// The holders of the keys take turns in the order of the roster, so that one of them shares at
+  /// once and the others only if it is absent.
+  ///
+  /// Precondition: the device is attached and not behind.
+  mutating func shareWithNewcomers(
+    now: Instant, family: FamilyProjection, verifier: inout EventVerifier?,
+    into out: inout DeviceLink.Output
+  ) {
+    guard verifier != nil, let person = family.roster.person(person) else { return }
+    var next: Instant?
+    for audience in family.roster.audiences(of: person) {
+      let readers = family.roster.readers(of: audience)
+      let lacking = verifier!.keysLacking(audience, readers)
+      guard !lacking.isEmpty else { continue }
+      let holders = readers.filter { reader in
+        lacking.contains { $0.entry.readers.contains(reader.agreementKey) }
+      }
+      let rank = holders.firstIndex { $0.id == address.device } ?? holders.count
+      let since = newcomersSince ?? now
+      newcomersSince = since
+      let due = since + Int64(rank) * Timing.shareTurn
+      if due > now {
+        next = min(next ?? due, due)
+        continue
+      }
+      let wraps = lacking.compactMap { entry, reader in
+        verifier!.wrap(entry, audience, for: reader)
+      }
+      share(wraps, audience, now: now, verifier: verifier, into: &out)
+      verifier!.learn(wraps, audience, isShared: false)
+    }
+    if next == nil { newcomersSince = nil }
+    newcomersDue = next
+  }
+}
+
+extension FamilyProjection {
+  /// Whether the device may read what the audience receives. A device in no roster counts as a
+  /// reader, because a later roster may contain it again.
+  func mayRead(_ audience: Audience, _ device: DeviceID) -> Bool {
+    roster.owner(of: device).map { roster.isMember($0, of: audience) } ?? true
+  }
+}
+
+extension EventVerifier {
+  /// Makes a key for the readers of an audience.
+  mutating func makeKey(_ audience: Audience, for readers: [Device]) -> [KeyWrap] {
+    ring.make(audience, for: readers, in: family, vault)
+  }
+
+  /// Keeps the keys of a key share.
+  ///
+  /// - Parameter isShared: Whether the relay has the key share.
+  mutating func learn(_ wraps: [KeyWrap], _ audience: Audience, isShared: Bool) {
+    _ = ring.learn(wraps, audience, in: family, isShared: isShared, vault)
+  }
+
+  fileprivate func keysLacking(_ audience: Audience, _ readers: [Device])
+    -> [(entry: KeyRing.Entry, reader: Device)]
+  {
+    ring.lacking(audience, readers, in: family, vault, most: Limits.keyWraps)
+  }
+
+  fileprivate func wrap(_ entry: KeyRing.Entry, _ audience: Audience, for reader: Device)
+    -> KeyWrap?
+  {
+    let binding = KeyRing.binding(family, audience, entry.name)
+    return vault.wrap(entry.secret ?? [], for: reader.agreementKey, binding: binding)
+      .map { KeyWrap(key: entry.name, reader: reader.agreementKey, bytes: $0) }
+  }
+}

@@ -1,0 +1,234 @@
+import FamilyModel
+
+/// Brings a device's commands to the relay: stores them until the relay acknowledges them, requests
+/// admission for questions, shares the keys that commands need, seals, signs and retries.
+///
+/// Commands enter by `enqueue` and leave for the relay by `sendDue`, which runs once at the end of
+/// each step. The states of a command and their legal transitions:
+///
+/// - *Queued* → (due) *sealed*. A question that is not admitted → *awaiting admission* instead.
+/// - *Awaiting admission* → (``admit(_:now:)``) *queued*.
+/// - *Sealed* → (signed and sent) *in flight*.
+/// - *Sealed* → (a key or a part of the log is missing) *blocked*.
+/// - *Sealed* → (its question stays unknown, or this device is no reader of its audience) *removed*.
+/// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
+/// - *In flight* → (accepted or refused) *removed*.
+/// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
+/// - Every state but *removed* → (``suspend()``) *suspended* → (``restart(now:)``) *queued*.
+///
+/// A command that lacks a key is *blocked* behind a key share: a second command that holds the key
+/// for each reader. Key shares have no content, so they never lack a key themselves.
+struct CommandSender: Sendable {
+  /// Attempts, with growing delays, to send a command about an unknown question before it fails.
+  static let attemptsForQuestion = 6
+
+  let address: DeviceAddress
+  let person: PersonID
+  private(set) var outbox = Outbox()
+  private(set) var ids: CommandIDSource
+  /// Whether a command waits for a key share or for the family's log.
+  private var isBlocked = false
+  private var lastRequestID: UInt64 = 0
+  /// When this device noticed that another one lacks keys.
+  var newcomersSince: Instant?
+  /// When this device checks, or shares, the keys that other devices lack.
+  var newcomersDue: Instant?
+
+  init(_ address: DeviceAddress, of person: PersonID, ids: IDSource) {
+    self.address = address
+    self.person = person
+    self.ids = CommandIDSource(ids)
+  }
+
+  /// The key shares that the relay has not acknowledged.
+  var pendingKeyShares: [(audience: Audience, wraps: [KeyWrap])] {
+    outbox.pending.compactMap {
+      if case .shareKeys(let audience, let wraps) = $0.command { (audience, wraps) } else { nil }
+    }
+  }
+
+  mutating func nextID(now: Instant) -> CommandID { ids.next(now: now) }
+  mutating func randomBits() -> UInt64 { ids.bits() }
+  /// Later ids are larger than the id of this command.
+  mutating func observe(_ id: CommandID) { ids.observe(id) }
+
+  // MARK: the states of a command
+
+  /// Stores a command.
+  ///
+  /// - Parameter due: When to send it; `nil`: after the next attachment.
+  /// - Throws: `tooMany` if the outbox is full.
+  mutating func enqueue(
+    _ command: Command, id: CommandID, due: Instant?, into out: inout DeviceLink.Output
+  ) throws(Problem) {
+    guard !outbox.isFull else { throw .tooMany }
+    out.changes.append(outbox.add(id, command))
+    if let due { outbox.postpone(id, until: due) }
+  }
+
+  mutating func restore(_ position: UInt64, _ id: CommandID, _ command: Command) {
+    outbox.restore(position, id, command)
+  }
+
+  /// Admits a question. Has no effect on a question that has left the outbox.
+  mutating func admit(_ id: CommandID, now: Instant) { outbox.admit(id, now: now) }
+
+  /// Makes the blocked commands due, because a key or a part of the log has arrived.
+  mutating func resume(now: Instant) {
+    guard isBlocked else { return }
+    isBlocked = false
+    outbox.restart(now)
+  }
+
+  /// Makes every command due, as after an attachment.
+  mutating func restart(now: Instant) { outbox.restart(now) }
+
+  /// Sends nothing until ``restart(now:)``.
+  mutating func suspend() { outbox.suspend() }
+
+  mutating func clockSetBack(now: Instant) {
+    newcomersSince = newcomersSince.map { min($0, now) }
+    newcomersDue = newcomersDue.map { min($0, now) }
+  }
+
+  /// Schedules a retry if the refusal is temporary.
+  ///
+  /// - Returns: `false` if the refusal is final.
+  mutating func retry(_ id: CommandID, after problem: Problem, now: Instant) -> Bool {
+    if problem.code >= Problem.overloaded.code {
+      outbox.backOff(id, atLeast: problem.retryAfter, now: now)
+    } else if problem == .stale {
+      // The command is sealed and signed again, based on the roster of that moment.
+      outbox.postpone(id, until: now + Timing.requestFirst)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Removes a command that was accepted (`problem` is `nil`) or failed, and reports its outcome.
+  ///
+  /// - Returns: Whether the command was a key share, so that blocked commands may resume.
+  mutating func complete(
+    _ id: CommandID, _ problem: Problem?, verifier: inout EventVerifier?,
+    into out: inout DeviceLink.Output
+  ) -> Bool {
+    guard let (command, change) = outbox.remove(id) else { return false }
+    out.changes.append(change)
+    guard case .shareKeys(let audience, let wraps) = command else {
+      out.outcomes.append((command, problem))
+      return false
+    }
+    if problem == nil {
+      verifier?.learn(wraps, audience, isShared: true)
+    } else {
+      verifier?.ring.drop(wraps, audience)
+    }
+    return true
+  }
+
+  // MARK: sending
+
+  /// Sends the commands that are due: the only way from the outbox to the relay.
+  ///
+  /// A question requests admission first. Until then it costs no seal, no signature and no key.
+  ///
+  /// - Parameter isBehind: Whether the device still lacks events of the family's log.
+  mutating func sendDue(
+    now: Instant, family: FamilyProjection, verifier: inout EventVerifier?, isBehind: Bool,
+    into out: inout DeviceLink.Output
+  ) {
+    for pending in outbox.takeDue(now) {
+      guard pending.isAdmitted else {
+        out.sends.append(.requestAdmission(pending.id))
+        continue
+      }
+      switch seal(
+        pending.command, id: pending.id, family: family, verifier: verifier, isBehind: isBehind)
+      {
+      case .sealed(let signed): send(signed, attempt: pending.attempts, into: &out)
+      case .blocked: isBlocked = true
+      case .unknownQuestion where pending.attempts < Self.attemptsForQuestion: isBlocked = true
+      case .unknownQuestion: fail(pending.id, .unknown, verifier: &verifier, into: &out)
+      case .lacksKey(let audience, let readers):
+        let wraps = verifier?.makeKey(audience, for: readers) ?? []
+        guard family.mayRead(audience, address.device) else {
+          // Other devices reject a key share of a device that is no reader, so waiting is futile.
+          fail(pending.id, .notPermitted, verifier: &verifier, into: &out)
+          continue
+        }
+        isBlocked = true
+        share(wraps, audience, now: now, verifier: verifier, into: &out)
+      }
+    }
+  }
+
+  /// Seals and signs a command for a caller that sends it without the outbox.
+  ///
+  /// - Returns: The key shares that its readers need, then the command.
+  /// - Throws: `stale` if this device does not know the family well enough, or `unknown` if it does
+  ///   not know the question.
+  mutating func prepare(
+    _ command: Command, id: CommandID?, now: Instant, family: FamilyProjection,
+    verifier: inout EventVerifier?, isBehind: Bool
+  ) throws(Problem) -> [SignedCommand] {
+    var prepared: [SignedCommand] = []
+    let id = id ?? nextID(now: now)
+    while true {
+      switch seal(command, id: id, family: family, verifier: verifier, isBehind: isBehind) {
+      case .sealed(let signed): return prepared + [signed]
+      case .blocked: throw .stale
+      case .unknownQuestion: throw .unknown
+      case .lacksKey(let audience, let readers):
+        guard let wraps = verifier?.makeKey(audience, for: readers), !wraps.isEmpty else {
+          throw .stale
+        }
+        prepared.append(sign(wraps, id: nextID(now: now), audience, verifier: verifier))
+        verifier?.learn(wraps, audience, isShared: true)
+      }
+    }
+  }
+
+  /// Sends a request that the relay answers.
+  ///
+  /// - Returns: The number that the reply will carry.
+  @discardableResult
+  mutating func send(_ request: Request, into out: inout DeviceLink.Output) -> UInt64 {
+    lastRequestID += 1
+    out.sends.append(.send(lastRequestID, request))
+    return lastRequestID
+  }
+
+  /// The device's own broadcast acknowledges its command, so the first attempt requests no reply:
+  /// its request number is zero. Retries carry a number and are answered.
+  private mutating func send(
+    _ signed: SignedCommand, attempt: Int, into out: inout DeviceLink.Output
+  ) {
+    let request = Request.command(signed.id, signed.command, signed.signature)
+    if attempt > 1 {
+      send(request, into: &out)
+    } else {
+      out.sends.append(.send(0, request))
+    }
+  }
+
+  /// Precondition: the command is no key share, so its failure resumes no other command.
+  private mutating func fail(
+    _ id: CommandID, _ problem: Problem, verifier: inout EventVerifier?,
+    into out: inout DeviceLink.Output
+  ) {
+    _ = complete(id, problem, verifier: &verifier, into: &out)
+  }
+
+  /// Enqueues a key share and sends it at once, because commands are blocked behind it.
+  mutating func share(
+    _ wraps: [KeyWrap], _ audience: Audience, now: Instant, verifier: EventVerifier?,
+    into out: inout DeviceLink.Output
+  ) {
+    guard !wraps.isEmpty, !outbox.isFull else { return }
+    let signed = sign(wraps, id: nextID(now: now), audience, verifier: verifier)
+    out.changes.append(outbox.add(signed.id, signed.command))
+    outbox.postpone(signed.id, until: now + Timing.requestFirst)
+    send(.command(signed.id, signed.command, signed.signature), into: &out)
+  }
+}
