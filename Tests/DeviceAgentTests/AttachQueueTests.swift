@@ -35,14 +35,14 @@ import Testing
     let now = Instant(milliseconds: 1_000)
     let more = [Cursor(.family, delivered: 1)]
     var may: [Bool] = []
-    may.append(queue.mayAsk(device(1), from: [], now: now))
-    may.append(queue.mayAsk(device(1), from: [], now: now + 999))
-    may.append(queue.mayAsk(device(1), from: more, now: now + 999))
-    may.append(queue.mayAsk(device(1), from: more, now: now + 1_999))
+    may.append(queue.mayAttach(device(1), from: [], now: now))
+    may.append(queue.mayAttach(device(1), from: [], now: now + 999))
+    may.append(queue.mayAttach(device(1), from: more, now: now + 999))
+    may.append(queue.mayAttach(device(1), from: more, now: now + 1_999))
     queue.answered(device(1), now: now + 2_000)
-    may.append(queue.mayAsk(device(1), from: more, now: now + 2_000))
+    may.append(queue.mayAttach(device(1), from: more, now: now + 2_000))
     // A clock that was set back does not make it wait.
-    may.append(queue.mayAsk(device(1), from: more, now: now))
+    may.append(queue.mayAttach(device(1), from: more, now: now))
     #expect(may == [true, false, true, true, true, true])
   }
 }

@@ -8,11 +8,11 @@ import Testing
 
   /// A relay that answers everything after `delay`, and refuses what comes beyond `room` on its way.
   private func most(of count: Int, room: Int) -> (onTheWay: Int, refused: Int) {
-    var pace = QuestionWindow<Int>()
+    var window = QuestionWindow<Int>()
     var (sent, refused, most) = ([Int](), 0, 0)
-    for number in 0..<count { pace.wait(id(number), number) }
+    for number in 0..<count { window.enqueue(id(number), number) }
     var now: UInt64 = 1
-    ask(&pace, now, &sent)
+    ask(&window, now, &sent)
     while !sent.isEmpty {
       now += 1_000_000
       let turn = sent
@@ -20,36 +20,36 @@ import Testing
       most = max(most, turn.count)
       for (index, number) in turn.enumerated() {
         if index >= room { refused += 1 }
-        pace.answered(id(number), isTooMuch: index >= room, now)
+        window.answered(id(number), wasOverloaded: index >= room, now)
       }
-      ask(&pace, now, &sent)
+      ask(&window, now, &sent)
     }
     return (most, refused)
   }
 
   /// Sends the questions whose turn it is.
-  private func ask(_ pace: inout QuestionWindow<Int>, _ now: UInt64, _ sent: inout [Int]) {
-    while let (question, number) = pace.next(now) {
-      #expect(pace.maySend(question, now) == true)
+  private func ask(_ window: inout QuestionWindow<Int>, _ now: UInt64, _ sent: inout [Int]) {
+    while let (question, number) = window.admit(now) {
+      #expect(window.maySend(question, now) == true)
       sent.append(number)
     }
   }
 
   @Test("questions on their way are bounded, and those that wait all go, in order")
   func bounded() {
-    var pace = QuestionWindow<Int>()
+    var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.first)
     var sent: [Int] = []
-    for number in 0..<first + 10 { pace.wait(id(number), number) }
-    ask(&pace, 1, &sent)
+    for number in 0..<first + 10 { window.enqueue(id(number), number) }
+    ask(&window, 1, &sent)
     #expect(sent == Array(0..<first))
-    #expect(pace.waitingCount == 10 && !pace.hasNext)
+    #expect(window.waitingCount == 10 && !window.canAdmit)
     for number in 0..<10 {
-      pace.answered(id(number), isTooMuch: false, 2)
-      ask(&pace, 2, &sent)
+      window.answered(id(number), wasOverloaded: false, 2)
+      ask(&window, 2, &sent)
     }
     #expect(sent == Array(0..<first + 10))
-    #expect(pace.waitingCount == 0)
+    #expect(window.waitingCount == 0)
   }
 
   @Test("the window grows until the relay refuses, and is then about what the relay has room for")
@@ -61,79 +61,79 @@ import Testing
 
   @Test("answers and acknowledgements are never held back")
   func others() {
-    var pace = QuestionWindow<Int>()
-    for number in 0..<1_000 { pace.wait(id(number), number) }
-    while pace.next(1) != nil {}
-    #expect(pace.maySend(id(5_000), 1) == true)
+    var window = QuestionWindow<Int>()
+    for number in 0..<1_000 { window.enqueue(id(number), number) }
+    while window.admit(1) != nil {}
+    #expect(window.maySend(id(5_000), 1) == true)
   }
 
   @Test(
     "a question that wants its turn twice has it once, and room that is given back is another's")
   func turns() {
-    var pace = QuestionWindow<Int>()
+    var window = QuestionWindow<Int>()
     var turns: [Int] = []
-    for _ in 0..<2 { for number in 0..<1_000 { pace.wait(id(number), number) } }
-    while let next = pace.next(1) { turns.append(next.item) }
+    for _ in 0..<2 { for number in 0..<1_000 { window.enqueue(id(number), number) } }
+    while let next = window.admit(1) { turns.append(next.item) }
     #expect(turns == Array(0..<Int(QuestionWindow<Int>.window.first)))
-    pace.giveBack(id(7))
-    pace.giveBack(id(7))
-    #expect(pace.next(1)?.item == turns.count)
-    #expect(pace.next(1) == nil)
+    window.release(id(7))
+    window.release(id(7))
+    #expect(window.admit(1)?.item == turns.count)
+    #expect(window.admit(1) == nil)
     // What was sent is on its way, whatever its device says.
-    #expect(pace.maySend(id(8), 1) == true)
-    pace.giveBack(id(8))
-    #expect(pace.next(1) == nil)
+    #expect(window.maySend(id(8), 1) == true)
+    window.release(id(8))
+    #expect(window.admit(1) == nil)
   }
 
   @Test(
     "a question that wants its turn anew takes up no room meanwhile, as after its device was away")
   func anew() {
-    var pace = QuestionWindow<Int>()
+    var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.first)
     for _ in 0..<2 {
-      for number in 0..<first { pace.wait(id(number), number) }
+      for number in 0..<first { window.enqueue(id(number), number) }
       var sent: [Int] = []
-      ask(&pace, 1, &sent)
+      ask(&window, 1, &sent)
       #expect(sent == Array(0..<first))
     }
   }
 
   @Test("what is never answered gives its room to others in the end")
   func forgotten() {
-    var pace = QuestionWindow<Int>()
+    var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.first)
-    for number in 0..<2 * first { pace.wait(id(number), number) }
+    for number in 0..<2 * first { window.enqueue(id(number), number) }
     var sent: [Int] = []
-    ask(&pace, second, &sent)
-    ask(&pace, 60 * second, &sent)
+    ask(&window, second, &sent)
+    ask(&window, 60 * second, &sent)
     #expect(sent == Array(0..<first))
-    ask(&pace, 61 * second, &sent)
+    ask(&window, 61 * second, &sent)
     #expect(sent == Array(0..<2 * first))
   }
 
   @Test("a command goes out again only when its answer is late, by what answers took before")
   func again() {
-    var pace = QuestionWindow<Int>()
-    #expect(pace.maySend(id(1), second) == true)
-    #expect(pace.maySend(id(1), 2 * second - 1) == false)
-    #expect(pace.maySend(id(1), 2 * second) == true)
+    var window = QuestionWindow<Int>()
+    #expect(window.maySend(id(1), second) == true)
+    #expect(window.maySend(id(1), 2 * second - 1) == false)
+    #expect(window.maySend(id(1), 2 * second) == true)
     // From the last time on: three seconds.
-    pace.answered(id(1), isTooMuch: false, 5 * second)
-    #expect(pace.maySend(id(2), 6 * second) == true)
-    #expect(pace.maySend(id(2), 17 * second) == false)
-    #expect(pace.maySend(id(2), 18 * second) == true)
+    window.answered(id(1), wasOverloaded: false, 5 * second)
+    #expect(window.maySend(id(2), 6 * second) == true)
+    #expect(window.maySend(id(2), 17 * second) == false)
+    #expect(window.maySend(id(2), 18 * second) == true)
   }
 
   @Test("a new connection begins with nothing on its way, and what waits is bounded")
   func restart() {
-    var pace = QuestionWindow<Int>()
-    let hasPlace = (0..<QuestionWindow<Int>.waitingMost + 1).map { pace.wait(id($0), $0) }
+    var window = QuestionWindow<Int>()
+    let hasPlace = (0..<QuestionWindow<Int>.waitingMost + 1).map { window.enqueue(id($0), $0) }
     #expect(hasPlace.last == false && !hasPlace.dropLast().contains(false))
-    #expect(pace.waitingCount == QuestionWindow<Int>.waitingMost)
-    while pace.next(1) != nil {}
-    pace.restart()
-    #expect(pace.waitingCount == 0)
-    pace.wait(id(0), 0)
-    #expect(pace.next(1)?.item == 0)
+    #expect(window.waitingCount == QuestionWindow<Int>.waitingMost)
+    while window.admit(1) != nil {}
+    window.restart()
+    #expect(window.waitingCount == 0)
+    window.enqueue(id(0), 0)
+    #expect(window.admit(1)?.item == 0)
   }
 }

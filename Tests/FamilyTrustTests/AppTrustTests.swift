@@ -222,8 +222,8 @@ import Testing
           if case .asked(let other, _) = $0 { other.id == late } else { false }
         }).body
       else { preconditionFailure() }
-      let vault = link.trust!.vault
-      let secret = link.trust!.ring.secret(
+      let vault = link.verifier!.vault
+      let secret = link.verifier!.ring.secret(
         vault.keyName(of: content)!, .conversation(SignedFamily.emily))!
       let evidence = Evidence(
         event: event, question: header.withoutApp,

@@ -54,7 +54,7 @@ struct SignedFamily {
   /// As devices of one host: what one of them was fooled by, all would be.
   let verified = Verified()
   /// Whether a question has its turn when it wants it.
-  var givesTurns = true
+  var admitsQuestions = true
   var wantingToAsk: [CommandID] = []
   private var nextSeed: UInt64 = 1
   private var nextQuestion: UInt64 = 0
@@ -248,9 +248,9 @@ struct SignedFamily {
         }
       }
     case .send(let number, let body): if !away.contains(id) { request(id, number, body) }
-    case .wantsToAsk(let command):
+    case .requestAdmission(let command):
       wantingToAsk.append(command)
-      if givesTurns { child(id, .mayAsk(command)) }
+      if admitsQuestions { child(id, .admitted(command)) }
     case .app(_, let reply):
       for reply in tellApp(reply, id) { tell(reply, id) }
     case .notify(.disbelieved(let problem)): problems[id, default: []].append(problem)

@@ -46,7 +46,7 @@ private final class CountingVault: DeviceVault {
     let vault = CountingVault(KeyVault(home.keys[3]!, sharing: home.verified))
     home.restore(3, Security(vault, organizerKey: home.keys[1]!.signingKey))
     home.connect(3)
-    home.givesTurns = false
+    home.admitsQuestions = false
     return (home, vault)
   }
 
@@ -66,7 +66,7 @@ private final class CountingVault: DeviceVault {
     // At once, and where nobody answers, every half a minute.
     #expect(wanted.count == 11 && Set(wanted).count == 1)
 
-    home.child(3, .mayAsk(try #require(wanted.first)))
+    home.child(3, .admitted(try #require(wanted.first)))
     // A key, its message's signature, the question's seal and its signature.
     #expect(vault.made.withLock { $0 } == before + 4)
     #expect(questions(home) == 1 && home.children[3]!.link.waiting.isEmpty)
@@ -78,12 +78,12 @@ private final class CountingVault: DeviceVault {
     home.ask("maria")
     let question = try #require(home.wantingToAsk.first)
     home.disconnect(3)
-    #expect(home.children[3]!.step(.mayAsk(question), now: home.now) == [])
+    #expect(home.children[3]!.step(.admitted(question), now: home.now) == [])
     home.connect(3)
     #expect(home.wantingToAsk == [question, question])
-    home.child(3, .mayAsk(question))
+    home.child(3, .admitted(question))
     #expect(questions(home) == 1)
-    #expect(home.children[3]!.step(.mayAsk(question), now: home.now) == [])
+    #expect(home.children[3]!.step(.admitted(question), now: home.now) == [])
   }
 
   @Test("what a person answers or writes waits for no turn")

@@ -9,7 +9,7 @@ extension AgentHost {
   /// Carries out one effect. What it depends on is durable.
   func carryOut(_ effect: DeviceEffect, for address: DeviceAddress) {
     switch effect {
-    case .persist, .wantsToAsk: break
+    case .persist, .requestAdmission: break
     case .send(let id, let request): send(id, request, of: address)
     case .listen(let channels, let anew): listen(channels, anew: anew, of: address)
     case .app(let app, let reply): tell(app, reply, on: address)

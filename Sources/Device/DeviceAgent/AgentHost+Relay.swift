@@ -28,7 +28,7 @@ extension AgentHost {
     guarded {
       for state in try self.connections[key]?.requests.changes() ?? [] {
         self.log(state)
-        self.connections[key]?.pace.restart()
+        self.connections[key]?.questionWindow.restart()
         for address in self.devices.keys.sorted() {
           guard let device = self.devices[address],
             device.key == key, device.isInFamily,
@@ -125,7 +125,7 @@ extension AgentHost {
         self.rosters.share(&broadcast, of: first.family)
         // A device's own event is an answer to its command, too.
         if case .event(let event) = broadcast {
-          connection.pace.answered(event.command, isTooMuch: false, Monotonic.now())
+          connection.questionWindow.answered(event.command, wasOverloaded: false, Monotonic.now())
         }
         for address in [first] + connection.furtherListeners(topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
@@ -161,11 +161,13 @@ extension AgentHost {
     else { return }
     // The machine's timer brings again what is not sent now.
     if case .command(let command, _, _) = request,
-      !connection.pace.maySend(command, Monotonic.now())
+      !connection.questionWindow.maySend(command, Monotonic.now())
     {
       return
     }
-    if case .attach(let cursors) = request, !attachQueue.mayAsk(address, from: cursors, now: .now) {
+    if case .attach(let cursors) = request,
+      !attachQueue.mayAttach(address, from: cursors, now: .now)
+    {
       return
     }
     let envelope = Envelope(device: address, requestID: id, request: request)
@@ -177,36 +179,41 @@ extension AgentHost {
   private func settle(_ reply: Reply, on connection: RelayConnection) {
     let now = Monotonic.now()
     switch reply {
-    case .accepted(let id, _): connection.pace.answered(id, isTooMuch: false, now)
+    case .accepted(let id, _): connection.questionWindow.answered(id, wasOverloaded: false, now)
     case .refused(let id, let problem):
-      connection.pace.answered(id, isTooMuch: problem.code == Problem.overloaded.code, now)
+      connection.questionWindow.answered(
+        id, wasOverloaded: problem.code == Problem.overloaded.code, now)
     case .page(_, let events, _):
-      for event in events { connection.pace.answered(event.command, isTooMuch: false, now) }
+      for event in events {
+        connection.questionWindow.answered(event.command, wasOverloaded: false, now)
+      }
     default: break
     }
   }
 
-  /// A question of the device has its turn once there is room.
-  func wait(_ question: CommandID, of address: DeviceAddress) {
+  /// Enqueues a question of the device until its connection's question window admits it.
+  func enqueue(_ question: CommandID, of address: DeviceAddress) {
     guard let device = devices[address], device.isReachable else { return }
-    connection(of: device)?.pace.wait(question, address)
+    connection(of: device)?.questionWindow.enqueue(question, address)
   }
 
-  /// Whether it is the turn of a question.
-  var hasQuestions: Bool { connections.values.contains { $0.pace.hasNext } }
+  /// Whether a connection's question window admits another question.
+  var hasQuestions: Bool { connections.values.contains { $0.questionWindow.canAdmit } }
 
-  /// Gives questions their turn, one of each connection after the other, up to `room`, which it takes from.
-  func letAsk(_ room: inout Int) {
+  /// Admits up to `room` questions, one of each connection in turn, and reduces `room` by their number.
+  func admit(_ room: inout Int) {
     var isAnyLeft = true
     while room > 0, isAnyLeft {
       isAnyLeft = false
       for connection in connections.values where room > 0 {
-        guard let (question, address) = connection.pace.next(Monotonic.now()) else { continue }
+        guard let (question, address) = connection.questionWindow.admit(Monotonic.now()) else {
+          continue
+        }
         isAnyLeft = true
         room -= 1
-        let wanted = devices[address]?.child?.step(.mayAsk(question), now: .now) ?? []
+        let wanted = devices[address]?.child?.step(.admitted(question), now: .now) ?? []
         let goes = wanted.contains { if case .send = $0 { true } else { false } }
-        if !goes { connection.pace.giveBack(question) }
+        if !goes { connection.questionWindow.release(question) }
         perform(wanted, for: address)
       }
     }

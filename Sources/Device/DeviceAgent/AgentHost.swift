@@ -162,13 +162,13 @@ public actor AgentHost: Service {
     if credential.role.isGuardian {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: security,
-        isSpokenFor: true, restoring: records, ids: ids)
+        hostAnnouncesPresence: true, restoring: records, ids: ids)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
-      security: security, isSpokenFor: true, restoring: records, ids: ids,
+      security: security, hostAnnouncesPresence: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)
   }
@@ -197,8 +197,8 @@ public actor AgentHost: Service {
         changesDue = changesDue ?? Monotonic.now() + Self.unhurried
         if observer != nil { observed.append((address, records)) }
         statusIsStale = true
-      } else if case .wantsToAsk(let question) = effect {
-        wait(question, of: address)
+      } else if case .requestAdmission(let question) = effect {
+        enqueue(question, of: address)
       } else {
         effects.append((address, effect))
       }
@@ -231,13 +231,13 @@ public actor AgentHost: Service {
     attachNext()
     trim(now)
     var room = Self.questionsATurn
-    letAsk(&room)
+    admit(&room)
     while !effects.isEmpty || changesDue.map({ $0 <= Monotonic.now() }) ?? false {
       commit()
       let wanted = effects
       effects = []
       for (address, effect) in wanted { carryOut(effect, for: address) }
-      letAsk(&room)
+      admit(&room)
     }
     if statusIsStale { onChange?() }
     writeStatus(now)

@@ -41,7 +41,7 @@ struct AttachQueue {
   }
 
   /// Whether the device may ask now; not the same again while an answer can still be expected.
-  mutating func mayAsk(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
+  mutating func mayAttach(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
     if let last = asked[device], last.from == cursors, last.at <= now,
       now < last.at + min(max(1_000, 4 * usual), 30_000)
     {

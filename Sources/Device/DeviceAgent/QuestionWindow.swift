@@ -22,7 +22,7 @@ package struct QuestionWindow<Item> {
   private static var forgottenAfter: UInt64 { 60_000_000_000 }
 
   private struct Sent {
-    /// When it was sent last, or had its turn.
+    /// When the command was last sent, or the question was admitted.
     var at: UInt64
     var isQuestion: Bool
     /// A question has its turn before, as while the relay is given its key.
@@ -43,18 +43,20 @@ package struct QuestionWindow<Item> {
   /// A connection on which nothing was sent.
   package init() {}
 
-  /// Questions that wait for their turn.
+  /// Questions that wait for admission.
   package var waitingCount: Int { held.count }
-  /// Whether it is a question's turn.
-  package var hasNext: Bool { !waiting.isEmpty && questions < Int(window) }
+  /// Whether a question waits and the window has room for it.
+  package var canAdmit: Bool { !waiting.isEmpty && questions < Int(window) }
 
   private var patience: UInt64 {
     min(max(4 * usual, Self.patience.lowerBound), Self.patience.upperBound)
   }
 
-  /// Has a question wait for its turn; `false`: there is no place for it. The turn that it had before is over.
+  /// Enqueues a question that requests admission, and revokes its earlier admission.
+  ///
+  /// - Returns: `false` if the queue is full.
   @discardableResult
-  package mutating func wait(_ id: CommandID, _ item: Item) -> Bool {
+  package mutating func enqueue(_ id: CommandID, _ item: Item) -> Bool {
     forget(id)
     guard !held.contains(id) else { return true }
     guard held.count < Self.waitingMost else { return false }
@@ -63,17 +65,17 @@ package struct QuestionWindow<Item> {
     return true
   }
 
-  /// The question whose turn it is; it takes up room until it is answered, or gives its turn back.
-  package mutating func next(_ now: UInt64) -> (id: CommandID, item: Item)? {
+  /// Admits the next question. It occupies the window until it is answered or released.
+  package mutating func admit(_ now: UInt64) -> (id: CommandID, item: Item)? {
     sweep(now)
-    guard hasNext, let entry = waiting.popFirst() else { return nil }
+    guard canAdmit, let entry = waiting.popFirst() else { return nil }
     held.remove(entry.id)
     note(entry.id, Sent(at: now, isQuestion: true, isOnItsWay: false))
     return entry
   }
 
-  /// The question does not go after all.
-  package mutating func giveBack(_ id: CommandID) {
+  /// Frees the room of an admitted question that its device did not send.
+  package mutating func release(_ id: CommandID) {
     if sent[id]?.isOnItsWay == false { forget(id) }
   }
 
@@ -86,7 +88,7 @@ package struct QuestionWindow<Item> {
 
   /// Makes room where there is none, at most once a second.
   private mutating func sweep(_ now: UInt64) {
-    guard !waiting.isEmpty, !hasNext, now >= swept + 1_000_000_000 else { return }
+    guard !waiting.isEmpty, !canAdmit, now >= swept + 1_000_000_000 else { return }
     swept = now
     for (id, known) in sent where known.isQuestion && now >= known.at + Self.forgottenAfter {
       forget(id)
@@ -114,13 +116,13 @@ package struct QuestionWindow<Item> {
     if command.isQuestion { questions += 1 }
   }
 
-  /// The relay has answered; `isTooMuch`: it refused the command because it has too much to do.
-  package mutating func answered(_ id: CommandID, isTooMuch: Bool, _ now: UInt64) {
+  /// The relay has answered; `wasOverloaded`: it refused the command because it has too much to do.
+  package mutating func answered(_ id: CommandID, wasOverloaded: Bool, _ now: UInt64) {
     guard let known = forget(id), known.isOnItsWay else { return }
     let took = now &- known.at
     usual = usual == 0 ? took : usual - usual / 8 + took / 8
     guard known.isQuestion else { return }
-    if !isTooMuch {
+    if !wasOverloaded {
       window = min(window + (halved == 0 ? 1 : 1 / window), Self.window.most)
     } else if known.at >= halved {
       // One answer to all that was on its way.

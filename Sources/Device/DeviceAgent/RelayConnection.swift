@@ -11,7 +11,7 @@ final class RelayConnection {
   /// Of the attached devices.
   var presence = Presence()
   /// Of commands.
-  var pace = QuestionWindow<DeviceAddress>()
+  var questionWindow = QuestionWindow<DeviceAddress>()
   private var message = Multipart()
   /// The device of this key that was the first to listen to a topic: mostly the only one.
   private var first: [[UInt8]: DeviceAddress] = [:]

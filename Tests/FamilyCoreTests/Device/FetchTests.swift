@@ -89,10 +89,10 @@ import Testing
   @Test(
     "a device for which its host speaks says so itself every 10 to 20 minutes, others every 15 s")
   func ping() {
-    func pings(_ isSpokenFor: Bool) -> [Int64] {
+    func pings(_ hostAnnouncesPresence: Bool) -> [Int64] {
       var device = ChildMachine(
         DeviceAddress(family: World.family, device: DeviceID(3)), of: World.emily, apps: [],
-        isSpokenFor: isSpokenFor, ids: IDSource(seed: 1))
+        hostAnnouncesPresence: hostAnnouncesPresence, ids: IDSource(seed: 1))
       var now = Instant(milliseconds: 0)
       var times: [Int64] = []
       _ = device.step(.connected, now: now)

@@ -160,7 +160,7 @@ struct World {
         guard !away.contains(id) else { continue }
         let key = [UInt8](repeating: UInt8(id), count: 32)
         relayStep(.request(address(id), key: key, administrator: false, id: request, body))
-      case .wantsToAsk(let command): child(id, .mayAsk(command))
+      case .requestAdmission(let command): child(id, .admitted(command))
       case .listen: break
       case .checkPasscode(let prompt, let typed, let passcode, let bytes):
         guard checksPasscodes else { continue }

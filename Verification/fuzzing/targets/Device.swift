@@ -18,7 +18,7 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
   func stepChild(_ input: ChildMachine.Input) {
     let effects = child.step(input, now: now)
     write(effects)
-    for case .wantsToAsk(let id) in effects { stepChild(.mayAsk(id)) }
+    for case .requestAdmission(let id) in effects { stepChild(.admitted(id)) }
   }
   stepChild(.connected)
   var steps = 0
