@@ -34,8 +34,8 @@ package final class RelayFixture: Sendable {
   }
 
   package init(
-    in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000, mostRequests: Int? = nil,
-    forkedRequests: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
+    in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000, maxRequestsInFlight: Int? = nil,
+    wakeThreshold: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
     self.folder = folder
@@ -46,12 +46,12 @@ package final class RelayFixture: Sendable {
       from: AdministratorCredential.file(in: folder))
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
-    if let mostRequests { configuration.mostRequests = mostRequests }
+    if let maxRequestsInFlight { configuration.maxRequestsInFlight = maxRequestsInFlight }
     configuration.maxConnections = maxConnections
     configuration.shards = shards
     // Batches of tests are small, and shall wake the threads nevertheless.
-    configuration.forkedRequests = forkedRequests
-    configuration.slice = 2
+    configuration.wakeThreshold = wakeThreshold
+    configuration.requestsPerSlice = 2
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

@@ -38,7 +38,7 @@ import ZeroMQ
   /// Waits until the relay has cut somebody off.
   private func cuts(_ rig: RelayFixture) async throws -> Int {
     for _ in 0..<patience / 10 {
-      let cut = await rig.service.counters.cut
+      let cut = await rig.service.counters.closedConnections
       if cut > 0 { return cut }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -73,7 +73,7 @@ import ZeroMQ
     let rig = try await RelayFixture(maxFamilies: 8, overTCP: true)
     let pairs = try rig.found(1)
     let child = try rig.peer(1, 30, pairs[30])
-    let before = await rig.service.counters.loads
+    let before = await rig.service.counters.familyLoads
     let guesses = 6_000
     try await during(rig, child) { _ in
       let stranger = try rig.peer(0, 0, nil)
@@ -88,7 +88,7 @@ import ZeroMQ
       #expect(answers.keys.sorted() == [Problem.notEnrolled.code, Problem.overloaded.code])
       #expect(answers.values.reduce(0, +) == guesses)
     }
-    let loads = await rig.service.counters.loads - before
+    let loads = await rig.service.counters.familyLoads - before
     #expect(loads < guesses)
     try await rig.stop()
   }

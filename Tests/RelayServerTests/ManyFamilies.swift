@@ -26,10 +26,10 @@ final class ManyFamilies {
   }
 
   init(
-    shards: Int, maxFamilies: Int = 1_000, mostRequests: Int? = nil, forkedRequests: Int = 2
+    shards: Int, maxFamilies: Int = 1_000, maxRequestsInFlight: Int? = nil, wakeThreshold: Int = 2
   ) async throws {
     rig = try await RelayFixture(
-      maxFamilies: maxFamilies, mostRequests: mostRequests, forkedRequests: forkedRequests,
+      maxFamilies: maxFamilies, maxRequestsInFlight: maxRequestsInFlight, wakeThreshold: wakeThreshold,
       shards: shards
     ) { [store] in
       WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }

@@ -10,25 +10,25 @@ import Testing
     var admission = Admission()
     for time: Int64 in [0, 100, 200] {
       admission.batchBegins(time)
-      #expect(!admission.isShedding && admission.refusal() == nil)
+      #expect(!admission.isShedding && admission.shedQuestion() == nil)
       admission.batchEnds(isQueueEmpty: false)
     }
     admission.batchBegins(250)
     #expect(admission.isShedding)
-    #expect((0..<100).compactMap { _ in admission.refusal() }.allSatisfy { $0 == 1_000 })
+    #expect((0..<100).compactMap { _ in admission.shedQuestion() }.allSatisfy { $0 == 1_000 })
     admission.batchEnds(isQueueEmpty: false)
     // The longer it lasts, the longer are the waits that are asked for, up to a bound.
     var waits: [UInt32] = []
     for time: Int64 in [5_250, 20_250, 1_000_000] {
       admission.batchBegins(time)
-      waits.append((0..<20).compactMap { _ in admission.refusal() }.last ?? 0)
+      waits.append((0..<20).compactMap { _ in admission.shedQuestion() }.last ?? 0)
       admission.batchEnds(isQueueEmpty: false)
     }
     #expect(waits == [5_000, 20_000, 30_000])
     admission.batchBegins(1_000_001)
     admission.batchEnds(isQueueEmpty: true)
     admission.batchBegins(1_000_002)
-    #expect(!admission.isShedding && admission.refusal() == nil)
+    #expect(!admission.isShedding && admission.shedQuestion() == nil)
   }
 
   /// A relay that can do 20 requests a millisecond and gets `times` as many: what it does of that in the last
@@ -42,7 +42,7 @@ import Testing
       came += capacity * times
       while came >= 1 {
         came -= 1
-        if admission.refusal() == nil { waiting += 1 }
+        if admission.shedQuestion() == nil { waiting += 1 }
       }
       let now = min(waiting, capacity)
       waiting -= now
@@ -69,7 +69,7 @@ import Testing
   func overload() async throws {
     let milliseconds = Mutex<UInt32>(0)
     let shared = Shared(milliseconds)
-    let rig = try await RelayFixture(mostRequests: 8) { store in
+    let rig = try await RelayFixture(maxRequestsInFlight: 8) { store in
       WatchedStore(store) { _ in
         let slow = shared.milliseconds.withLock { $0 }
         return slow > 0 ? .slow(milliseconds: slow) : nil
@@ -97,7 +97,7 @@ import Testing
       }
     }
     #expect(accepted + refused == Int(count) && accepted > 20 && refused > 20 && isServed)
-    #expect(await rig.service.counters.overloads == refused)
+    #expect(await rig.service.counters.shedQuestions == refused)
     shared.milliseconds.withLock { $0 = 0 }
     let id = CommandID.next
     guard case .accepted(id, _) = try child.ask(question(count, id)) else {

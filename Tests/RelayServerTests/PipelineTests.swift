@@ -35,7 +35,7 @@ import Testing
 
   @Test("X2: of a commit that fails behind another nothing is said, and all of the one before it")
   func second() async throws {
-    let street = try await ManyFamilies(shards: 4, mostRequests: 16)
+    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
     try street.attach()
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -61,7 +61,7 @@ import Testing
 
   @Test("X2: a relay that is told to stop while a commit is on its way stores all that it took")
   func shutdown() async throws {
-    let street = try await ManyFamilies(shards: 4, mostRequests: 16)
+    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
     let before = await street.rig.service.counters.requests
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
@@ -86,8 +86,8 @@ import Testing
   }
 
   /// A street whose next commit waits, on its own thread: the sockets go on.
-  private func held(mostRequests: Int? = nil) async throws -> (ManyFamilies, Commits) {
-    let street = try await ManyFamilies(shards: 4, mostRequests: mostRequests, forkedRequests: 1)
+  private func held(maxRequestsInFlight: Int? = nil) async throws -> (ManyFamilies, Commits) {
+    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: maxRequestsInFlight, wakeThreshold: 1)
     let commits = Commits(holding: 0)
     street.onCommit {
       _ = commits.isHeld($0)
@@ -113,7 +113,7 @@ import Testing
 
   @Test("F3: what is published again is what was decided by then, and nothing that came since")
   func republished() async throws {
-    let street = try await ManyFamilies(shards: 4, forkedRequests: 1)
+    let street = try await ManyFamilies(shards: 4, wakeThreshold: 1)
     try street.attach()
     try street.post("first", in: 1)
     #expect(try street.peer.event()?.seq == 2)
@@ -140,7 +140,7 @@ import Testing
   @Test("X2: while as many requests are on their way as may be, the others wait in the socket")
   func most() async throws {
     let most = 16
-    let (street, commits) = try await held(mostRequests: most)
+    let (street, commits) = try await held(maxRequestsInFlight: most)
     let before = await street.rig.service.counters.requests
     let asked = try posts(street)
     #expect(commits.waitUntilHeld())
@@ -159,7 +159,7 @@ import Testing
     arguments: [[[7]], [[], [0xFF]]] as [[[UInt8]]])
   func flood(_ malformed: [[UInt8]]) async throws {
     let batch = 8
-    let street = try await ManyFamilies(shards: 4, mostRequests: batch)
+    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: batch)
     let count = 1_000
     var asked: [(id: UInt64, behind: Int)] = []
     try street.atOnce {
@@ -185,7 +185,7 @@ import Testing
 
   @Test("X2: a relay whose store has failed takes, stores and says nothing more")
   func stops() async throws {
-    let street = try await ManyFamilies(shards: 4, mostRequests: 64)
+    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 64)
     let before = await street.rig.service.counters.requests
     let (old, last) = (CommandID(high: 1, low: 0), CommandID(high: 1, low: 1))
     let commits = Commits()

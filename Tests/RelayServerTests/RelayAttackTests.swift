@@ -99,7 +99,7 @@ import ZeroMQ
       try attacker.send(length % 3 == 0 ? [noise, noise] : [noise])
     }
     try attacker.send([Array(repeating: 7, count: Limits.frameBytes + 1)])
-    while await rig.service.counters.foreign < 100 { try await Task.sleep(for: .milliseconds(5)) }
+    while await rig.service.counters.unexpectedMessages < 100 { try await Task.sleep(for: .milliseconds(5)) }
     let (guardian, child) = (try rig.peer(1, 10, pairs[10]), try rig.peer(1, 30, pairs[30]))
     try guardian.attach()
     #expect(try guardian.broadcast() != nil)
@@ -157,7 +157,7 @@ import ZeroMQ
     try await Task.sleep(for: .milliseconds(200))
     _ = try child.post("after the attack")
     for guardian in guardians.suffix(5) { #expect(try guardian.hears(seq: UInt64(sent) + 2)) }
-    #expect(await rig.service.counters.foreign > 0)
+    #expect(await rig.service.counters.unexpectedMessages > 0)
     try await rig.stop()
   }
 }

@@ -130,7 +130,7 @@ import ZeroMQ
         #expect(try child.post("\(round)", id: id) == .accepted(id, seq: UInt64(round) + 2))
       }
     }
-    #expect(await rig.service.counters.loads > 16)
+    #expect(await rig.service.counters.familyLoads > 16)
     try await rig.stop()
   }
 

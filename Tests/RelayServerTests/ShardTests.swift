@@ -37,7 +37,7 @@ import Testing
       let replies = try street.replies(count)
       let texts = try ManyFamilies.families.map { try street.texts(in: $0) }
       outcomes.append((Set(replies), texts))
-      #expect(await street.rig.service.counters.forks > 0 || shards == 1)
+      #expect(await street.rig.service.counters.workerWakeups > 0 || shards == 1)
       try await street.rig.stop()
       #expect(Set(replies).count == count)
       #expect(texts[1] == (0..<5).map { "2.\($0)" })
@@ -75,7 +75,7 @@ import Testing
       }
     }
     #expect(accepted == asked)
-    #expect(await street.rig.service.counters.forks > 0)
+    #expect(await street.rig.service.counters.workerWakeups > 0)
     for family in ManyFamilies.families.dropFirst() {
       #expect(try street.texts(in: family) == (0..<count).map { "\($0)" })
     }
@@ -97,8 +97,8 @@ import Testing
     let replies = try street.replies(count + 2).map(\.reply)
     #expect(replies.first == .accepted(id, seq: 2))
     #expect(replies.last == .accepted(id, seq: 2))
-    #expect(await street.rig.service.counters.recalls == 1)
-    #expect(await street.rig.service.counters.forks > 0)
+    #expect(await street.rig.service.counters.resultLookups == 1)
+    #expect(await street.rig.service.counters.workerWakeups > 0)
     try await street.rig.stop()
   }
 
@@ -124,7 +124,7 @@ import Testing
     }
     #expect((50..<200).contains(accepted))
     #expect(accepted + waiting == old)
-    #expect(await street.rig.service.counters.recalls == accepted)
+    #expect(await street.rig.service.counters.resultLookups == accepted)
     // Whom it concerns only.
     try street.post("other", in: 3)
     guard case .accepted = try street.replies(1)[0].reply else {
@@ -143,7 +143,7 @@ import Testing
       for family in ManyFamilies.families { try street.post("lost", in: family) }
     }
     #expect(await street.rig.failure() != nil)
-    #expect(await street.rig.service.counters.forks > 0)
+    #expect(await street.rig.service.counters.workerWakeups > 0)
     #expect(try street.peer.receive(within: 300) == nil)
     // What is heard is what came before.
     while let event = try street.peer.event(within: 100) { #expect(event.seq <= 2) }

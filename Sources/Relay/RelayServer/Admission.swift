@@ -1,75 +1,85 @@
-/// Refuses new questions early when more comes than the relay can do.
+/// Sheds new questions early while requests arrive faster than the relay handles them.
 ///
-/// `open` → (for ``patience`` no batch has emptied the queue) `full` → (a batch empties it) `open`. While it
-/// is full a share of the questions is taken, which shrinks as long as the queue stands: so that what is
-/// taken settles at what the relay can do. What is on its way already, answers and acknowledgements, goes
-/// on, so that approvals end and make room. The share recovers while the relay is open, within a second or
-/// two; until it has, the relay is full again sooner.
+/// States:
+/// - `open` → `shedding`: no batch has emptied the queue for ``patience``
+/// - `shedding` → `open`: a batch empties the queue
+///
+/// While shedding, the relay admits a share of the questions. The share shrinks as long as the backlog lasts, and so
+/// approaches the relay's capacity. Answers and acknowledgements are never shed: they end questions and make room.
+/// While open, the share recovers within one to two seconds; until then shedding resumes sooner.
+///
+/// Times are milliseconds of one clock, of which only differences count.
 public struct Admission: Sendable {
-  /// Milliseconds without an empty queue.
+  /// Milliseconds of backlog before shedding starts.
   public static let patience: Int64 = 250
-  /// The same where the relay was full a moment ago.
+  /// Milliseconds of backlog before shedding resumes, while the share has not recovered.
   static let shortPatience: Int64 = 20
-  /// The shortest and the longest wait that is asked for, in milliseconds: it grows with the time for
-  /// which the relay has been full.
+  /// The shortest and longest retry time in milliseconds. The retry time grows with the duration of the overload.
   public static let retryAfter: ClosedRange<Int64> = 1_000...30_000
-  /// Milliseconds between two looks at the share.
-  static let look: Int64 = 20
-  /// What becomes of the share at a look: full, and open.
-  static let (shrinks, grows) = (0.93, 0.02)
-  /// The smallest share: somebody must be let in to see whether there is room.
-  static let least = 0.02
+  /// Milliseconds between two adjustments of the share.
+  static let adjustmentInterval: Int64 = 20
+  /// The factor of an adjustment while shedding, and the increment while open.
+  static let (shrinkFactor, growth) = (0.93, 0.02)
+  /// The smallest share. Above zero, because only admitted questions show that capacity has returned.
+  static let minimumShare = 0.02
+  /// Milliseconds of backlog after which unacknowledged events are republished in spite of it.
+  static let longestBacklog: Int64 = 10_000
 
-  private var standingSince: Int64?
-  /// Since when the relay has been full, now and again.
-  private var fullSince: Int64?
+  private var backlogSince: Int64?
+  /// The start of the overload, which ends when the share has recovered.
+  private var overloadedSince: Int64?
   private var now: Int64 = 0
-  private var looked: Int64 = 0
+  private var adjustedAt: Int64 = 0
   private var share = 1.0
-  /// The part of the next question that may be taken.
+  /// The fraction of a question that may be admitted; grows by the share with each question.
   private var credit = 0.0
 
-  /// A relay with nothing to do.
+  /// An open relay without backlog.
   public init() {}
 
-  /// Whether questions are refused.
+  /// Whether a part of the questions is shed.
   public var isShedding: Bool {
     let patience = share < 1 ? Self.shortPatience : Self.patience
-    return standingSince.map { now - $0 >= patience } ?? false
+    return backlogSince.map { now - $0 >= patience } ?? false
   }
 
-  /// Whether requests wait that were there before the last batch. Acknowledgements may be among them: nothing
-  /// is published again for want of them, for up to ten seconds.
-  var isBehind: Bool {
-    standingSince.map { (Self.shortPatience..<10_000).contains(now - $0) } ?? false
+  /// Whether requests wait that arrived before the last batch. Acknowledgements may be among them, so the relay
+  /// postpones republishing, by at most ``longestBacklog``.
+  var isBacklogged: Bool {
+    backlogSince.map { (Self.shortPatience..<Self.longestBacklog).contains(now - $0) } ?? false
   }
 
-  /// - Parameter milliseconds: The clock; only differences count.
+  /// Starts a batch and adjusts the share.
   public mutating func batchBegins(_ milliseconds: Int64) {
     now = milliseconds
     let isShedding = isShedding
-    if isShedding, fullSince == nil { fullSince = now }
-    // A clock that was set back is looked at anew.
-    guard now - looked >= Self.look || now < looked else { return }
-    looked = now
-    share = isShedding ? max(Self.least, share * Self.shrinks) : min(1, share + Self.grows)
-    if share == 1 { fullSince = nil }
+    if isShedding, overloadedSince == nil { overloadedSince = now }
+    // After the clock was set back the share is adjusted at once.
+    guard now - adjustedAt >= Self.adjustmentInterval || now < adjustedAt else { return }
+    adjustedAt = now
+    share =
+      isShedding ? max(Self.minimumShare, share * Self.shrinkFactor) : min(1, share + Self.growth)
+    if share == 1 { overloadedSince = nil }
   }
 
-  /// - Parameter isQueueEmpty: Whether nothing is left for the next batch.
+  /// Ends a batch.
+  ///
+  /// - Parameter isQueueEmpty: Whether no request is left for the next batch.
   public mutating func batchEnds(isQueueEmpty: Bool) {
-    standingSince = isQueueEmpty ? nil : standingSince ?? now
+    backlogSince = isQueueEmpty ? nil : backlogSince ?? now
   }
 
-  /// Milliseconds after which to ask again; `nil`: the question is taken.
-  public mutating func refusal() -> UInt32? {
+  /// Admits or sheds the next question.
+  ///
+  /// - Returns: The retry time in milliseconds if the question is shed; `nil` if it is admitted.
+  public mutating func shedQuestion() -> UInt32? {
     guard isShedding else { return nil }
     credit += share
     if credit >= 1 {
       credit -= 1
       return nil
     }
-    let wait = now - (fullSince ?? now)
-    return UInt32(min(max(wait, Self.retryAfter.lowerBound), Self.retryAfter.upperBound))
+    let duration = now - (overloadedSince ?? now)
+    return UInt32(min(max(duration, Self.retryAfter.lowerBound), Self.retryAfter.upperBound))
   }
 }

@@ -1,11 +1,10 @@
 import Credentials
 import FamilyModel
 
-/// The topics and keys of the channels that were used last: what is made for one broadcast of an approval
-/// serves the others.
+/// The topics and keys of the channels that were sealed for most recently.
 ///
-/// Each channel has one place, and the next one of that place takes it: what it costs does not depend on how
-/// many families there are.
+/// Each channel has one slot, and another channel of the same slot replaces the entry. The cost of a lookup therefore
+/// does not depend on the number of families.
 struct ChannelCache: Sendable {
   private struct Entry: Sendable {
     var meaning: ChannelCipher.Meaning
@@ -16,12 +15,13 @@ struct ChannelCache: Sendable {
   private let cipher: ChannelCipher
   private var entries: [Entry?]
 
-  init(_ cipher: ChannelCipher, most: Int) {
+  /// - Parameter capacity: The number of slots.
+  init(_ cipher: ChannelCipher, capacity: Int) {
     self.cipher = cipher
-    entries = Array(repeating: nil, count: most)
+    entries = Array(repeating: nil, count: capacity)
   }
 
-  /// What a member is told.
+  /// The channel's topic and key for a reply to attach. Bypasses the cache: a device attaches once for many broadcasts.
   func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
   {
@@ -31,17 +31,17 @@ struct ChannelCache: Sendable {
     )
   }
 
-  /// What a broadcast is sealed with.
-  mutating func sealing(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
+  /// The topic and key that seal a broadcast.
+  mutating func sealingChannel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
   {
     let meaning = ChannelCipher.Meaning(
       family: family, audience: audience, generation: generation)
-    let place = Int((family.rawValue &* 31 &+ audience.rawValue).scattered) % entries.count
-    if entries[place]?.meaning != meaning {
+    let slot = Int((family.rawValue &* 31 &+ audience.rawValue).scattered) % entries.count
+    if entries[slot]?.meaning != meaning {
       let (topic, key) = channel(family, audience, generation)
-      entries[place] = Entry(meaning: meaning, topic: topic, key: key)
+      entries[slot] = Entry(meaning: meaning, topic: topic, key: key)
     }
-    return (entries[place]!.topic, entries[place]!.key)
+    return (entries[slot]!.topic, entries[slot]!.key)
   }
 }

@@ -1,34 +1,39 @@
 import RelayStore
 import Synchronization
 
-/// The store, and a thread that commits to it while the others go on.
+/// The store, and a thread that commits the shards' output in groups.
 ///
-/// What the lanes have decided waits in the order in which they hand it over; all that waits is one commit. What
-/// is durable waits, in the same order, for the thread of the sockets. After a failure nothing more is committed.
+/// Output waits in the order in which shards enqueue it, and one commit writes all that waits. Durable output waits in
+/// the same order until the socket thread sends it. After a failed commit nothing more is committed.
+///
+/// Both queues are bounded by the relay's limit of requests in flight.
 final class Committer: Sendable {
   private struct Queue: Sendable {
-    var decided: [ShardOutput] = []
+    var pending: [ShardOutput] = []
     var durable: [ShardOutput] = []
-    /// Empty ones, whose memory is used again.
+    /// Empty outputs, kept for their memory.
     var spare: [ShardOutput] = []
-    /// Whether somebody is at it.
-    var isBusy = false
-    /// Whether the thread of the sockets waits for the end of that.
-    var isAwaited = false
+    /// Whether a thread commits now, or was woken to commit.
+    var isCommitting = false
+    /// Whether the socket thread waits for the end of that.
+    var hasWaiter = false
     var commits = 0
     var failure: StoreError?
   }
 
-  private struct Work {
+  private struct Writer {
     var store: any EventStore
     var batch = Batch()
-    var taken: [ShardOutput] = []
+    var outputs: [ShardOutput] = []
 
+    /// Writes the outputs in one transaction.
+    ///
+    /// - Returns: Whether there was something to write.
     mutating func commit() throws(StoreError) -> Bool {
-      for one in taken {
-        batch.events += one.events
-        batch.snapshots += one.snapshots
-        batch.cursors += one.cursors
+      for output in outputs {
+        batch.events += output.events
+        batch.snapshots += output.snapshots
+        batch.cursors += output.cursors
       }
       guard !batch.isEmpty else { return false }
       defer { batch.removeAll() }
@@ -38,110 +43,121 @@ final class Committer: Sendable {
   }
 
   private let queue = Mutex(Queue())
-  private let work: Mutex<Work>
-  private let worker = WakeableThread()
-  private let isDone = Semaphore()
+  private let writer: Mutex<Writer>
+  private let thread = WakeableThread()
+  private let isIdle = Semaphore()
 
-  init(_ store: sending any EventStore) { work = Mutex(Work(store: store)) }
+  init(_ store: sending any EventStore) { writer = Mutex(Writer(store: store)) }
 
-  /// Starts the thread, which tells when something is durable, or has failed; it inherits the caller's mask of
-  /// signals.
-  func start(onDurable: @escaping @Sendable () -> Void) {
-    worker.start("commits") { [self] in commitAll(onDurable) }
-  }
-
-  /// Ends the thread, which was started, when it has done its last, and lets the store's file go.
-  func stop() {
-    worker.stop()
-    work.withLock { $0.store.close() }
-  }
-
-  /// Takes what was decided, and leaves an empty one.
+  /// Starts the thread, which inherits the caller's signal mask.
   ///
-  /// - Parameter isUrgent: Whether to wake the thread for it, if it sleeps.
-  func put(_ outgoing: inout ShardOutput, isUrgent: Bool) {
+  /// - Parameter onCommit: Called on the thread after each commit, whether successful or failed.
+  func start(onCommit: @escaping @Sendable () -> Void) {
+    thread.start("commits") { [self] in commitAll(onCommit) }
+  }
+
+  /// Ends the thread after its last commit, and closes the store.
+  ///
+  /// Precondition: the thread was started.
+  func stop() {
+    thread.stop()
+    writer.withLock { $0.store.close() }
+  }
+
+  /// Moves the output to the end of the queue and leaves an empty one in its place.
+  ///
+  /// - Parameter wakesThread: Whether the thread is woken to commit the output.
+  func enqueue(_ output: inout ShardOutput, wakesThread: Bool) {
     queue.withLock { queue in
       var empty = queue.spare.popLast() ?? ShardOutput()
-      swap(&empty, &outgoing)
-      queue.decided.append(empty)
+      swap(&empty, &output)
+      queue.pending.append(empty)
     }
-    if isUrgent { begin() }
+    if wakesThread { wake() }
   }
 
-  /// Wakes the thread, if it sleeps and something waits for it.
-  func begin() {
+  /// Wakes the thread if output waits and no thread commits.
+  func wake() {
     let wakes = queue.withLock { queue in
-      guard !queue.isBusy, !queue.decided.isEmpty else { return false }
-      queue.isBusy = true
+      guard !queue.isCommitting, !queue.pending.isEmpty else { return false }
+      queue.isCommitting = true
       return true
     }
-    if wakes { worker.begin() }
+    if wakes { thread.wake() }
   }
 
-  /// Makes durable what was decided, on the caller's thread, unless the other one is at it, which goes on with it.
-  func commit() {
-    let isMine = queue.withLock { queue in
-      defer { queue.isBusy = true }
-      return !queue.isBusy
+  /// Commits the queued output on the calling thread. Returns at once if the commit thread is busy; it commits the rest.
+  func commitOnCallingThread() {
+    let isIdle = queue.withLock { queue in
+      defer { queue.isCommitting = true }
+      return !queue.isCommitting
     }
-    if isMine { commitAll {} }
+    if isIdle { commitAll {} }
   }
 
-  /// Returns when all that was decided is durable, or that has failed.
+  /// Commits the queued output. Returns when all of it is durable, or a commit has failed.
   func finish() {
-    commit()
-    let waits = queue.withLock { queue in
-      queue.isAwaited = queue.isBusy
-      return queue.isBusy
+    commitOnCallingThread()
+    let mustWait = queue.withLock { queue in
+      queue.hasWaiter = queue.isCommitting
+      return queue.isCommitting
     }
-    if waits { isDone.wait() }
+    if mustWait { isIdle.wait() }
   }
 
-  /// Gives what is durable, in its order, for empty ones; and what the store has failed with after that.
-  func takeDurable(_ durable: inout [ShardOutput]) -> (commits: Int, failure: StoreError?) {
+  /// Exchanges `sent` for the durable output, in commit order.
+  ///
+  /// - Parameter sent: Empty outputs, whose memory is reused. On return the output that became durable.
+  /// - Returns: The number of commits so far, and the error of a commit that followed the returned output.
+  func exchange(_ sent: inout [ShardOutput]) -> (commits: Int, failure: StoreError?) {
     queue.withLock { queue in
-      queue.spare += durable.prefix(max(0, RelayLimits.spare - queue.spare.count))
-      durable.removeAll(keepingCapacity: true)
-      swap(&queue.durable, &durable)
+      queue.spare += sent.prefix(max(0, RelayLimits.spareOutputs - queue.spare.count))
+      sent.removeAll(keepingCapacity: true)
+      swap(&queue.durable, &sent)
       return (queue.commits, queue.failure)
     }
   }
 
-  /// Reads from the store.
+  /// Reads from the store. Waits for a commit that is under way.
   func read<R: Sendable>(_ body: @Sendable (any EventStore) throws(StoreError) -> R)
     throws(StoreError) -> R
   {
-    let result = work.withLock { work in Result { () throws(StoreError) in try body(work.store) } }
+    let result = writer.withLock { writer in
+      Result { () throws(StoreError) in try body(writer.store) }
+    }
     return try result.get()
   }
 
-  /// Goes on as long as something waits; who calls it has made it busy.
-  private func commitAll(_ onDurable: () -> Void) {
-    while work.withLock({ work in commitNext(&work) }) { onDurable() }
+  /// Commits until the queue is empty.
+  ///
+  /// Precondition: the caller has set `isCommitting`.
+  private func commitAll(_ onCommit: () -> Void) {
+    while writer.withLock({ writer in commitNext(&writer) }) { onCommit() }
   }
 
-  private func commitNext(_ work: inout Work) -> Bool {
-    let (goesOn, isAwaited) = queue.withLock { queue in
-      guard queue.decided.isEmpty || queue.failure != nil else {
-        swap(&queue.decided, &work.taken)
+  /// - Returns: Whether there was queued output to commit.
+  private func commitNext(_ writer: inout Writer) -> Bool {
+    let (hasOutput, hasWaiter) = queue.withLock { queue in
+      guard queue.pending.isEmpty || queue.failure != nil else {
+        swap(&queue.pending, &writer.outputs)
         return (true, false)
       }
-      defer { queue.isAwaited = false }
-      queue.isBusy = false
-      return (false, queue.isAwaited)
+      defer { queue.hasWaiter = false }
+      queue.isCommitting = false
+      return (false, queue.hasWaiter)
     }
-    if isAwaited { isDone.signal() }
-    guard goesOn else { return false }
-    let result = Result { () throws(StoreError) in try work.commit() }
+    if hasWaiter { isIdle.signal() }
+    guard hasOutput else { return false }
+    let result = Result { () throws(StoreError) in try writer.commit() }
     queue.withLock { queue in
       switch result {
-      case .success(let isCommit):
-        queue.commits += isCommit ? 1 : 0
-        queue.durable += work.taken
+      case .success(let hasCommitted):
+        queue.commits += hasCommitted ? 1 : 0
+        queue.durable += writer.outputs
       case .failure(let failure): queue.failure = failure
       }
     }
-    work.taken.removeAll(keepingCapacity: true)
+    writer.outputs.removeAll(keepingCapacity: true)
     return true
   }
 }

@@ -1,58 +1,65 @@
 import FamilyModel
 import RelayStore
-import SystemClock
 
-/// Cursors that are not on disk yet. They may be lost, since devices tell theirs again; so they are not
-/// worth a page of the disk each: a family's go together, and families in their order, some with each commit.
+/// The cursors of one shard that are not yet written to the store.
+///
+/// A crash may lose them, because devices send their cursors again. Cursors therefore wait in memory and are written in
+/// rounds: one family's cursors together, families in ascending order, some families with each commit.
 struct CursorWriteBehind {
-  /// When they are written even if no event comes; `nil`: none wait.
+  /// When the next round begins; `nil` if no cursor waits.
   private(set) var due: Instant?
-  private var waiting: [FamilyID: [StoredCursor]] = [:]
-  /// What is being written, ascending, and how far that is.
-  private var queue: [FamilyID] = []
-  private var position = 0
-  /// Families of a commit of cursors alone.
-  private let alone: Int
+  private var pending: [FamilyID: [StoredCursor]] = [:]
+  /// The families of the current round, ascending, and how many of them are written.
+  private var round: [FamilyID] = []
+  private var writtenCount = 0
+  /// Families written with a commit that has no events.
+  private let familiesPerIdleCommit: Int
 
-  /// One of `share` backlogs that are written together.
-  init(share: Int) { alone = RelayLimits.cursorFamilies.alone / share }
+  /// - Parameter shards: The number of shards, which divide the limits of a commit among them.
+  init(shards: Int) { familiesPerIdleCommit = RelayLimits.cursorFamilies.perIdleCommit / shards }
 
-  var isEmpty: Bool { waiting.isEmpty }
+  /// Whether no cursor waits.
+  var isEmpty: Bool { pending.isEmpty }
 
-  /// The family's cursors that wait: newer than those in the store.
-  func cursors(of family: FamilyID) -> [StoredCursor] { waiting[family] ?? [] }
+  /// The family's cursors that wait. They are newer than those in the store.
+  func cursors(of family: FamilyID) -> [StoredCursor] { pending[family] ?? [] }
 
-  mutating func add(_ new: StoredCursor) {
-    if due == nil { due = .now + RelayLimits.cursorDelay }
-    let index = waiting.index(forKey: new.family)
-    guard let index else { return waiting[new.family] = [new] }
-    let old = waiting.values[index].firstIndex {
+  /// Adds a cursor, in place of an older one of the same device and audience.
+  mutating func add(_ new: StoredCursor, now: Instant) {
+    if due == nil { due = now + RelayLimits.cursorDelay }
+    let index = pending.index(forKey: new.family)
+    guard let index else { return pending[new.family] = [new] }
+    let old = pending.values[index].firstIndex {
       $0.device == new.device && $0.cursor.audience == new.cursor.audience
     }
     if let old {
-      waiting.values[index][old] = new
+      pending.values[index][old] = new
     } else {
-      waiting.values[index].append(new)
+      pending.values[index].append(new)
     }
   }
 
-  /// They are written at `time`, unless they are before.
-  mutating func hasten(_ time: Instant) { due = due.map { min($0, time) } }
+  /// Moves the next round forward to `time` if it is later.
+  mutating func writeNoLater(than time: Instant) { due = due.map { min($0, time) } }
 
-  /// Takes what goes with a commit of so many events; nothing, unless it is time. All that waits now is a
-  /// round of writing, some of it with each commit.
-  mutating func take(events: Int, now: Instant) -> [StoredCursor] {
+  /// Removes the cursors to write with a commit of `eventCount` events.
+  ///
+  /// - Returns: The next cursors of the round; empty if no round is due.
+  mutating func removeDue(eventCount: Int, now: Instant) -> [StoredCursor] {
     guard let due, due <= now else { return [] }
-    if position == queue.count {
-      queue = waiting.keys.sorted()
-      position = 0
+    if writtenCount == round.count {
+      round = pending.keys.sorted()
+      writtenCount = 0
     }
-    var taken: [StoredCursor] = []
-    let most = events == 0 ? alone : events * RelayLimits.cursorFamilies.perEvent
-    let end = min(queue.count, position + most)
-    for family in queue[position..<end] { taken += waiting.removeValue(forKey: family) ?? [] }
-    position = end
-    if position == queue.count { self.due = waiting.isEmpty ? nil : now + RelayLimits.cursorDelay }
-    return taken
+    var cursors: [StoredCursor] = []
+    let limit =
+      eventCount == 0 ? familiesPerIdleCommit : eventCount * RelayLimits.cursorFamilies.perEvent
+    let end = min(round.count, writtenCount + limit)
+    for family in round[writtenCount..<end] { cursors += pending.removeValue(forKey: family) ?? [] }
+    writtenCount = end
+    if writtenCount == round.count {
+      self.due = pending.isEmpty ? nil : now + RelayLimits.cursorDelay
+    }
+    return cursors
   }
 }

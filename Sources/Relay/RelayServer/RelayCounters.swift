@@ -1,31 +1,31 @@
-/// What a relay has seen since its start.
+/// Counts of what a relay received and did since its start.
 public struct RelayCounters: Sendable, Hashable {
   /// Messages on the request socket.
   public var requests = 0
-  /// Of these, those that could not be read.
+  /// Requests that could not be decoded.
   public var malformed = 0
-  /// Subscriptions asked for.
+  /// Subscriptions that peers requested.
   public var subscriptions = 0
-  /// Of these, those that were not approved.
+  /// Subscriptions that the relay did not approve.
   public var refusedSubscriptions = 0
-  /// Messages on the broadcast socket that were not subscriptions.
-  public var foreign = 0
-  /// Batches on which the lanes worked at the same time.
-  public var forks = 0
+  /// Messages on the broadcast socket other than subscriptions.
+  public var unexpectedMessages = 0
+  /// Times that the socket thread woke at least one shard worker.
+  public var workerWakeups = 0
   /// Commits to the store.
   public var commits = 0
-  /// Events made durable.
+  /// Events that became durable.
   public var events = 0
-  /// Replies whose receiver has gone, or does not read.
-  public var unsent = 0
-  /// Audiences of which events were published again.
+  /// Replies dropped because the peer disconnected or its queue was full.
+  public var undeliveredReplies = 0
+  /// Republishes, each of one audience's unacknowledged events.
   public var republished = 0
-  /// Connections that were cut off because they took too much.
-  public var cut = 0
-  /// Questions refused because there was more to do than could be done.
-  public var overloads = 0
-  /// Commands of which the store was asked what became of them.
-  public var recalls = 0
-  /// Families read from the store.
-  public var loads = 0
+  /// Connections closed for excessive traffic.
+  public var closedConnections = 0
+  /// Questions refused under overload.
+  public var shedQuestions = 0
+  /// Lookups in the store of an old command's result.
+  public var resultLookups = 0
+  /// Families loaded from the store.
+  public var familyLoads = 0
 }

@@ -8,38 +8,57 @@ public import ServiceLifecycle
 import SystemClock
 import ZeroMQ
 
-/// The relay's shell: takes requests in batches, lets the machine decide, makes what it decided durable in
-/// one commit, and only then answers and broadcasts.
+/// The relay's shell: receives requests, lets shards handle them, commits their output, and only then sends.
 ///
-/// `made` → (run) `running` → (graceful shutdown) `stopped`, or → (the store or a socket fails) `failed`.
-/// What comes goes from stage to stage, and no stage waits for another: one thread has the sockets; a ``ShardPool`` of
-/// threads has lanes, each with some of the families; a ``Committer`` has the store. It comes in and goes out by
-/// the thread of the sockets, which takes no more when too much is on its way: that bounds what waits between the
-/// stages. With little to do it is all done by that thread. A failed relay sends nothing more, and `run`
-/// throws: who does not know what is on the disk must not guess.
+/// ## Pipeline
+/// 1. The socket thread receives requests and enqueues each one at the ``ShardWorker`` of its family.
+/// 2. Each shard worker handles its queue in slices and enqueues each slice's ``ShardOutput`` at the ``Committer``.
+/// 3. The committer's thread writes all queued output in one transaction.
+/// 4. The socket thread sends the replies and broadcasts of durable output.
+///
+/// The stages run in parallel. With few requests waiting, the socket thread performs all four steps itself, because
+/// waking a thread costs more.
+///
+/// ## Access to shards
+/// A shard defers a request that needs the store, such as a fetch. Its worker then blocks until the socket thread serves
+/// the request. The socket thread uses shards only inside ``ShardPool/whileAtRest(_:)``.
+///
+/// ## Bounds
+/// - Requests count as in flight from step 1 to the end of step 4. At ``Configuration/maxRequestsInFlight``, or the
+/// bytes of ``RelayLimits``, the socket thread stops receiving. This bounds every queue between the stages.
+/// - Requests beyond that wait in libzmq and then in their devices. ``Admission`` sheds questions early.
+/// - Sends never block: messages to a peer whose queue is full are dropped.
+///
+/// ## States
+/// - `created` → `running`: ``run()``
+/// - `running` → `stopped`: graceful shutdown; every received request is committed first
+/// - `running` → `failed`: the store or a socket fails
+///
+/// After a store failure the relay sends the output that was durable before. Then it sends nothing more, and ``run()``
+/// throws: which events of the failed commit are durable is unknown.
 public actor RelayService: Service {
-  /// Where and how a relay runs.
+  /// The endpoints and sizes of a relay.
   public struct Configuration: Sendable {
     /// The endpoint for requests.
     public var requests: String
     /// The endpoint for broadcasts.
     public var broadcasts: String
-    /// Families held in memory; the least recently used go first.
+    /// Families in memory. Above it the least recently used families are evicted.
     public var maxFamilies = 100_000
-    /// Parts of the families that are worked on at the same time.
+    /// Shards that handle families in parallel, from 1 to 16.
     public var shards = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
-    /// Most requests that are received, and not yet answered or left without an answer.
-    package var mostRequests = RelayLimits.requests
-    /// Most requests that a lane handles before it hands over what they led to.
-    package var slice = RelayLimits.slice
-    /// Requests that wait from which on the lanes are woken for them.
-    package var forkedRequests = RelayLimits.forkedRequests
-    /// Connections that each of the two sockets takes; `nil`: what the process's file descriptors allow.
+    /// See ``RelayLimits/requestsInFlight``.
+    package var maxRequestsInFlight = RelayLimits.requestsInFlight
+    /// See ``RelayLimits/requestsPerSlice``.
+    package var requestsPerSlice = RelayLimits.requestsPerSlice
+    /// See ``RelayLimits/wakeThreshold``.
+    package var wakeThreshold = RelayLimits.wakeThreshold
+    /// Connections of each of the two sockets; `nil` for as many as the process's file descriptors allow.
     public var maxConnections: Int?
-    /// For measurements of what encryption costs only: no CURVE, nothing sealed, and every sender has
-    /// this key, or is the administrator if it says so.
+    /// A key that every sender is taken to have, for measuring the cost of encryption only. Turns off CURVE and the
+    /// sealing of broadcasts. A sender that names device 0 is the administrator.
     package var plainKey: [UInt8]?
-    /// A relay at these endpoints.
+    /// The configuration of a relay at these endpoints, with default sizes.
     public init(requests: String, broadcasts: String) {
       self.requests = requests
       self.broadcasts = broadcasts
@@ -58,7 +77,7 @@ public actor RelayService: Service {
   let logger: Logger
   private let context: Context
   private let onReady: @Sendable () -> Void
-  private let ending = AsyncStream.makeStream(of: Never.self)
+  private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   let shards: ShardPool
   let channelNames: ChannelCipher
@@ -69,28 +88,32 @@ public actor RelayService: Service {
   var publisher: Socket?
   var requestGuard: ConnectionGuard?
   var broadcastGuard: ConnectionGuard?
-  /// When the connections were looked at, in nanoseconds of `Monotonic`.
-  var looked: UInt64 = 0
+  /// When the connections were checked last, in nanoseconds of `Monotonic`.
+  var lastConnectionCheck: UInt64 = 0
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
-  /// Answers to what was refused unread.
+  /// Replies to requests that were refused without a shard.
   var refusals = ShardOutput()
-  /// Requests that were received and have not left, and their bytes.
-  var onTheWay = (requests: 0, bytes: 0)
-  /// Whether the last look at the requests' socket ended before it was empty.
-  var isMoreWaiting = false
-  /// The watch of that socket, and whether it waits until some requests have left.
-  var (routerWatch, isMuted) = (nil as SocketThread.Registration?, false)
-  /// What is durable, on its way to the sockets.
+  /// Requests that were received and whose output is not sent, and their bytes.
+  var inFlight = (requests: 0, bytes: 0)
+  /// Whether requests may be waiting in the request socket.
+  var hasMoreToReceive = false
+  private var routerWatch: SocketThread.Registration?
+  /// Whether the watch of the request socket is muted, because the limit of requests in flight is reached.
+  private var isRouterMuted = false
+  /// Durable output to send. Empty between two sends.
   var durable: [ShardOutput] = []
   var clock = ClockWatch()
   var failure: (any Error)?
-  /// What the relay has seen.
+  /// Counts since the start.
   public internal(set) var counters = RelayCounters()
 
-  /// A relay that does nothing until it runs.
+  /// Creates a relay. The relay listens only after ``run()`` is called.
   ///
-  /// - Parameter onReady: Called once when both sockets are bound.
+  /// - Parameters:
+  ///   - store: The store, which this relay alone uses.
+  ///   - onReady: Called once when both sockets are bound.
+  /// - Throws: `ZeroMQError` if the socket thread cannot start.
   public init(
     _ configuration: Configuration, keys: RelayKeys, store: sending any EventStore,
     logger: Logger, onReady: @escaping @Sendable () -> Void = {}
@@ -107,9 +130,9 @@ public actor RelayService: Service {
     thread = try SocketThread(name: "relay")
   }
 
-  /// Runs until the service group, or the task, ends.
+  /// Runs until a graceful shutdown, the cancellation of the task, or a failure.
   ///
-  /// - Throws: what a socket or the store failed with. Nothing was sent that is not durable.
+  /// - Throws: The error of a socket or of the store. Everything that the relay has sent is durable.
   public func run() async throws {
     committer.start { [thread] in thread.callTurns() }
     for worker in shards.workers { worker.start(committer) { [thread] in thread.callTurns() } }
@@ -119,27 +142,31 @@ public actor RelayService: Service {
       committer.stop()
     }
     try start()
-    let ending = ending
+    let shutdown = shutdown
     await withGracefulShutdownHandler {
-      for await _ in ending.stream {}
+      for await _ in shutdown.stream {}
     } onGracefulShutdown: {
-      ending.continuation.finish()
+      shutdown.continuation.finish()
     }
-    shards.rest()
-    guarded { try handleAll() }
-    flush()
-    while failure == nil, shards.workers.contains(where: { $0.with { !$0.cursors.isEmpty } }) {
-      for worker in shards.workers { worker.with { $0.cursors.hasten(.now) } }
-      flush()
-    }
+    shards.whileAtRest { access in finish(access) }
     logger.notice("stopping", metadata: ["counters": "\(counters)"])
     if let failure { throw failure }
   }
 
+  /// Handles and commits all received requests, then writes all cursors.
+  private func finish(_ access: borrowing ShardAccess) {
+    guarded { try handleWaiting(access) }
+    flush(access)
+    while failure == nil, access.hasUnwrittenCursors {
+      access.forEachShard { $0.cursors.writeNoLater(than: .now) }
+      flush(access)
+    }
+  }
+
   private func start() throws {
-    // Before any socket is bound: CURVE without this handler lets every key in unseen.
+    // The handler comes before the sockets: CURVE without a ZAP handler accepts every key without its identity.
     let zap = try ZAPHandler(in: context)
-    thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.admit() } }
+    thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.acceptKeys() } }
     self.zap = consume zap
     var options = SocketOptions()
     if configuration.plainKey == nil {
@@ -156,16 +183,16 @@ public actor RelayService: Service {
     let publisher = try Socket(.xpub, in: context, options: options)
     let connections =
       configuration.maxConnections
-      ?? max(16, (ConnectionGuard.descriptors() - RelayLimits.ownDescriptors) / 2)
+      ?? max(16, (ConnectionGuard.descriptors() - RelayLimits.reservedDescriptors) / 2)
     let requestGuard = try ConnectionGuard(
       router, in: context, limits: RelayLimits.requests(connections: connections))
     thread.watch(requestGuard.monitor.socket) { [weak self] in
-      self?.assumeIsolated { $0.countConnections() }
+      self?.assumeIsolated { $0.drainConnectionEvents() }
     }
     let broadcastGuard = try ConnectionGuard(
       publisher, in: context, limits: RelayLimits.broadcasts(connections: connections))
     thread.watch(broadcastGuard.monitor.socket) { [weak self] in
-      self?.assumeIsolated { $0.countConnections() }
+      self?.assumeIsolated { $0.drainConnectionEvents() }
     }
     try publisher.bind(configuration.broadcasts)
     try router.bind(configuration.requests)
@@ -182,25 +209,42 @@ public actor RelayService: Service {
     onReady()
   }
 
-  /// Every key may connect: what it may do is decided at each request, from the family's roster.
-  private func admit() {
+  /// Accepts every key: each request is authorized by its family's roster.
+  private func acceptKeys() {
     guarded { _ = try zap?.drain { _ in .acceptKey } }
   }
 
-  private func countConnections() {
+  private func drainConnectionEvents() {
     guarded {
       try requestGuard?.drain()
       try broadcastGuard?.drain()
     }
   }
 
-  /// Runs the body unless the relay has failed, and fails the relay with it.
+  /// Wakes the shard workers, and mutes the request socket while the limit of requests in flight is reached.
+  ///
+  /// Precondition: no access to the shards is open.
+  func resumeShards() {
+    guard failure == nil else { return }
+    if shards.resume() { counters.workerWakeups += 1 }
+    guard isRouterMuted != isAtLimit, let routerWatch else { return }
+    isRouterMuted = isAtLimit
+    thread.mute(routerWatch, isRouterMuted)
+  }
+
+  /// Whether the limit of requests in flight is reached.
+  var isAtLimit: Bool {
+    inFlight.requests >= configuration.maxRequestsInFlight
+      || inFlight.bytes >= RelayLimits.bytesInFlight
+  }
+
+  /// Runs the body unless the relay has failed. An error of the body fails the relay.
   func guarded(_ body: () throws -> Void) {
     guard failure == nil else { return }
     do { try body() } catch {
       failure = error
       logger.critical("the relay stops", metadata: ["reason": "\(error)"])
-      ending.continuation.finish()
+      shutdown.continuation.finish()
     }
   }
 }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A number of signals to wait for, without a look at what other threads do meanwhile.
+/// A counting semaphore of POSIX.
 ///
-/// Unchecked for the pointer only: POSIX has made it for many threads. It is not Dispatch's, since the thread
-/// sanitizer knows this one.
+/// Unchecked because of the pointer only: POSIX semaphores are made for concurrent use. The thread sanitizer
+/// understands them, unlike Dispatch's.
 final class Semaphore: @unchecked Sendable {
   private let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -14,12 +14,12 @@ final class Semaphore: @unchecked Sendable {
     raw.deallocate()
   }
 
-  /// Lets one of those who wait go on, or the next one that comes.
+  /// Releases one waiting thread, or the next one that waits.
   func signal() { sem_post(raw) }
 
-  /// Waits for a signal that nobody else has taken.
+  /// Blocks until a signal arrives and consumes the signal.
   func wait() {
-    // It fails when a signal of the other kind interrupts it.
+    // A POSIX signal interrupts the wait with EINTR.
     while sem_wait(raw) != 0 {}
   }
 }

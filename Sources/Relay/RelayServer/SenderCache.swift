@@ -1,39 +1,40 @@
 import FamilyModel
 import ZeroMQ
 
-/// Who sent a message: the bytes that name its connection, and its proven key. What was read of the last
-/// messages is kept, since a connection sends many.
+/// The routes and decoded keys of recent senders, because a connection sends many messages.
+///
+/// Each connection has one slot. Another connection of the same slot replaces the entry.
 struct SenderCache: Sendable {
-  private struct Known {
+  private struct Entry: Sendable {
     var user: [UInt8]
     var route: [UInt8]
     var key: [UInt8]?
   }
 
-  /// Connections that are remembered; a power of two.
-  private static let count = 4_096
+  /// Number of slots. A power of two.
+  private static let slotCount = 4_096
 
-  private var known = [Known?](repeating: nil, count: Self.count)
+  private var entries = [Entry?](repeating: nil, count: Self.slotCount)
 
-  /// The route for replies, and the key; `nil`: there is no CURVE key.
+  /// The route for replies, and the sender's CURVE key; `nil` if the connection has none.
   mutating func sender(of message: borrowing Multipart) -> (route: [UInt8], key: [UInt8]?) {
     message.withBytes(0) { route in
       message.withUserID { user in
-        let place = Self.place(route)
-        if let found = known[place], found.route.isSame(as: route), found.user.isSame(as: user) {
+        let slot = Self.slot(of: route)
+        if let found = entries[slot], found.route.isSame(as: route), found.user.isSame(as: user) {
           return (found.route, found.key)
         }
         let text = String(decoding: user, as: UTF8.self)
-        let new = Known(
+        let entry = Entry(
           user: [UInt8](user), route: [UInt8](route), key: CurvePublicKey(z85: text)?.bytes)
-        known[place] = new
-        return (new.route, new.key)
+        entries[slot] = entry
+        return (entry.route, entry.key)
       }
     }
   }
 
-  private static func place(_ route: UnsafeRawBufferPointer) -> Int {
-    // ROUTER numbers its connections: the last bytes tell them apart.
-    route.suffix(4).reduce(0) { $0 << 8 | Int($1) } & (count - 1)
+  private static func slot(of route: UnsafeRawBufferPointer) -> Int {
+    // ROUTER numbers its connections: the last bytes differ.
+    route.suffix(4).reduce(0) { $0 << 8 | Int($1) } & (slotCount - 1)
   }
 }

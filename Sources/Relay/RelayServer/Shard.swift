@@ -4,108 +4,89 @@ import FamilyCore
 import FamilyModel
 import FamilyTrust
 import RelayWire
-import SystemClock
 import ZeroMQ
 
-/// A part of the relay's families, with all that their requests need but the store and the sockets.
+/// A disjoint part of the relay's families, with the machine and the caches that their requests need.
 ///
-/// Families have nothing to do with each other, so lanes can work at the same time: see ``ShardWorker``. Which lane a
-/// family belongs to follows from its number. A lane shares no memory with another, not even a buffer that
-/// both only read: counting its references would make their processors wait for each other.
+/// Families are independent, so shards run in parallel: see ``ShardWorker``. A family's number determines its shard.
+/// Shards share no memory, not even immutable buffers: contended reference counts would slow all of them.
 ///
-/// What needs more, such as the store, is put aside for the relay's thread, and so is all that comes after it
-/// for the same family: the requests of a family are handled in the order in which they came.
+/// A shard defers a request that needs the store or another shard, and every later request of the same family. The
+/// socket thread serves deferred requests in their order, so each family's requests keep their order of arrival.
 struct Shard: ~Copyable, Sendable {
-  /// A request that was read, and who sent it.
-  struct Request: Sendable {
-    var route: [UInt8]
-    var key: [UInt8]
-    var isAdministrator: Bool
-    /// Of the connection, where the request may prove who the peer is: devices attach before they do
-    /// anything else, so commands need no look at it.
-    var descriptor: Int32?
-    var envelope: Envelope
-    /// Of the message.
-    var bytes: Int
-    /// The moment at which all of it is decided: what a device may have fills with time.
-    let at = Instant.now
-
-    var family: FamilyID { envelope.device.family }
-    var sender: RelayMachine.Sender {
-      .init(
-        address: envelope.device, key: key, isAdministrator: isAdministrator,
-        id: envelope.requestID)
-    }
-  }
-
-  /// What it works on.
+  /// The messages to handle.
   var batch = MessageBatch()
-  /// Messages in it that were handled.
-  private var handled = 0
-  /// Whether acknowledgements may wait unread: nothing is published again for want of them.
-  var isBehind = false
+  private var handledCount = 0
+  /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of them.
+  var isBacklogged = false
   var machine: RelayMachine
-  var outgoing = ShardOutput()
+  var output = ShardOutput()
   var cursors: CursorWriteBehind
   var channels: ChannelCache
   var sealer = BroadcastSealer()
   /// See ``RelayService/Configuration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
-  private let slice: Int
+  private let requestsPerSlice: Int
   private var effects: [RelayMachine.Effect] = []
   private var senders = SenderCache()
-  private var aside: [Request] = []
-  /// The families of requests that were put aside.
-  private var waiting: Set<FamilyID> = []
+  private var deferred: [PendingRequest] = []
+  private var familiesWithDeferred: Set<FamilyID> = []
 
-  /// One of `shards` lanes, with no families.
+  /// An empty shard.
+  ///
+  /// - Parameter shards: The number of shards of the relay, which divide its caches among them.
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, shards: Int) {
     machine = RelayMachine(
-      verify: PasscodeCipher.verify, digest: KeyVault.digest, resultsKept: RelayLimits.results,
-      open: RelayLimits.openFamilies / shards, snapshotEvery: RelayLimits.snapshotEvents)
+      verify: PasscodeCipher.verify, digest: KeyVault.digest,
+      resultsKept: RelayLimits.resultsPerFamily, open: RelayLimits.unpackedFamilies / shards,
+      snapshotEvery: RelayLimits.eventsPerSnapshot)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
-    slice = configuration.slice
-    cursors = CursorWriteBehind(share: shards)
+    requestsPerSlice = configuration.requestsPerSlice
+    cursors = CursorWriteBehind(shards: shards)
     channels = ChannelCache(
-      ChannelCipher(secret: keys.channelSecret), most: RelayLimits.channels / shards)
+      ChannelCipher(secret: keys.channelSecret), capacity: RelayLimits.cachedChannels / shards)
   }
 
-  /// Handles the next ones in the mailbag, and what the clock asks for.
-  mutating func work() {
-    let end = min(batch.count, handled + slice)
-    while handled < end {
-      handle(handled)
-      handled += 1
+  /// Handles the next slice of the batch, then the timers that are due.
+  ///
+  /// - Parameter clock: The wall clock, read once for each request and once for the timers.
+  mutating func handleSlice(_ clock: () -> Instant) {
+    let end = min(batch.count, handledCount + requestsPerSlice)
+    while handledCount < end {
+      handle(handledCount, receivedAt: clock())
+      handledCount += 1
     }
-    if handled == batch.count {
+    if handledCount == batch.count {
       batch.removeAll()
-      handled = 0
+      handledCount = 0
     }
-    tick(.now)
+    runTimers(now: clock())
   }
 
-  /// Messages in the mailbag that were not handled.
-  var left: Int { batch.count - handled }
+  /// Messages of the batch that wait.
+  var unhandledCount: Int { batch.count - handledCount }
 
-  /// Whether something was put aside.
-  var hasAside: Bool { !aside.isEmpty }
+  /// Whether deferred requests wait for the socket thread.
+  var hasDeferred: Bool { !deferred.isEmpty }
 
-  /// Hands over what it has done, and the cursors that go with it, if there is something.
-  mutating func handOver(to committer: Committer, isUrgent: Bool) {
-    outgoing.cursors += cursors.take(events: outgoing.events.count, now: .now)
-    if !outgoing.isEmpty { committer.put(&outgoing, isUrgent: isUrgent) }
+  /// Enqueues the output, with the cursors that are due, unless the output is empty.
+  mutating func enqueueOutput(at committer: Committer, now: Instant, wakesThread: Bool) {
+    output.cursors += cursors.removeDue(eventCount: output.events.count, now: now)
+    if !output.isEmpty { committer.enqueue(&output, wakesThread: wakesThread) }
   }
 
-  /// What was put aside, and is now for the caller to handle in this order.
-  mutating func takeAside() -> [Request] {
-    waiting.removeAll(keepingCapacity: true)
-    defer { aside = [] }
-    return aside
+  /// Removes the deferred requests.
+  ///
+  /// - Returns: The requests, in the order of their arrival.
+  mutating func drainDeferred() -> [PendingRequest] {
+    familiesWithDeferred.removeAll(keepingCapacity: true)
+    defer { deferred = [] }
+    return deferred
   }
 
-  private mutating func handle(_ index: Int) {
+  private mutating func handle(_ index: Int, receivedAt: Instant) {
     let bytes = batch[index].withBytes(2) { $0.count }
     let (route, key) = senders.sender(of: batch[index])
     do throws(Problem) {
@@ -116,89 +97,97 @@ struct Shard: ~Copyable, Sendable {
       let isAdministrator =
         envelope.device.device.rawValue == 0 && (key == administrator || plainKey != nil)
       let mayProve = !envelope.request.isCommand || isAdministrator
-      let request = Request(
+      let request = PendingRequest(
         route: route, key: key, isAdministrator: isAdministrator,
-        descriptor: mayProve ? batch[index].descriptor : nil, envelope: envelope, bytes: bytes)
-      guard goesAside(request) else {
-        outgoing.count(bytes)
-        return _ = step(request)
+        descriptor: mayProve ? batch[index].descriptor : nil, envelope: envelope, bytes: bytes,
+        receivedAt: receivedAt)
+      guard mustDefer(request) else {
+        output.countRequest(bytes: bytes)
+        return _ = execute(request)
       }
-      waiting.insert(request.family)
-      aside.append(request)
+      familiesWithDeferred.insert(request.family)
+      deferred.append(request)
     } catch {
-      outgoing.count(bytes)
-      outgoing.refuse(error, route)
+      output.countRequest(bytes: bytes)
+      output.appendFailure(error, route)
     }
   }
 
-  /// Whether it needs more than the lane has, or something that came before it for the same family does.
-  private mutating func goesAside(_ request: Request) -> Bool {
-    if !waiting.isEmpty, waiting.contains(request.family) { return true }
+  /// Whether the request needs the store or another shard, or follows a deferred request of the same family.
+  private mutating func mustDefer(_ request: PendingRequest) -> Bool {
+    if !familiesWithDeferred.isEmpty, familiesWithDeferred.contains(request.family) { return true }
     switch request.envelope.request {
     case .fetch: return true
-    // It is about families of other lanes, too.
+    // The named devices may belong to families of other shards.
     case .present: return true
     case .command(let id, _, _): return !machine.holds(request.family) || needsResult(id, request)
     default: return !machine.holds(request.family)
     }
   }
 
-  /// Whether the store has to be asked what became of the command, and may be for this sender.
-  mutating func needsResult(_ id: CommandID, _ request: Request) -> Bool {
+  /// Whether only the store knows the command's result, and the sender's rate limit permits a lookup.
+  mutating func needsResult(_ id: CommandID, _ request: PendingRequest) -> Bool {
     machine.needsResult(of: id, in: request.family)
-      && machine.mayRecall(request.envelope.request, of: request.sender, now: request.at)
+      && machine.mayRecall(request.envelope.request, of: request.sender, now: request.receivedAt)
   }
 
-  /// Lets the machine decide; tells whether the key is nobody's.
-  mutating func step(_ request: Request) -> Bool {
-    machine.take(request.envelope.request, of: request.sender, now: request.at, into: &effects)
-    let isRefused = !effects.isEmpty && effects[0].isRefusal
-    takeEffects(route: request.route)
-    if !isRefused, let descriptor = request.descriptor { outgoing.proved.append(descriptor) }
+  /// Executes the request on the machine and collects the output.
+  ///
+  /// - Returns: Whether the machine refused the sender as not enrolled.
+  mutating func execute(_ request: PendingRequest) -> Bool {
+    machine.take(
+      request.envelope.request, of: request.sender, now: request.receivedAt, into: &effects)
+    let isRefused = !effects.isEmpty && effects[0].isNotEnrolled
+    collectEffects(route: request.route, now: request.receivedAt)
+    if !isRefused, let descriptor = request.descriptor {
+      output.provenDescriptors.append(descriptor)
+    }
     return isRefused
   }
 
-  /// Whether the key may listen to the channel.
-  mutating func approves(_ channel: ChannelCipher.Meaning, for key: [UInt8]) -> Bool {
+  /// Whether the owner of the key may subscribe to the channel.
+  mutating func approves(_ channel: ChannelCipher.Meaning, for key: [UInt8], now: Instant) -> Bool {
     let input = RelayMachine.Input.subscribed(
       channel.family, channel.audience, generation: channel.generation, key: key)
-    machine.step(input, now: .now, into: &effects)
+    machine.step(input, now: now, into: &effects)
     let isApproved = effects.contains(.approve)
-    takeEffects(route: [])
+    collectEffects(route: [], now: now)
     return isApproved
   }
 
-  /// When the clock asks for something.
+  /// When the next timer is due, or cursors are.
   var deadline: Instant? {
-    [isBehind ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
+    [isBacklogged ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
   }
 
-  /// What the clock asks for; what is to be sent, and cursors, go with the next commit.
-  mutating func tick(_ now: Instant) {
-    guard !isBehind, let due = machine.deadline, due <= now else { return }
+  /// Runs the machine's timers if one is due. Their output and the due cursors leave with the next commit.
+  mutating func runTimers(now: Instant) {
+    guard !isBacklogged, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, into: &effects)
-    takeEffects(route: [])
+    collectEffects(route: [], now: now)
   }
 
-  /// The clock was set back.
-  mutating func setBack(_ now: Instant) {
+  /// Adjusts the timers after the wall clock was set back to `now`.
+  mutating func clockSetBack(_ now: Instant) {
     _ = machine.step(.clockSetBack, now: now)
-    cursors.hasten(now)
+    cursors.writeNoLater(than: now)
   }
 
-  private mutating func takeEffects(route: [UInt8]) {
-    // By itself: what could change meanwhile would be copied.
-    var taken: [RelayMachine.Effect] = []
-    swap(&taken, &effects)
-    for index in taken.indices { take(taken.span[index], route: route) }
-    taken.removeAll(keepingCapacity: true)
-    swap(&taken, &effects)
+  private mutating func collectEffects(route: [UInt8], now: Instant) {
+    // The effects are moved out first: mutating self while iterating a member would copy the member.
+    var collected: [RelayMachine.Effect] = []
+    swap(&collected, &effects)
+    for index in collected.indices {
+      collect(collected.span[index], route: route, now: now)
+    }
+    collected.removeAll(keepingCapacity: true)
+    swap(&collected, &effects)
   }
 }
 
 extension RelayMachine.Effect {
-  /// The answer to a key that is nobody's.
-  fileprivate var isRefusal: Bool {
+  /// Whether the effect refuses a key that belongs to no device.
+  fileprivate var isNotEnrolled: Bool {
     switch self {
     case .reply(_, _, .refused(_, .notEnrolled)), .reply(_, _, .failed(.notEnrolled)): true
     default: false

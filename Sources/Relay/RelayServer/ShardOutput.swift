@@ -2,9 +2,9 @@ import FamilyCore
 import FamilyModel
 import RelayStore
 
-/// What requests of one lane led to: first to the store, then to the sockets.
+/// The events, replies and broadcasts that one slice of requests produced: first for the store, then for the sockets.
 struct ShardOutput: Sendable {
-  /// A page of history that was asked for.
+  /// A page of history that a device requested.
   struct Page {
     var route: [UInt8]
     var device: DeviceAddress
@@ -14,7 +14,7 @@ struct ShardOutput: Sendable {
     var upTo: UInt64
   }
 
-  /// Events that are to be published again; what was decided after that is left out, likewise.
+  /// A range of events to broadcast again. Events after `upTo` are newer than the request and are left out.
   struct Republish {
     var family: FamilyID
     var generation: UInt32
@@ -24,49 +24,49 @@ struct ShardOutput: Sendable {
     var upTo: UInt64
   }
 
-  /// Requests that led to it, and their bytes.
+  /// The handled requests and their bytes, which count as in flight until the output is sent.
   private(set) var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
   var snapshots: [StoredSnapshot] = []
   var cursors: [StoredCursor] = []
-  /// The last event that was encoded: its broadcast comes right after it.
-  var encoded: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
+  /// The newest encoded event, because its broadcast follows directly and needs the same bytes.
+  var lastEncodedEvent: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
   var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
-  /// Read from the store after the commit, so that they hold what was decided before them; what was decided
-  /// after them, when the device may have been removed, is left out.
+  /// The pages to read after the commit, so that they contain every earlier event. Later events are left out,
+  /// because the device may have been removed in the meantime.
   var pages: [Page] = []
   var republishes: [Republish] = []
-  /// The descriptors of connections whose peers have proved who they are.
-  var proved: [Int32] = []
-  /// Requests that could not be read.
+  /// File descriptors of connections whose peers have proved their identity.
+  var provenDescriptors: [Int32] = []
+  /// Messages that could not be decoded.
   var malformed = 0
 
-  /// One more request, of so many bytes, was handled.
-  mutating func count(_ bytes: Int) {
+  /// Counts one handled request.
+  mutating func countRequest(bytes: Int) {
     requests += 1
     self.bytes += bytes
   }
 
-  /// Whether there is nothing to do for it.
+  /// Whether the output has no effect.
   var isEmpty: Bool {
     requests == 0 && events.isEmpty && snapshots.isEmpty && cursors.isEmpty && replies.isEmpty
-      && broadcasts.isEmpty
-      && pages.isEmpty && republishes.isEmpty && proved.isEmpty && malformed == 0
+      && broadcasts.isEmpty && pages.isEmpty && republishes.isEmpty && provenDescriptors.isEmpty
+      && malformed == 0
   }
 
-  /// Empties it; the memory stays for the next ones.
+  /// Removes everything and keeps the memory for reuse.
   mutating func removeAll() {
     (requests, bytes) = (0, 0)
     events.removeAll(keepingCapacity: true)
     snapshots.removeAll()
     cursors.removeAll(keepingCapacity: true)
-    encoded = nil
+    lastEncodedEvent = nil
     replies.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)
     pages.removeAll(keepingCapacity: true)
     republishes.removeAll(keepingCapacity: true)
-    proved.removeAll(keepingCapacity: true)
+    provenDescriptors.removeAll(keepingCapacity: true)
     malformed = 0
   }
 }

@@ -1,136 +1,184 @@
 import FamilyModel
 import Synchronization
+import SystemClock
 import ZeroMQ
 
-/// A lane, its thread, and the messages that wait for it.
+/// A shard, its thread and its queue of requests.
 ///
-/// `resting` → (wake) `working` → (nothing waits) `resting`, or → (something was put aside) `stuck` → (all of it
-/// was taken) `resting`; `working` → (ask to rest) `stopping` → (a slice is done) `resting` or `stuck`. While it is
-/// working or stopping the lane belongs to its thread, and to the thread of the sockets at all other times. So
-/// nobody ever waits for the lane's lock: it says to the compiler what the order of calls does already.
+/// States:
+/// - `resting` → `running`: ``wake()``
+/// - `running` → `resting`: the queue is empty
+/// - `running` → `blocked`: the slice deferred a request
+/// - `running` → `stopping`: ``requestRest()``
+/// - `stopping` → `resting` or `blocked`: the slice ends
+/// - `blocked` → `resting`: ``drainDeferred(_:)``
+///
+/// The worker's thread owns the shard while `running` or `stopping`, the socket thread in all other states. The
+/// shard's lock is therefore never contended. The lock only proves to the compiler what the states guarantee.
 final class ShardWorker: Sendable {
-  private enum Pace { case resting, working, stopping, stuck }
+  private enum State { case resting, running, stopping, blocked }
 
-  private struct Post: ~Copyable, Sendable {
+  private struct Queue: ~Copyable, Sendable {
     var batch = MessageBatch()
-    var pace = Pace.resting
-    var isBehind = false
-    /// What the lane has not handled of the mailbag that it took before, and whether it has put something aside.
-    var (left, hasAside) = (0, false)
+    var state = State.resting
+    var isBacklogged = false
+    /// Messages of the batch inside the shard that the shard has not handled.
+    var unhandledCount = 0
+    /// Whether the shard has deferred requests.
+    var hasDeferred = false
 
-    var waiting: Int { left + batch.count }
+    var waitingCount: Int { unhandledCount + batch.count }
   }
 
-  private let post = Mutex(Post())
+  private let queue = Mutex(Queue())
   private let shard: Mutex<Shard>
-  private let worker = WakeableThread()
-  private let hasStopped = Semaphore()
+  private let thread = WakeableThread()
+  private let cameToRest = Semaphore()
 
   init(_ shard: consuming sending Shard) { self.shard = Mutex(shard) }
 
-  /// Starts the thread, which hands over what it does, slice by slice, and tells when it is stuck.
-  func start(_ committer: Committer, onStuck: @escaping @Sendable () -> Void) {
-    worker.start("lane") { [self] in
-      repeat { handle { $0.handOver(to: committer, isUrgent: true) } } while goesOn(onStuck)
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - committer: Receives the output of each slice.
+  ///   - onBlocked: Called on the worker's thread when only the socket thread can serve the deferred requests.
+  func start(_ committer: Committer, onBlocked: @escaping @Sendable () -> Void) {
+    thread.start("shard") { [self] in
+      repeat {
+        handleSlice { $0.enqueueOutput(at: committer, now: .now, wakesThread: true) }
+      } while keepsRunning(onBlocked)
     }
   }
 
-  /// Ends the thread, which was started, when it has done all that waits, or is stuck.
-  func stop() { worker.stop() }
+  /// Ends the thread after the queue is empty or the worker is blocked.
+  ///
+  /// Precondition: the thread was started.
+  func stop() { thread.stop() }
 
-  // MARK: for the thread of the sockets
+  // MARK: Queue
 
-  /// Takes the message, and leaves an empty one.
-  func put(_ message: inout Multipart) { post.withLock { $0.batch.put(&message) } }
+  /// Moves the message to the end of the queue and leaves an empty one in its place.
+  func enqueue(_ message: inout Multipart) { queue.withLock { $0.batch.put(&message) } }
 
-  /// Whether acknowledgements may wait unread; holds from the next slice on.
-  func note(isBehind: Bool) { post.withLock { $0.isBehind = isBehind } }
+  /// Sets whether acknowledgements may be waiting unread; see ``Shard/isBacklogged``. Takes effect with the next
+  /// slice.
+  func setBacklogged(_ isBacklogged: Bool) {
+    queue.withLock { $0.isBacklogged = isBacklogged }
+  }
 
-  /// Whether the lane is not at work.
-  var isAtRest: Bool { post.withLock { $0.pace == .resting || $0.pace == .stuck } }
+  /// Requests that wait. Exact while the worker is at rest.
+  var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
-  /// Whether the lane has put something aside, and waits until it is taken.
-  var isStuck: Bool { post.withLock { $0.pace == .stuck } }
+  // MARK: State
 
-  /// Sets the lane to work, if it rests and something waits for it; tells whether it did.
+  /// Whether the socket thread owns the shard.
+  var isAtRest: Bool { queue.withLock { $0.state == .resting || $0.state == .blocked } }
+
+  /// Whether the worker waits until its deferred requests are drained.
+  var isBlocked: Bool { queue.withLock { $0.state == .blocked } }
+
+  /// Starts the worker if it rests and its queue is not empty.
+  ///
+  /// - Returns: Whether the worker was started.
   func wake() -> Bool {
-    let wakes = post.withLock { post in
-      guard post.pace == .resting, post.waiting > 0 else { return false }
-      post.pace = .working
+    let wakes = queue.withLock { queue in
+      guard queue.state == .resting, queue.waitingCount > 0 else { return false }
+      queue.state = .running
       return true
     }
-    if wakes { worker.begin() }
+    if wakes { thread.wake() }
     return wakes
   }
 
-  /// Has the lane stop after its slice; tells whether ``waitUntilAtRest()`` has to follow.
-  func askToRest() -> Bool {
-    post.withLock { post in
-      guard post.pace == .working else { return false }
-      post.pace = .stopping
+  /// Requests the worker to rest after its current slice.
+  ///
+  /// - Returns: Whether the worker runs. Then the caller must call ``waitUntilAtRest()``.
+  func requestRest() -> Bool {
+    queue.withLock { queue in
+      guard queue.state == .running else { return false }
+      queue.state = .stopping
       return true
     }
   }
 
-  func waitUntilAtRest() { hasStopped.wait() }
+  /// Blocks until the slice ends.
+  ///
+  /// Precondition: ``requestRest()`` returned true.
+  func waitUntilAtRest() { cameToRest.wait() }
 
-  /// Messages that wait for the lane, which is at rest.
-  var waiting: Int { post.withLock { $0.waiting } }
+  /// When the shard's next timer is due; `fallback` while the worker runs and owns the shard. Called by the socket
+  /// thread, which is the only one that wakes workers.
+  func deadline(whileRunning fallback: Instant) -> Instant? {
+    guard isAtRest else { return fallback }
+    return shard.withLock { shard in
+      updateBacklog(of: &shard)
+      return shard.deadline
+    }
+  }
 
-  // MARK: for who has the lane
+  // MARK: Shard
 
-  func with<R: Sendable>(_ body: (inout Shard) throws -> R) rethrows -> R {
+  /// Runs `body` with the shard.
+  func withShard<R: Sendable>(
+    _: borrowing ShardAccess, _ body: (inout Shard) throws -> R
+  ) rethrows -> R {
     try shard.withLock { shard in try body(&shard) }
   }
 
-  /// Handles a slice of what waits.
-  func handle(finally body: (inout Shard) -> Void = { _ in }) {
+  /// Handles one slice of the queue on the calling thread.
+  func handleSlice(_: borrowing ShardAccess) { handleSlice { _ in } }
+
+  /// Runs the timers that are due at `now`.
+  func runTimers(_: borrowing ShardAccess, now: Instant) {
     shard.withLock { shard in
-      post.withLock { post in
-        if shard.left == 0 { swap(&post.batch, &shard.batch) }
-        shard.isBehind = post.isBehind
+      updateBacklog(of: &shard)
+      shard.runTimers(now: now)
+    }
+  }
+
+  /// Removes the deferred requests and unblocks the worker.
+  ///
+  /// - Returns: The requests, in the order of their arrival.
+  func drainDeferred(_: borrowing ShardAccess) -> [PendingRequest] {
+    queue.withLock { queue in
+      queue.hasDeferred = false
+      if queue.state == .blocked { queue.state = .resting }
+    }
+    return shard.withLock { $0.drainDeferred() }
+  }
+
+  private func updateBacklog(of shard: inout Shard) {
+    shard.isBacklogged = queue.withLock { $0.isBacklogged }
+  }
+
+  private func handleSlice(finally body: (inout Shard) -> Void) {
+    shard.withLock { shard in
+      queue.withLock { queue in
+        if shard.unhandledCount == 0 { swap(&queue.batch, &shard.batch) }
+        shard.isBacklogged = queue.isBacklogged
       }
-      shard.work()
+      shard.handleSlice { .now }
       body(&shard)
-      post.withLock { ($0.left, $0.hasAside) = (shard.left, shard.hasAside) }
-    }
-  }
-
-  /// When the clock asks for something.
-  var deadline: Instant? { withNews { $0.deadline } }
-
-  /// Does what the clock asks for.
-  func tick(_ now: Instant) { withNews { $0.tick(now) } }
-
-  /// The lane, which knows whether it is behind.
-  private func withNews<R: Sendable>(_ body: (inout Shard) -> R) -> R {
-    with { shard in
-      shard.isBehind = post.withLock { $0.isBehind }
-      return body(&shard)
-    }
-  }
-
-  /// Requests that were put aside, for the caller to handle in this order.
-  func takeAside() -> [Shard.Request] {
-    post.withLock { post in
-      post.hasAside = false
-      if post.pace == .stuck { post.pace = .resting }
-    }
-    return shard.withLock { $0.takeAside() }
-  }
-
-  /// After a slice.
-  private func goesOn(_ onStuck: () -> Void) -> Bool {
-    let (before, now) = post.withLock { post in
-      let before = post.pace
-      if post.hasAside {
-        post.pace = .stuck
-      } else if before == .stopping || post.waiting == 0 {
-        post.pace = .resting
+      queue.withLock {
+        ($0.unhandledCount, $0.hasDeferred) = (shard.unhandledCount, shard.hasDeferred)
       }
-      return (before, post.pace)
     }
-    if before == .stopping { hasStopped.signal() } else if now == .stuck { onStuck() }
-    return now == .working
+  }
+
+  /// Enters the state that follows a slice.
+  ///
+  /// - Returns: Whether the thread handles another slice.
+  private func keepsRunning(_ onBlocked: () -> Void) -> Bool {
+    let (before, now) = queue.withLock { queue in
+      let before = queue.state
+      if queue.hasDeferred {
+        queue.state = .blocked
+      } else if before == .stopping || queue.waitingCount == 0 {
+        queue.state = .resting
+      }
+      return (before, queue.state)
+    }
+    if before == .stopping { cameToRest.signal() } else if now == .blocked { onBlocked() }
+    return now == .running
   }
 }

@@ -1,33 +1,35 @@
 import Foundation
 import Synchronization
 
-/// A thread that does the same work each time that it is told to.
+/// A thread that runs the same work once for each wake-up.
 final class WakeableThread: Sendable {
-  private let begins = Semaphore()
-  private let isDone = Semaphore()
-  private let isOver = Atomic(false)
+  private let wakeups = Semaphore()
+  private let hasEnded = Semaphore()
+  private let isStopping = Atomic(false)
 
-  /// Starts the thread; it inherits the caller's mask of signals.
+  /// Starts the thread, which inherits the caller's signal mask.
   func start(_ name: String, _ work: @escaping @Sendable () -> Void) {
     let thread = Thread { [self] in
       while true {
-        begins.wait()
-        if isOver.load(ordering: .acquiring) { break }
+        wakeups.wait()
+        if isStopping.load(ordering: .acquiring) { break }
         work()
       }
-      isDone.signal()
+      hasEnded.signal()
     }
     thread.name = name
     thread.start()
   }
 
-  /// Ends the thread, which was started, when it has done what it is at.
+  /// Ends the thread after its current work, and waits for its end.
+  ///
+  /// Precondition: the thread was started.
   func stop() {
-    isOver.store(true, ordering: .releasing)
-    begins.signal()
-    isDone.wait()
+    isStopping.store(true, ordering: .releasing)
+    wakeups.signal()
+    hasEnded.wait()
   }
 
-  /// Has it work while the caller goes on.
-  func begin() { begins.signal() }
+  /// Runs the work once. Returns at once.
+  func wake() { wakeups.signal() }
 }

@@ -1,0 +1,123 @@
+import FamilyCore
+import FamilyModel
+import RelayStore
+import RelayWire
+import SystemClock
+
+extension RelayService {
+  /// Runs `body` with access to the shards, then serves the deferred requests and starts a commit.
+  ///
+  /// The workers stay at rest until ``resumeShards()``.
+  func withShards(_ body: (borrowing ShardAccess) -> Void) {
+    shards.whileAtRest { access in
+      body(access)
+      guarded {
+        try serveDeferredRequests(access)
+        try commit()
+      }
+    }
+  }
+
+  /// Serves the deferred requests of all shards, and enqueues all output at the committer.
+  func serveDeferredRequests(_ access: borrowing ShardAccess) throws {
+    access.drainDeferred { request in serve(request, access) }
+    enqueueOutput(access)
+    if access.familyCount > configuration.maxFamilies { flush(access) }
+  }
+
+  private func serve(_ request: PendingRequest, _ access: borrowing ShardAccess) {
+    guard failure == nil else { return }
+    if case .present(let others) = request.envelope.request, shards.workers.count > 1 {
+      for part in parts(of: request, others) { execute(part, access) }
+    } else {
+      execute(request, access)
+    }
+    access.withShard(of: request.family) { $0.output.countRequest(bytes: request.bytes) }
+  }
+
+  /// Splits a request about many devices into one request per shard, each from the shard's first device.
+  private func parts(of request: PendingRequest, _ others: [DeviceAddress]) -> [PendingRequest] {
+    let all = [request.envelope.device] + others
+    let byShard = Dictionary(grouping: all) { $0.family.shard(of: shards.workers.count) }
+    return byShard.keys.sorted().map { shard in
+      var part = request
+      part.envelope.device = byShard[shard]![0]
+      part.envelope.request = .present(Array(byShard[shard]!.dropFirst()))
+      return part
+    }
+  }
+
+  /// Loads what the request needs from the store and executes the request on its shard.
+  private func execute(_ request: PendingRequest, _ access: borrowing ShardAccess) {
+    let isLoaded = loadFamily(
+      request.family, for: request.key, isTrusted: request.isAdministrator, access)
+    loadResult(for: request, access)
+    // After a failed load the shard would take the family for unknown.
+    guard failure == nil else { return }
+    if case .fetch = request.envelope.request { flushPages(of: request.family, access) }
+    let isRefused = access.withShard(of: request.family) { $0.execute(request) }
+    if isLoaded { unprovenReads.read(for: request.key, isRefused: isRefused, now: .now) }
+    evictIfUnknown(request.family, access)
+  }
+
+  /// Looks up the result of a command that is older than the results in memory.
+  private func loadResult(for request: PendingRequest, _ access: borrowing ShardAccess) {
+    guard case .command(let id, _, _) = request.envelope.request,
+      access.withShard(of: request.family, { $0.needsResult(id, request) })
+    else { return }
+    // The output that is not yet committed may contain the command.
+    flush(access)
+    guarded {
+      let seq = try committer.read { store throws(StoreError) in
+        try store.seq(of: id, in: request.family)
+      }
+      access.withShard(of: request.family) { $0.machine.know(id, seq: seq, in: request.family) }
+      counters.resultLookups += 1
+    }
+  }
+
+  /// Commits and sends if the shard's share of ``RelayLimits/pagesPerCommit`` is reached.
+  private func flushPages(of family: FamilyID, _ access: borrowing ShardAccess) {
+    let count = access.withShard(of: family) { $0.output.pages.count }
+    if count >= RelayLimits.pagesPerCommit / shards.workers.count { flush(access) }
+  }
+
+  /// Loads the family from the store, unless it is in memory or the key's rate limit forbids a load.
+  ///
+  /// - Parameter isTrusted: Whether the rate limit does not apply.
+  /// - Returns: Whether a load was attempted.
+  func loadFamily(
+    _ family: FamilyID, for key: [UInt8], isTrusted: Bool, _ access: borrowing ShardAccess
+  ) -> Bool {
+    guard !access.withShard(of: family, { $0.machine.holds(family) }),
+      isTrusted || unprovenReads.mayRead(key, now: .now)
+    else { return false }
+    let now = Instant.now
+    guarded {
+      // The family's cursors may be in a commit that is under way.
+      committer.finish()
+      let (state, stored) = try committer.read { store throws(StoreError) in
+        let state = try store.snapshot(of: family).flatMap {
+          FamilyState(snapshot: $0.payload, resultsKept: RelayLimits.resultsPerFamily)
+        }
+        return (state, try store.load(family, after: state?.seq ?? 0))
+      }
+      let events = try stored.events.map { try Event.decode($0.payload) }
+      access.withShard(of: family) { shard in
+        shard.machine.load(
+          family, snapshot: state, events: events,
+          cursors: (stored.cursors + shard.cursors.cursors(of: family)).map {
+            ($0.device, $0.cursor)
+          },
+          now: now)
+      }
+      counters.familyLoads += 1
+    }
+    return true
+  }
+
+  /// Evicts a family that does not exist, so that guessed numbers cannot push real families out of memory.
+  func evictIfUnknown(_ family: FamilyID, _ access: borrowing ShardAccess) {
+    access.withShard(of: family) { if !$0.machine.exists(family) { $0.machine.evict(family) } }
+  }
+}

@@ -1,0 +1,50 @@
+import FamilyModel
+import SystemClock
+import ZeroMQ
+
+extension RelayService {
+  /// Sends durable output, serves blocked workers, runs due timers, and receives the requests that had to wait.
+  ///
+  /// - Returns: When to call the method again, in nanoseconds of `Monotonic`.
+  func turn() -> UInt64? {
+    guarded { try sendDurable() }
+    if shards.isBlocked { withShards { _ in } }
+    let now = Instant.now
+    if clock.isSetBack(now, monotonic: Monotonic.now()) {
+      withShards { access in access.forEachShard { $0.clockSetBack(now) } }
+    }
+    if let due = deadline, due <= now {
+      withShards { access in access.runTimers(now: now) }
+    }
+    if hasMoreToReceive { drainRequests() } else { resumeShards() }
+    guard failure == nil else { return nil }
+    let next = deadline.map {
+      Monotonic.now()
+        + UInt64(max(1, min($0.milliseconds - now.milliseconds, RelayLimits.longestSleep)))
+        * 1_000_000
+    }
+    let mayReceive = hasMoreToReceive && !isAtLimit
+    return [next, checkConnections(), mayReceive ? Monotonic.now() : nil].compactMap { $0 }.min()
+  }
+
+  /// The earliest deadline of a shard. A running shard runs its own timers; its deadline is read again soon.
+  private var deadline: Instant? {
+    let nextCheck = Instant.now + RelayLimits.shardCheckInterval
+    return shards.workers.compactMap { $0.deadline(whileRunning: nextCheck) }.min()
+  }
+
+  /// Closes connections with excessive traffic.
+  ///
+  /// - Returns: When to check again, in nanoseconds of `Monotonic`; `nil` without connections.
+  private func checkConnections() -> UInt64? {
+    let now = Monotonic.now()
+    if now >= lastConnectionCheck + RelayLimits.connectionCheckInterval {
+      lastConnectionCheck = now
+      requestGuard?.look()
+      broadcastGuard?.look()
+      counters.closedConnections = (requestGuard?.cut ?? 0) + (broadcastGuard?.cut ?? 0)
+    }
+    let count = (requestGuard?.count ?? 0) + (broadcastGuard?.count ?? 0)
+    return count > 0 ? lastConnectionCheck + RelayLimits.connectionCheckInterval : nil
+  }
+}
