@@ -8,50 +8,54 @@ import SQLiteStore
 import ServiceLifecycle
 import ZeroMQ
 
-/// Where it cannot listen, and what to do.
+/// An endpoint could not be bound.
 struct CannotListen: Error, CustomStringConvertible { let description: String }
 
-/// The relay: orders what happens in families and makes it durable.
+/// The program `relay`.
 @main
 struct Relay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "relay", abstract: "Orders what happens in families, and makes it durable.",
-    discussion: "Prints `ready` when both sockets are bound. SIGTERM and SIGINT end it.")
+    commandName: "relay", abstract: "Orders, stores and broadcasts the events of families.",
+    discussion: """
+      Prints `ready` when both sockets are bound. SIGTERM and SIGINT stop the relay after it has stored every \
+      request that it received.
+      """)
 
-  @Option(help: "The folder that `relayctl init` made.") var directory: String
-  @Option(help: "The endpoint for requests; by default a unix socket in the folder.")
+  @Option(help: "Folder of the relay's keys and store, created by `relayctl init`.")
+  var directory: String
+  @Option(help: "Endpoint for requests (default: a Unix socket in the folder).")
   var requests: String?
-  @Option(help: "The endpoint for broadcasts; by default a unix socket in the folder.")
+  @Option(help: "Endpoint for broadcasts (default: a Unix socket in the folder).")
   var broadcasts: String?
   @Option(
     name: [.customLong("max-families-in-memory"), .customLong("max-families")],
-    help: "Families held in memory; the least recently used go first.")
+    help: "Number of families in memory. The least recently used families are evicted first.")
   var maxFamilies = 100_000
   @Option(
     help: """
-      Parts of the families that are worked on at the same time; 2 if not given, where there are 4 processors.
+      Number of shards that handle families in parallel (default: 2; 1 with fewer than 4 processors).
       """)
   var shards: Int?
-  @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
+  @Option(help: .hidden) var lanes: String?
+  @OptionGroup var logging: LogLevelOption
 
   func validate() throws {
-    guard maxFamilies > 0 else { throw ValidationError("--max-families-in-memory is 1 or more.") }
+    guard lanes == nil else { throw ValidationError("--lanes is now --shards.") }
+    guard maxFamilies > 0 else {
+      throw ValidationError("--max-families-in-memory must be 1 or more.")
+    }
     let folder = URL(fileURLWithPath: directory)
     try Endpoint.check(
       requests ?? RelayKeys.requests(in: folder), broadcasts ?? RelayKeys.broadcasts(in: folder))
-    guard shards ?? 1 > 0 else { throw ValidationError("--lanes is 1 or more.") }
-    guard Logger.Level(rawValue: logLevel) != nil else {
-      throw ValidationError("--log-level is one of those that --help names.")
-    }
+    guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
 
   func run() async throws {
     PrivateFile.keepToOwner()
     let folder = URL(fileURLWithPath: directory)
-    var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
+    let logger = logging.logger(label: "relay")
     let keys = try RelayKeys.read(from: folder)
-    // The store's lock comes before the sockets: a second relay must not take them from the first.
+    // The store's lock comes before the sockets, so that a second relay cannot take them from the first.
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     try store.check()
     var configuration = RelayService.Configuration(
@@ -71,8 +75,8 @@ struct Relay: AsyncParsableCommand {
         description:
           "Cannot listen at \(configuration.requests) and \(configuration.broadcasts): \(error)")
     }
-    // Everything is stored and nothing waits to be sent. Closing the sockets in order would take libzmq
-    // minutes with hundreds of thousands of subscriptions: it looks through all of them for each connection.
+    // Everything is stored and sent. An orderly close of the sockets would take libzmq minutes with hundreds of
+    // thousands of subscriptions, because it searches all of them for each connection.
     withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }
   }
 }
