@@ -1,6 +1,7 @@
 /// The keys and the address with which an app reaches its device.
 ///
 /// The device writes the file as JSON (mode 0600) and names it in the environment of the app.
+@_documentation(visibility: internal)
 public struct AppCredential: Codable, Sendable {
   /// The environment variable with the file's path.
   public static let variable = "PERMISSION_RELAY_DEVICE"

@@ -1,6 +1,7 @@
 public import FamilyModel
 
 /// An event of an app's connection to its device.
+@_documentation(visibility: internal)
 public enum DeviceEvent: Hashable, Sendable {
   /// The connection is up, for the first time or again.
   case connected
@@ -14,6 +15,7 @@ public enum DeviceEvent: Hashable, Sendable {
 ///
 /// The app's session runs on this actor's executor, so the two exchange messages without a thread
 /// hop.
+@_documentation(visibility: internal)
 public protocol DeviceConnection: Actor {
   /// The events of the connection, in order. Precondition: one reader.
   nonisolated var events: AsyncStream<DeviceEvent> { get }

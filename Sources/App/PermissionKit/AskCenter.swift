@@ -88,7 +88,8 @@ public final class AskCenter: Sendable {
   ///
   /// The method returns when the prompt has ended. The guardians' response to a sent message
   /// arrives in ``responses(for:)``, under an identifier that this method creates and does not
-  /// return. Use ``ask(_:in:)-swift.method`` where the app must match the response to its question.
+  /// return. Use ``ask(_:in:)-(PermissionQuestion<SignificantAppUpdateTopic>,_)`` where the app
+  /// must match the response to its question.
   ///
   /// Cancelling the calling task has no effect: the method waits for the device.
   ///

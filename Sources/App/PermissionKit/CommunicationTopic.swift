@@ -11,7 +11,26 @@ public protocol QuestionTopic: Codable, Identifiable, Sendable {}
 public struct CommunicationTopic: QuestionTopic, Hashable {
   /// Ways to communicate. The actions of a topic choose the wording that a guardian reads.
   public enum Action: String, Hashable, Codable, Sendable, CaseIterable {
-    case audioCall, beFollowed, call, chat, communicate, connect, follow, friend, message, videoCall
+    /// Call the people with sound alone.
+    case audioCall
+    /// Let the people follow the child.
+    case beFollowed
+    /// Call the people.
+    case call
+    /// Chat with the people.
+    case chat
+    /// Communicate in any way. This is the default.
+    case communicate
+    /// Connect with the people.
+    case connect
+    /// Follow the people.
+    case follow
+    /// Become friends with the people.
+    case friend
+    /// Send messages to the people.
+    case message
+    /// Call the people with video.
+    case videoCall
   }
 
   /// A person as the guardian sees the person: the handle, the name and the picture.

@@ -114,10 +114,11 @@ extension InMemoryFamily {
       switch effect {
       case .append(_, let event): log.append(event)
       case .snapshot, .cursor, .approve: break
-      case .reply(let device, let id, let reply): deliver(.reply(id, reply), to: device.device)
+      case .reply(let device, let id, let reply):
+        deliver(.reply(id.rawValue, reply), to: device.device)
       case .page(let device, let id, let audience, let after, _):
         let events = log.filter { $0.audience == audience && $0.seq > after }
-        deliver(.reply(id, .page(audience, events, more: false)), to: device.device)
+        deliver(.reply(id.rawValue, .page(audience, events, more: false)), to: device.device)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)
       case .republish(_, _, let audience, let after, let limit):
         for event in log.filter({ $0.audience == audience && $0.seq > after }).prefix(limit) {

@@ -159,7 +159,7 @@ struct InMemoryFamily {
     relayStep(
       .request(
         DeviceAddress(family: Self.family, device: device), key: Self.key(device),
-        administrator: false, id: id, request))
+        administrator: false, id: RequestID(id), request))
   }
 
   /// Sets the account, the limits and the guardians' answers of a sandbox case.

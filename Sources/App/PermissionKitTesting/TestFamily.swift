@@ -140,6 +140,7 @@ public final class TestFamily: Sendable {
   /// The process ends when `body` returns or throws. The next process receives the unhandled
   /// responses again. Precondition: no other process of the app runs.
   ///
+  /// - Parameter isolation: The isolation of `body`: that of the caller, by default.
   /// - Parameter body: The app's code. Child tasks inherit the family, `Task.detached` does not.
   /// - Throws: The error of `body`.
   @discardableResult
