@@ -2,18 +2,18 @@ public import FamilyModel
 public import Foundation
 import ZeroMQ
 
-/// Asks the worker of a folder about pictures.
+/// Requests verdicts on pictures from the worker of a folder.
 ///
-/// It may be made before the worker: it reads `worker.json` when it needs to, and again when the
-/// worker does not answer. A question that a killed worker left open is asked again when it is
-/// back, until the time is over. Who shows a picture must treat ``ContentVerdict/unknown`` like
-/// ``ContentVerdict/sensitive``: first blurred, with a warning.
+/// A client may exist before its worker. The client reads `worker.json` before its first request,
+/// and again while the worker does not answer. After a worker's crash the client repeats open
+/// requests until their timeout. Blur a picture with the verdict ``ContentVerdict/unknown`` or
+/// ``ContentVerdict/sensitive``, and warn the person.
 public actor ContentClient: ContentChecker {
-  private struct Question {
+  private struct OpenRequest {
     let picture: Avatar
     let deadline: UInt64
     let continuation: CheckedContinuation<ContentVerdict, Never>
-    /// Whether the present connection has taken it.
+    /// Whether the request was sent on the present connection.
     var isSent = false
   }
 
@@ -28,14 +28,14 @@ public actor ContentClient: ContentChecker {
   private let keys: CurveKeyPair
   private var connection: WorkerConnection?
   private var message = Multipart(maximumParts: 6)
-  private var questions: [UInt64: Question] = [:]
+  private var requests: [UInt64: OpenRequest] = [:]
   private var lastID: UInt64 = 0
   private var hasStarted = false
   private var hasStopped = false
 
-  /// A client of the worker in `directory`.
+  /// Creates a client of the worker in `directory`. Opens no connection yet.
   ///
-  /// - Parameter timeout: After how long a verdict is `unknown`.
+  /// - Parameter timeout: The time after which a verdict is `unknown`.
   public init(directory: URL, timeout: Duration = ContentLimits.timeout) throws {
     self.directory = directory
     self.timeout = UInt64(min(max(timeout / .nanoseconds(1), 0), 1e18))
@@ -48,18 +48,20 @@ public actor ContentClient: ContentChecker {
     thread.stop()
   }
 
-  /// Ends the connection. Open questions, and later ones, are `unknown`.
+  /// Ends the connection. Open and later requests yield `unknown`.
   public func stop() {
     hasStopped = true
-    for id in questions.keys { finish(id, .unknown) }
+    for id in requests.keys { finish(id, .unknown) }
     connection = nil
     thread.stop()
   }
 
-  /// The worker's verdict; `unknown` when the time is over, the task is cancelled, the picture is
-  /// not one that is taken, or ``ContentLimits/clientPictures`` wait already.
+  /// Requests the worker's verdict. Never fails.
+  ///
+  /// - Returns: `unknown` after the timeout, after cancellation, for an invalid picture, or while
+  ///   ``ContentLimits/clientPictures`` requests are open.
   public func verdict(on picture: Avatar) async -> ContentVerdict {
-    guard !hasStopped, questions.count < ContentLimits.clientPictures,
+    guard !hasStopped, requests.count < ContentLimits.clientPictures,
       (try? picture.validate()) != nil
     else { return .unknown }
     start()
@@ -68,10 +70,10 @@ public actor ContentClient: ContentChecker {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let deadline = Monotonic.now() + timeout
-        questions[id] = Question(picture: picture, deadline: deadline, continuation: continuation)
+        requests[id] = OpenRequest(picture: picture, deadline: deadline, continuation: continuation)
         if Task.isCancelled { finish(id, .unknown) }
         reopen()
-        sendWaiting()
+        sendUnsent()
       }
     } onCancel: {
       Task { await self.finish(id, .unknown) }
@@ -79,7 +81,7 @@ public actor ContentClient: ContentChecker {
   }
 
   private func finish(_ id: UInt64, _ verdict: ContentVerdict) {
-    questions.removeValue(forKey: id)?.continuation.resume(returning: verdict)
+    requests.removeValue(forKey: id)?.continuation.resume(returning: verdict)
   }
 
   private func start() {
@@ -88,17 +90,17 @@ public actor ContentClient: ContentChecker {
     thread.onTurn { [weak self] now in self?.assumeIsolated { $0.turn(now) } ?? nil }
   }
 
-  /// Ends what is late, sends what could not be sent, and tells when to be called again.
+  /// Times out late requests and sends the unsent ones; returns the time of the next call.
   private func turn(_ now: UInt64) -> UInt64? {
-    for (id, question) in questions where question.deadline <= now { finish(id, .unknown) }
-    guard let next = questions.values.map(\.deadline).min() else { return nil }
+    for (id, request) in requests where request.deadline <= now { finish(id, .unknown) }
+    guard let next = requests.values.map(\.deadline).min() else { return nil }
     reopen()
-    // libzmq may give up a connection, and is silent then: who waits for an answer has to look.
-    if sendWaiting(), connection?.isUp ?? false { return next }
+    // libzmq may give up a connection silently, so a client with open requests polls its state.
+    if sendUnsent(), connection?.isUp ?? false { return next }
     return min(next, now + ContentLimits.retryAfter)
   }
 
-  /// Connects where the worker is now, unless there is, or may soon be, a connection.
+  /// Connects to the address in `worker.json`, unless the present connection is up or recent.
   private func reopen() {
     let now = Monotonic.now()
     if let connection {
@@ -107,33 +109,35 @@ public actor ContentClient: ContentChecker {
     guard let address = try? WorkerAddress.read(from: directory),
       let key = CurvePublicKey(z85: address.publicKey)
     else { return }
-    forgetSent()
+    markAllUnsent()
     connection = try? WorkerConnection(
       to: address.endpoint, key: key, keys: keys, in: context, now: now)
     guard let connection else { return }
     thread.watch(connection.socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
-    thread.watch(connection.monitorSocket) { [weak self] in self?.assumeIsolated { $0.look() } }
+    thread.watch(connection.monitorSocket) { [weak self] in
+      self?.assumeIsolated { $0.drainMonitor() }
+    }
   }
 
-  private func look() {
-    guard let connection, connection.look() else { return }
-    // Another connection: what the worker had is lost with the last one.
-    forgetSent()
-    sendWaiting()
+  private func drainMonitor() {
+    guard let connection, connection.drainMonitor() else { return }
+    // The worker's requests are lost with the previous connection.
+    markAllUnsent()
+    sendUnsent()
   }
 
-  private func forgetSent() {
-    for id in questions.keys { questions[id]?.isSent = false }
+  private func markAllUnsent() {
+    for id in requests.keys { requests[id]?.isSent = false }
   }
 
-  /// Sends what waits; returns whether nothing waits any more.
+  /// Sends the unsent requests; returns whether none remains.
   @discardableResult
-  private func sendWaiting() -> Bool {
-    for (id, question) in questions where !question.isSent {
+  private func sendUnsent() -> Bool {
+    for (id, request) in requests where !request.isSent {
       guard let connection, connection.isUp else { return false }
-      let frames = ContentRequest(id: id, picture: question.picture).encode()
+      let frames = ContentRequest(id: id, picture: request.picture).encode()
       guard (try? connection.socket.send([[]] + frames)) == .sent else { return false }
-      questions[id]?.isSent = true
+      requests[id]?.isSent = true
     }
     return true
   }

@@ -3,18 +3,18 @@ public import FamilyModel
 /// A request of the content check, as frames after the empty delimiter: version, id, media type,
 /// picture.
 public struct ContentRequest: Sendable, Hashable {
-  /// The version of the interface that this code speaks.
+  /// The supported version of the interface.
   public static let version: UInt8 = 1
-  /// Bytes of an id.
+  /// The length of an id in bytes.
   public static let idBytes = 8
   static let parts = 4
 
   /// Eight bytes that the reply repeats.
   public var id: [UInt8]
-  /// The picture to be checked.
+  /// The picture to check.
   public var picture: Avatar
 
-  /// A request with this id, of which only the first eight bytes count.
+  /// Creates a request. The id is sent big-endian.
   public init(id: UInt64, picture: Avatar) {
     self.id = (0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * $0)) }
     self.picture = picture
@@ -25,9 +25,9 @@ public struct ContentRequest: Sendable, Hashable {
     [[Self.version], id, Array(picture.mediaType.utf8), picture.bytes]
   }
 
-  /// Reads the frames after the delimiter.
+  /// Decodes and validates the frames after the delimiter.
   ///
-  /// - Throws: `malformed`, `unsupportedVersion`, `tooLarge`, and what `Avatar.validate` throws.
+  /// - Throws: `malformed`, `unsupportedVersion`, `tooLarge`, or a problem of `Avatar.validate`.
   public init(_ frames: [[UInt8]]) throws(Problem) {
     guard let version = frames.first, version.count == 1 else { throw .malformed }
     guard version[0] == Self.version else { throw .unsupportedVersion }
@@ -38,7 +38,7 @@ public struct ContentRequest: Sendable, Hashable {
     try picture.validate()
   }
 
-  /// The id in frames that may be malformed; zeros if there is none.
+  /// The id in frames that may be malformed, or zeros.
   static func id(in frames: [[UInt8]]) -> [UInt8] {
     frames.count > 1 && frames[1].count == idBytes
       ? frames[1] : [UInt8](repeating: 0, count: idBytes)
@@ -48,20 +48,20 @@ public struct ContentRequest: Sendable, Hashable {
 /// A reply of the content check, as frames after the empty delimiter: version, id, verdict,
 /// problem.
 public struct ContentReply: Sendable, Hashable {
-  /// The id of the request; zeros if it had none.
+  /// The id of the request, or zeros for a request without a readable id.
   public var id: [UInt8]
-  /// The verdict; `unknown` where there is a problem.
+  /// The verdict; `unknown` in a reply with a problem.
   public var verdict: ContentVerdict
-  /// Why there is no verdict; `nil` if there is no more to say.
+  /// The reason for a missing verdict; `nil` in a reply with a verdict.
   public var problem: Problem?
 
-  /// A verdict.
+  /// Creates a reply with a verdict.
   public init(id: [UInt8], _ verdict: ContentVerdict) {
     self.id = id
     self.verdict = verdict
   }
 
-  /// A refusal.
+  /// Creates a reply that rejects a request.
   public init(id: [UInt8], _ problem: Problem) {
     self.id = id
     verdict = .unknown
@@ -77,8 +77,9 @@ public struct ContentReply: Sendable, Hashable {
     ]
   }
 
-  /// Reads the frames after the delimiter; `nil` if they are no reply. A verdict that is not known,
-  /// or that comes with a problem, is `unknown`.
+  /// Decodes the frames after the delimiter; `nil` for frames that are not a reply.
+  ///
+  /// An undefined verdict, or one beside a problem, becomes `unknown`.
   public init?(_ frames: [[UInt8]]) {
     guard frames.map(\.count) == [1, ContentRequest.idBytes, 1, 2],
       frames[0][0] == ContentRequest.version

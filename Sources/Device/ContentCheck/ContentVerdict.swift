@@ -1,29 +1,30 @@
 public import FamilyModel
 
-/// What a check has found in a picture.
+/// The result of a content check.
 public enum ContentVerdict: UInt8, Sendable, CaseIterable {
-  /// Nothing sensitive was found.
+  /// The check found nothing sensitive.
   case clean = 0
-  /// It must not be shown before the person was warned.
+  /// The picture is sensitive. Warn the person before the picture is shown.
   case sensitive = 1
-  /// There is no verdict: the check cannot tell, is too slow, or is not there.
+  /// No verdict: the classifier is undecided, the worker is too slow, or no worker runs.
   case unknown = 2
 }
 
-/// Checks pictures before they are shown (S2).
+/// A check of pictures before a device shows them.
 ///
-/// Who shows a picture must treat ``ContentVerdict/unknown`` like ``ContentVerdict/sensitive``:
-/// first blurred, with a warning. Only ``ContentVerdict/clean`` may be shown at once.
+/// Only a ``ContentVerdict/clean`` picture may be shown at once. Blur a picture with the verdict
+/// ``ContentVerdict/unknown`` or ``ContentVerdict/sensitive``, and warn the person.
 public protocol ContentChecker: Sendable {
-  /// The verdict on a picture. It always comes, within a limited time.
+  /// The verdict on a picture. Returns within a limited time and never fails.
   func verdict(on picture: Avatar) async -> ContentVerdict
 }
 
-/// Looks at pictures within a worker. Put your own in the place of ``HashList``.
+/// A classifier of pictures inside a worker. ``HashList`` is the reference.
 ///
-/// It is called for valid pictures only, many at a time, and never on the thread of the sockets. It
-/// has to return: the worker refuses pictures while ``ContentLimits/workerPictures`` are in work.
+/// The worker passes valid pictures only, many at a time, and never on the socket thread.
+/// Precondition: every call returns. The worker rejects requests while
+/// ``ContentLimits/workerPictures`` calls are running.
 public protocol Classifier: Sendable {
-  /// What the picture is; `unknown` if that cannot be told.
+  /// The verdict on a picture; `unknown` if the classifier is undecided.
   func classify(_ picture: Avatar) async -> ContentVerdict
 }

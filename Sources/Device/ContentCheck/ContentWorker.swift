@@ -1,20 +1,21 @@
 import FamilyModel
 import ZeroMQ
 
-/// The worker's shell: a ROUTER that answers every message, with a verdict or with a number.
+/// The worker's shell: a ROUTER that answers every message with a verdict or a problem's number.
 ///
-/// `made` → (start) `running` → (stop) `stopped`. README.md beside this file is its interface.
+/// `created` → (start) `running` → (stop) `stopped`. README.md beside this file specifies the
+/// interface.
 public actor ContentWorker {
-  /// What a worker has done since its start; it tells nothing about pictures or peers.
+  /// Counts since the worker's start, without data about pictures or peers.
   public struct Counters: Sendable, Hashable, CustomStringConvertible {
-    /// Pictures that were classified, by verdict.
+    /// Classified pictures, indexed by the raw value of the verdict.
     public internal(set) var verdicts = [0, 0, 0]
-    /// Messages that got a number instead.
+    /// Rejected messages.
     public internal(set) var refused = 0
-    /// Replies that nobody could take any more.
+    /// Replies dropped because the peer was full or gone.
     public internal(set) var dropped = 0
 
-    /// For logs.
+    /// The counts in one line, for logs.
     public var description: String {
       "clean \(verdicts[0]), sensitive \(verdicts[1]), unknown \(verdicts[2]), "
         + "refused \(refused), dropped \(dropped)"
@@ -26,18 +27,18 @@ public actor ContentWorker {
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
   }
-  /// What the worker has done.
+  /// The counts since the worker's start.
   public private(set) var counters = Counters()
   private let classifier: any Classifier
   private let files: WorkerFiles
   private let context: Context
   private var zap: ZAPHandler?
   private var router: Socket?
-  // Identity, delimiter and four frames: one more shows that there are too many.
+  // Identity, delimiter and four frames. The seventh part reveals a message with too many.
   private var message = Multipart(maximumParts: 7)
-  private var inWork = 0
+  private var runningClassifications = 0
 
-  /// A worker that does nothing until it is started.
+  /// Creates a worker that is not yet bound.
   public init(_ files: WorkerFiles, classifier: any Classifier) throws {
     self.files = files
     self.classifier = classifier
@@ -49,11 +50,11 @@ public actor ContentWorker {
     thread.stop()
   }
 
-  /// Binds the socket.
+  /// Binds the socket and serves requests.
   ///
-  /// - Throws: `ZeroMQError` if that is not possible.
+  /// - Throws: `ZeroMQError` if the socket cannot be bound.
   public func start() throws {
-    // Any key may ask; the handler sees to it that there is one.
+    // The handler accepts every key. The mode of the worker's folder is the access control.
     let zap = try ZAPHandler(in: context)
     thread.watch(zap.socket) { [weak self] in
       self?.assumeIsolated { _ = try? $0.zap?.drain { _ in .acceptKey } }
@@ -71,7 +72,7 @@ public actor ContentWorker {
     self.router = consume router
   }
 
-  /// Closes the socket; what is in work is answered no more.
+  /// Closes the socket. Running classifications are not answered.
   public func stop() {
     thread.stop()
   }
@@ -80,20 +81,20 @@ public actor ContentWorker {
     for _ in 0..<ContentLimits.batch {
       guard let result = try? router?.receive(into: &message), result != .nothing else { return }
       let frames = message.allBytes
-      // Without a delimiter nobody knows what is what: then there is nothing but a refusal.
+      // Without a delimiter the frames have no meaning, and the message is rejected as malformed.
       let hasDelimiter = frames.count > 1 && frames[1].isEmpty
-      take(hasDelimiter ? Array(frames.dropFirst(2)) : [], from: frames[0])
+      receive(hasDelimiter ? Array(frames.dropFirst(2)) : [], from: frames[0])
     }
   }
 
-  private func take(_ frames: [[UInt8]], from identity: [UInt8]) {
+  private func receive(_ frames: [[UInt8]], from identity: [UInt8]) {
     do throws(Problem) {
       let request = try ContentRequest(frames)
-      guard inWork < ContentLimits.workerPictures else { throw .overloaded }
-      inWork += 1
+      guard runningClassifications < ContentLimits.workerPictures else { throw .overloaded }
+      runningClassifications += 1
       Task {
         let verdict = await classifier.classify(request.picture)
-        inWork -= 1
+        runningClassifications -= 1
         counters.verdicts[Int(verdict.rawValue)] += 1
         send(ContentReply(id: request.id, verdict), to: identity)
       }

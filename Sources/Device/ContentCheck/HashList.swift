@@ -4,13 +4,13 @@ public import Foundation
 
 /// The reference classifier: a picture is sensitive if the SHA-256 of its bytes is on a list.
 ///
-/// The list is a text file with one hash a line, as 64 hexadecimal digits; `#` begins a comment. It
-/// is read again when the file changes. While it cannot be read, a picture that was on the last
-/// good list is sensitive and every other `unknown`.
+/// The list is a text file with one hash per line, as 64 hexadecimal digits; `#` begins a comment.
+/// A changed file is read before the next verdict. While the file is unreadable, a picture on the
+/// last good list is sensitive and every other one `unknown`.
 public actor HashList: Classifier {
-  /// A list that cannot be used, and where.
+  /// A file that is not a hash list.
   public struct Failure: Error, CustomStringConvertible {
-    /// What is wrong.
+    /// The path, the line and the reason in one sentence.
     public let description: String
   }
 
@@ -18,29 +18,29 @@ public actor HashList: Classifier {
   private let onChange: @Sendable (Result<Int, Failure>) -> Void
   private var hashes: Set<Hash> = []
   private var isCurrent = false
-  private var seen: Stamp?
-  /// What is wrong with the file, as it was told last.
-  private var told: String?
+  private var lastStamp: FileStamp?
+  /// The failure that `onChange` received last.
+  private var reportedFailure: String?
 
-  /// A list that is read at once.
+  /// Reads the list at once.
   ///
-  /// - Parameter onChange: Called after each later reading, with how many hashes there are, or what
-  ///   is wrong with the file.
-  /// - Throws: `Failure` if the file is not a list.
+  /// - Parameter onChange: Called after each later change, with the number of hashes or the
+  ///   failure.
+  /// - Throws: `Failure` if the file is not a hash list.
   public init(
     _ file: URL, onChange: @escaping @Sendable (Result<Int, Failure>) -> Void = { _ in }
   ) throws {
     self.file = file
     self.onChange = onChange
-    seen = Stamp(file)?.trusted
+    lastStamp = FileStamp(file)?.ifSettled
     hashes = try Self.read(file)
     isCurrent = true
   }
 
-  /// How many hashes are on the list.
+  /// The number of hashes on the list.
   public var count: Int { hashes.count }
 
-  /// Whether the picture is on the list.
+  /// Looks the picture up on the list.
   public func classify(_ picture: Avatar) -> ContentVerdict {
     refresh()
     if hashes.contains(Hash(Array(SHA256.hash(data: picture.bytes)))) { return .sensitive }
@@ -48,26 +48,28 @@ public actor HashList: Classifier {
   }
 
   private func refresh() {
-    let now = Stamp(file)
-    guard now == nil || now != seen else { return }
+    let stamp = FileStamp(file)
+    guard stamp == nil || stamp != lastStamp else { return }
     do throws(Failure) {
       let read = try Self.read(file)
       let changed = !isCurrent || read != hashes
       hashes = read
       isCurrent = true
-      told = nil
+      reportedFailure = nil
       if changed { onChange(.success(read.count)) }
     } catch {
       isCurrent = false
-      if told != error.description { onChange(.failure(error)) }
-      told = error.description
+      if reportedFailure != error.description { onChange(.failure(error)) }
+      reportedFailure = error.description
     }
-    seen = now?.trusted
+    lastStamp = stamp?.ifSettled
   }
 
   private static func read(_ file: URL) throws(Failure) -> Set<Hash> {
     let path = file.path
-    guard let size = Stamp(file)?.size else { throw Failure(description: "There is no \(path).") }
+    guard let size = FileStamp(file)?.size else {
+      throw Failure(description: "There is no \(path).")
+    }
     guard size <= ContentLimits.listBytes else {
       throw Failure(description: "\(path) has more than \(ContentLimits.listBytes) bytes.")
     }
@@ -112,8 +114,8 @@ private struct Hash: Hashable {
   }
 }
 
-/// What tells that a file has changed.
-private struct Stamp: Hashable {
+/// The metadata by which a changed file is recognised.
+private struct FileStamp: Hashable {
   let size: Int
   private let inode: UInt64
   private let seconds: Int
@@ -128,8 +130,10 @@ private struct Stamp: Hashable {
     nanoseconds = status.st_mtim.tv_nsec
   }
 
-  /// `nil` if a change to come could leave the same stamp: a file system's clock ticks slowly.
-  var trusted: Stamp? {
+  /// The stamp, or `nil` for a file so recent that a further change could leave the same stamp.
+  ///
+  /// A file system's clock ticks every few milliseconds.
+  var ifSettled: FileStamp? {
     let age = Date().timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9
     return age > 0.1 ? self : nil
   }

@@ -1,6 +1,6 @@
 import ZeroMQ
 
-/// A DEALER that is connected to a worker, with its monitor. It is confined to the client's thread.
+/// A DEALER connected to a worker, with its monitor. Owned by the client's socket thread.
 final class WorkerConnection {
   let socket: Socket
   private var monitor: Monitor
@@ -27,16 +27,16 @@ final class WorkerConnection {
     _read { yield monitor.socket }
   }
 
-  /// Whether the worker has proved its key.
+  /// Whether the CURVE handshake with the worker's key has succeeded.
   var isUp: Bool { health.state == .connected }
 
-  /// Whether it is down for so long that the worker may be elsewhere, or libzmq may have given up.
+  /// Whether the connection is down so long that the worker may have moved or libzmq given up.
   func isLost(_ now: UInt64) -> Bool {
     downSince.map { now >= $0 + ContentLimits.reopenAfter } ?? false
   }
 
-  /// Takes in what happened; returns whether there was a new handshake.
-  func look() -> Bool {
+  /// Handles the monitor's events; returns whether a new handshake succeeded.
+  func drainMonitor() -> Bool {
     var isNew = false
     let now = Monotonic.now()
     _ = try? monitor.drain { event in

@@ -1,27 +1,29 @@
 public import Foundation
 public import ZeroMQ
 
-/// Where a worker listens, and the key that it proves: what `worker.json` says. It is no secret.
+/// The content of `worker.json`: the worker's endpoint and public key. Not secret.
 public struct WorkerAddress: Codable, Hashable, Sendable {
-  /// The version of this file.
+  /// The version of the file's format.
   public var version = 1
-  /// The ZeroMQ endpoint.
+  /// The worker's ZeroMQ endpoint.
   public var endpoint: String
-  /// The worker's CURVE public key, as 40 characters of Z85.
+  /// The worker's CURVE public key, 40 characters of Z85.
   public var publicKey: String
 
-  /// A worker with this key at this endpoint.
+  /// Creates the address of a worker.
   public init(endpoint: String, publicKey: CurvePublicKey) {
     self.endpoint = endpoint
     self.publicKey = publicKey.z85
   }
 
-  /// The file in the worker's folder.
+  /// The path of `worker.json` in the worker's folder.
   public static func file(in directory: URL) -> URL {
     directory.appendingPathComponent("worker.json")
   }
 
-  /// Reads `worker.json`; throws if there is none yet, or another version.
+  /// Reads `worker.json`.
+  ///
+  /// - Throws: An error of the file system, or `WorkerFiles.Failure` for another version or format.
   public static func read(from directory: URL) throws -> WorkerAddress {
     let file = file(in: directory)
     let data = try Data(contentsOf: file)
@@ -32,12 +34,11 @@ public struct WorkerAddress: Codable, Hashable, Sendable {
   }
 }
 
-/// The worker's folder: its key pair, which stays the same, its address, and a lock that one worker
-/// holds.
+/// The worker's folder: a permanent key pair, the address, and the lock of the running worker.
 public struct WorkerFiles: Sendable {
-  /// A folder that cannot be used, and what to do.
+  /// A folder or file that the worker rejects.
   public struct Failure: Error, CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The reason, and the remedy if there is one.
     public let description: String
   }
 
@@ -46,17 +47,17 @@ public struct WorkerFiles: Sendable {
     var secretKey: String
   }
 
-  /// What the worker is known by.
+  /// The key pair that the worker proves in the CURVE handshake.
   public let keys: CurveKeyPair
-  /// Where the worker listens: a unix socket in the folder.
+  /// The worker's address: a unix socket in the folder.
   public let address: WorkerAddress
   private let lock: FolderLock
 
-  /// Makes the folder (0700), `worker.key` (0600) and `worker.json` unless they are there, and
-  /// takes the lock, which lasts as long as the value.
+  /// Creates the folder (0700), `worker.key` (0600) and `worker.json` if they are missing, and
+  /// locks the folder until the value is released.
   ///
-  /// - Throws: `Failure` if others may enter the folder or read the key, or another worker runs
-  ///   there.
+  /// - Throws: `Failure` if other users may enter the folder or read the key, if the path is too
+  ///   long, or if another worker runs there.
   public init(in directory: URL) throws {
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -65,7 +66,7 @@ public struct WorkerFiles: Sendable {
     guard socket.utf8.count <= ContentLimits.pathBytes else {
       throw Failure(description: "\(socket) is too long for a unix socket: use a shorter folder.")
     }
-    lock = try FolderLock.take(directory)
+    lock = try FolderLock.acquire(directory)
     keys = try Self.keys(directory.appendingPathComponent("worker.key"))
     address = WorkerAddress(endpoint: "ipc://\(socket)", publicKey: keys.publicKey)
     let encoder = JSONEncoder()
@@ -95,10 +96,10 @@ public struct WorkerFiles: Sendable {
     }
   }
 
-  /// Writes with mode 0600; the file is never there in part.
+  /// Writes a file atomically with mode 0600.
   private static func write(_ data: Data, to file: URL) throws {
     let temporary = file.appendingPathExtension("new")
-    // Left by a worker that was killed here, perhaps with another mode.
+    // A worker killed at this point leaves the temporary file, perhaps with another mode.
     unlink(temporary.path)
     let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("write", file.path) }
@@ -114,11 +115,12 @@ public struct WorkerFiles: Sendable {
   }
 }
 
-/// libzmq takes an address over from whoever is bound to it: a second worker must not come so far.
+/// The exclusive lock of a folder. Without the lock a second worker would take over the first one's
+/// address, because libzmq rebinds a unix socket in use.
 private final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  static func take(_ directory: URL) throws -> FolderLock {
+  static func acquire(_ directory: URL) throws -> FolderLock {
     let path = directory.appendingPathComponent("worker.lock").path
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw WorkerFiles.failure("write", path) }
@@ -134,7 +136,7 @@ private final class FolderLock: Sendable {
   }
 
   deinit {
-    // A process that was just forked may have the descriptor too, until it begins its program.
+    // Unlocked explicitly, because a forked child shares the descriptor until its exec.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

@@ -2,7 +2,9 @@ import ArgumentParser
 import Foundation
 import PermissionKit
 
-/// The reference app, written against PermissionKit and DeclaredAgeRange alone: chats that show nothing of unknown people.
+/// The reference app: chats that hide the messages of unknown people.
+///
+/// The app imports PermissionKit and DeclaredAgeRange alone, as any developer's app does.
 @main
 struct Landmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,10 +12,10 @@ struct Landmarks: AsyncParsableCommand {
     subcommands: [Show.self, Ask.self, Photos.self, Background.self, Run.self])
 }
 
-/// Where prompts appear: this app has no window.
+/// The place of the device's prompts. This app has no windows.
 struct Terminal: PresentationAnchor {}
 
-/// A chat of the app. It is shown only when all of its participants are known (K4).
+/// A chat of the app, hidden until all of its participants are known.
 struct Chat {
   let title: String
   let participants: Set<CommunicationHandle>
@@ -30,7 +32,7 @@ struct Chat {
       title: "Explorers",
       participants: [
         .init(value: "dragonslayer42", kind: .custom), .init(value: "stranger", kind: .custom),
-      ], preview: "Who is coming on Saturday?"),
+      ], preview: "Are you coming on Saturday?"),
   ]
 
   func line() async -> String {
@@ -41,7 +43,7 @@ struct Chat {
   }
 }
 
-/// The app's own record of what it was told: a line for each time that it handled a response.
+/// The app's own record of decisions: one line per question.
 struct Journal {
   private var file: URL {
     let credential = ProcessInfo.processInfo.environment["PERMISSION_RELAY_DEVICE"] ?? "."
@@ -51,10 +53,11 @@ struct Journal {
 
   func handle(_ response: PermissionResponse<CommunicationTopic>) throws {
     let id = response.question.id.uuidString
-    // At once, and before the journal: who reads it knows of every time, whenever the app is killed.
+    // Printed unbuffered and before the journal is written, so that tests count every delivery,
+    // even one that a kill interrupts.
     FileHandle.standardOutput.write(Data("handled: \(id) \(response.choice.id)\n".utf8))
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-    // A response may come again after a crash; its question's id tells.
+    // After a crash the device delivers the last response again, with the same question id.
     guard !text.contains(id) else { return }
     try (text + "\(id) \(response.choice.id)\n").write(to: file, atomically: true, encoding: .utf8)
   }
@@ -69,13 +72,15 @@ struct Show: AsyncParsableCommand {
 }
 
 struct Ask: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Ask to talk to somebody.")
-  @Option(help: "The person's number, address or user name.") var handle: String
-  @Option(help: "phone, email or custom.") var kind = "custom"
-  @Option(help: "The person's name.") var name: String?
-  @Option(help: "A picture of the person: a PNG, JPEG, GIF or WebP file.") var picture: String?
-  @Option(help: "Choices, as ID=TITLE:approve,ID=TITLE:decline") var choices: String?
-  @Option(help: "The question's UUID, to ask the same one again.") var questionID: String?
+  static let configuration = CommandConfiguration(
+    abstract: "Ask the guardians for permission to chat with a person.")
+  @Option(help: "Phone number, e-mail address or user name.") var handle: String
+  @Option(help: "Kind of the handle: phone, email or custom.") var kind = "custom"
+  @Option(help: "Name of the person.") var name: String?
+  @Option(help: "Picture of the person: a PNG, JPEG, GIF or WebP file.") var picture: String?
+  @Option(help: "Choices: ID=TITLE:approve,ID=TITLE:decline (default: approve and decline).")
+  var choices: String?
+  @Option(help: "UUID of the question, to repeat an earlier one.") var questionID: String?
 
   func run() async throws {
     let kinds: [String: CommunicationHandle.Kind] = [
@@ -99,17 +104,19 @@ struct Ask: AsyncParsableCommand {
       question.choices = try Self.parse(choices)
       question.defaultChoice = question.choices.last { $0.answer == .denial } ?? question.choices[0]
     }
-    // Listening is what lets the device launch the app for the answer.
-    let listening = Task {
+    // The loop registers the app, so that the device launches it for the response.
+    let updates = Task {
       for await response in CommunicationLimits.current.updates { try Journal().handle(response) }
     }
     var photos = PhotoSharing()
     await photos.requestAgeRange()
-    guard photos.isAskingNeeded else { return print("nobody has to approve: limits are off") }
+    guard photos.isAskingNeeded else {
+      return print("no approval needed: communication limits are off")
+    }
     try await CommunicationLimits.current.ask(question, in: Terminal())
     print("asked: \(id.uuidString)")
     try await Task.sleep(for: .milliseconds(50))
-    listening.cancel()
+    updates.cancel()
   }
 
   static func image(_ path: String) throws -> AvatarImage {
@@ -134,24 +141,24 @@ struct Ask: AsyncParsableCommand {
 
 struct Background: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Handle the responses that wait, then sleep: how the device launches the app.")
-  @Option(help: "Seconds without a response after which the app sleeps.") var idle = 0.5
+    abstract: "Handle waiting responses and exit: the command of a background launch.")
+  @Option(help: "Seconds without a response after which the app exits.") var idle = 0.5
 
   func run() async throws {
-    let last = LastSeen()
-    let handling = Task {
+    let last = LastResponse()
+    let updates = Task {
       for await response in CommunicationLimits.current.updates {
         try Journal().handle(response)
         await last.touch()
       }
     }
     while await last.seconds < idle { try await Task.sleep(for: .milliseconds(50)) }
-    handling.cancel()
+    updates.cancel()
   }
 }
 
-/// When something was handled last.
-actor LastSeen {
+/// The time of the last response.
+actor LastResponse {
   private var at = Date()
   func touch() { at = Date() }
   var seconds: Double { Date().timeIntervalSince(at) }

@@ -4,25 +4,28 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// The reference worker: flags pictures by a list of hashes.
+/// The reference worker of the content check: flags pictures by a list of hashes.
 @main
 struct ContentWorkerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "content-worker", abstract: "Checks pictures against a list of SHA-256 hashes.",
+    commandName: "content-worker", abstract: "Check pictures against a list of SHA-256 hashes.",
     discussion: """
-      Prints `ready` when its socket is bound. SIGTERM and SIGINT end it. \
-      Sources/Device/ContentCheck/README.md says how to ask it, and how to use another classifier.
+      Prints `ready` when its socket is bound. SIGTERM and SIGINT end the worker. \
+      Sources/Device/ContentCheck/README.md specifies the interface for clients and other classifiers.
       """)
 
-  @Option(help: "The worker's folder; made with its keys if it is not there.") var directory: String
+  @Option(help: "Folder of the worker's keys and socket (created if missing).")
+  var directory: String
   @Option(
-    help: "The list: one SHA-256 a line in hexadecimal, # begins a comment. Changes are seen.")
+    help: "Hash list: one hexadecimal SHA-256 per line; # begins a comment. Reread after changes.")
   var hashes: String
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "info"
 
   func validate() throws {
     guard Logger.Level(rawValue: logLevel) != nil else {
-      throw ValidationError("--log-level is one of those that --help names.")
+      throw ValidationError(
+        "unknown log level '\(logLevel)'; choose "
+          + Logger.Level.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
   }
 
@@ -31,16 +34,16 @@ struct ContentWorkerCommand: AsyncParsableCommand {
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     let list = try HashList(URL(fileURLWithPath: hashes)) { [logger] change in
       switch change {
-      case .success(let count): logger.notice("the list changed", metadata: ["hashes": "\(count)"])
+      case .success(let count): logger.notice("reread the list", metadata: ["hashes": "\(count)"])
       case .failure(let error):
-        logger.error("the list is not used", metadata: ["reason": "\(error)"])
+        logger.error("rejected the list", metadata: ["reason": "\(error)"])
       }
     }
     let files = try WorkerFiles(in: URL(fileURLWithPath: directory))
     let service = WorkerService(
       worker: try ContentWorker(files, classifier: list), logger: logger)
     let count = await list.count
-    logger.info("the list is read", metadata: ["hashes": "\(count)"])
+    logger.info("read the list", metadata: ["hashes": "\(count)"])
     let group = ServiceGroup(
       configuration: .init(
         services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint],
