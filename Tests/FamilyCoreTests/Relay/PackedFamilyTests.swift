@@ -3,13 +3,13 @@ import Testing
 
 @testable import FamilyCore
 
-/// A family that was packed is the one that it was.
+/// Packing and unpacking preserves a family.
 @Suite struct PackedFamilyTests {
-  @Test("a family is the same after it was packed, whatever happened in it", arguments: 1...6)
+  @Test("packing preserves a family after random histories", arguments: 1...6)
   func histories(seed: UInt64) throws {
     var home = RelayMachineFixture()
-    // One is open at a time: whenever the neighbours are looked at, the family is packed.
-    home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, open: 1)
+    // One family is open at a time: using the neighbours packs the family.
+    home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, openFamilies: 1)
     let neighbours = FamilyID(8)
     home.relay.load(neighbours, events: [], cursors: [], now: home.now)
     home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
@@ -24,37 +24,39 @@ import Testing
           Cursor($0, delivered: source.next() % 200, read: source.next() % 200)
         }
         _ = home.send(device, .attach(cursors))
-      case 1: home.relay.know(id, seq: source.next() % 2 == 0 ? nil : 7, in: RelayMachineFixture.id)
+      case 1:
+        let seq: UInt64? = source.next() % 2 == 0 ? nil : 7
+        home.relay.setStoredResult(of: id, seq: seq, in: RelayMachineFixture.id)
       case 2: _ = home.relay.step(.timer, now: home.now)
       default:
         let command = command(&source, now: home.now)
         _ = home.command(command.device, command.command, id: id)
       }
-      let before = home.relay.families[home.relay.families.place(of: RelayMachineFixture.id)!]
+      let before = home.relay.families[home.relay.families.slot(of: RelayMachineFixture.id)!]
       #expect(home.relay.families.isOpen(RelayMachineFixture.id) || number == 1)
       _ = home.relay.step(
         .subscribed(neighbours, .family, generation: 0, key: []), now: home.now)
       #expect(!home.relay.families.isOpen(RelayMachineFixture.id))
-      let after = home.relay.families[home.relay.families.place(of: RelayMachineFixture.id)!]
+      let after = home.relay.families[home.relay.families.slot(of: RelayMachineFixture.id)!]
       #expect(after == before, "seed \(seed)")
-      _ = home.relay.needsResult(of: id, in: RelayMachineFixture.id)
+      _ = home.relay.needsStoredResult(of: id, in: RelayMachineFixture.id)
     }
     #expect(home.log.count > 20)
   }
 
-  @Test("what is rare is the same after it was packed, too")
+  @Test("packing preserves rare values")
   func rare() {
     func key(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
     var family = RelayMachine.Family(
-      state: FamilyState(resultsKept: .max), used: Instant(milliseconds: .min))
+      state: FamilyState(resultsKept: .max), lastUsed: Instant(milliseconds: .min))
     family.state.invitations.add(
       Invitation(key: key(1), person: PersonID(2), expires: RelayMachineFixture.start),
       now: RelayMachineFixture.start)
     family.state.invitations.add(
       Invitation(key: key(3), person: PersonID(.max), expires: RelayMachineFixture.start),
       now: RelayMachineFixture.start)
-    family.state.invitations.use(
-      JoinRequest(
+    family.state.invitations.markUsed(
+      by: JoinRequest(
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
         proof: [7, 8]))
     family.state.passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
@@ -62,15 +64,15 @@ import Testing
     family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration
     family.refusals.add(
       CommandID(high: .max, low: 0), by: DeviceID(12), Problem(code: 399, retryAfter: .max))
-    family.recalled = RelayMachine.Recalled(id: CommandID(high: 1, low: .max), seq: .max)
-    family.isWatched = true
+    family.storedResult = RelayMachine.StoredResult(id: CommandID(high: 1, low: .max), seq: .max)
+    family.isCheckScheduled = true
     #expect(Unpacker.unpack(Packer.pack(family), as: RelayMachine.Family.self) == family)
     #expect(
-      Unpacker.unpack(Packer.pack(RelayMachine.Family.nobody), as: RelayMachine.Family.self)
-        == .nobody)
+      Unpacker.unpack(Packer.pack(RelayMachine.Family.empty), as: RelayMachine.Family.self)
+        == .empty)
   }
 
-  @Test("an idle family of three devices that asked ten times takes less than a kilobyte")
+  @Test("a packed family of three devices with ten questions takes less than a kilobyte")
   func size() throws {
     var home = RelayMachineFixture()
     var roster = RelayMachineFixture.roster
@@ -82,7 +84,7 @@ import Testing
     }
     let other = FamilyID(9)
     home.relay.load(other, events: [], cursors: [], now: home.now)
-    var family = RelayMachine.Family(state: FamilyState(resultsKept: 64), used: home.now)
+    var family = RelayMachine.Family(state: FamilyState(resultsKept: 64), lastUsed: home.now)
     family.state.roster = roster
     for number in 1...10 {
       let question = RelayMachineFixture.question(
@@ -101,7 +103,7 @@ import Testing
     #expect(Packer.pack(family).count < 1_024)
   }
 
-  /// A command, of a device that may give it, mostly.
+  /// A random command, usually of a device that may send it.
   private func command(_ source: inout IDSource, now: Instant)
     -> (device: UInt32, command: Command)
   {
@@ -132,7 +134,7 @@ import Testing
 }
 
 extension RelayMachine.Family {
-  fileprivate static var nobody: Self {
-    Self(state: FamilyState(), used: Instant(milliseconds: 0))
+  fileprivate static var empty: Self {
+    Self(state: FamilyState(), lastUsed: Instant(milliseconds: 0))
   }
 }

@@ -133,7 +133,7 @@ import Testing
         effects == [
           .republish(
             RelayMachineFixture.id, generation: 0, conversation, after: 0,
-            limit: DeliveryTracker.republishEvents)
+            limit: DeliveryTracker.eventsPerRepublish)
         ])
     }
     let waits = zip(times, [0] + times).map { $0 - $1 }

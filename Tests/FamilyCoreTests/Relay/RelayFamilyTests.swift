@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test("X2: a family that is not held is refused and not begun anew") mutating func notHeld() {
-    home.relay.evict(most: 0)
+    home.relay.evict(downTo: 0)
     #expect(home.relay.count == 0)
     #expect(home.command(30, .post(child: child, .sealed([]))) == .failure(.overloaded))
     #expect(home.log.count == 1)

@@ -44,7 +44,7 @@ struct RelayMachineFixture {
       .request(
         RelayMachineFixture.address(device), key: key ?? RelayMachineFixture.key(device),
         administrator: device == 0,
-        id: lastRequest, request), now: now)
+        id: RequestID(lastRequest), request), now: now)
     for case .append(_, let event) in effects { log.append(event) }
     return effects
   }
@@ -52,7 +52,9 @@ struct RelayMachineFixture {
   mutating func reply(_ device: UInt32, _ request: Request, key: [UInt8]? = nil) -> Reply? {
     let effects = send(device, request, key: key)
     for case .reply(let address, let id, let reply) in effects
-    where address == RelayMachineFixture.address(device) && id == lastRequest { return reply }
+    where address == RelayMachineFixture.address(device) && id.rawValue == lastRequest {
+      return reply
+    }
     return nil
   }
 

@@ -184,7 +184,7 @@ import Testing
   func refusals() {
     var refusals = RefusalCache()
     func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
-    for number in 0...RefusalCache.most { refusals.add(id(number), by: DeviceID(1), .expired) }
+    for number in 0...RefusalCache.capacity { refusals.add(id(number), by: DeviceID(1), .expired) }
     #expect(refusals.find(id(0), by: DeviceID(1)) == nil)
     #expect(refusals.find(id(1), by: DeviceID(1)) == .expired)
     for problem in [Problem.stale, .overloaded, .tooFast(retryAfter: 1), .storeFailed] {

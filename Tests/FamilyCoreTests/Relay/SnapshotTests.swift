@@ -36,7 +36,7 @@ import Testing
     #expect(home.log.count > 550)
     // They grow rarer.
     #expect(10...20 ~= count)
-    let isForgotten = home.relay.needsResult(
+    let isForgotten = home.relay.needsStoredResult(
       of: CommandID(high: 3, low: 2), in: RelayMachineFixture.id)
     #expect(isForgotten)
     let late = home.command(10, RelayMachineFixture.answer(1), id: CommandID(high: 4, low: 1))

@@ -4,7 +4,7 @@ import Testing
 @testable import FamilyCore
 
 @Suite struct TimerQueueTests {
-  @Test("R1: families come up in the order of their moments, each once") func order() {
+  @Test("R1: returns families in the order of their deadlines, each once") func order() {
     var queue = TimerQueue<FamilyID>()
     var source = IDSource(seed: 3)
     var expected: [FamilyID: Int64] = [:]
@@ -25,14 +25,14 @@ import Testing
     #expect(queue.count == 0 && queue.next(Instant(milliseconds: .max)) == nil)
   }
 
-  @Test("R1: nothing comes up before its moment") func early() {
+  @Test("R1: returns nothing before its deadline") func early() {
     var queue = TimerQueue<FamilyID>()
     queue.set(FamilyID(1), Instant(milliseconds: 10))
     #expect(queue.next(Instant(milliseconds: 9)) == nil)
     #expect(queue.next(Instant(milliseconds: 10)) == FamilyID(1))
   }
 
-  @Test("R1: after a clock that was set back nobody waits for the moments of the clock before")
+  @Test("R1: after the clock was set back, no family waits for a deadline by the earlier clock")
   func setBack() {
     var queue = TimerQueue<FamilyID>()
     for family in 1...100 { queue.set(FamilyID(UInt64(family)), Instant(milliseconds: 500_000)) }

@@ -6,32 +6,32 @@ import Testing
 @Suite struct RateLimitTests {
   private let size = TokenBucket.Size(burst: 10, perSecond: 2)
 
-  @Test("X2: a bucket gives its burst at once, then its rate, and never more than the burst")
+  @Test("X2: a token bucket allows its burst at once, then its rate, and never more than the burst")
   func bucket() {
     var bucket = TokenBucket()
     var now = Instant(milliseconds: 5_000)
-    func take() -> Bool {
-      guard bucket.wait(1, of: size, now: now) == 0 else { return false }
-      bucket.take(1, of: size, now: now)
+    func spend() -> Bool {
+      guard bucket.delay(of: 1, of: size, now: now) == 0 else { return false }
+      bucket.spend(1, of: size, now: now)
       return true
     }
-    #expect((0..<20).count { _ in take() } == 10)
-    #expect(bucket.wait(1, of: size, now: now) == 500)
+    #expect((0..<20).count { _ in spend() } == 10)
+    #expect(bucket.delay(of: 1, of: size, now: now) == 500)
     now = now + 499
-    #expect(!take())
+    #expect(!spend())
     now = now + 1
-    #expect(take() && !take())
+    #expect(spend() && !spend())
     now = now + 3_600_000
-    #expect((0..<20).count { _ in take() } == 10)
-    // A clock that goes back gives nothing, and takes nothing for ever.
+    #expect((0..<20).count { _ in spend() } == 10)
+    // A clock that is set back refills nothing, and blocks no later refill.
     now = now + -3_600_000
-    #expect(!take())
+    #expect(!spend())
     now = now + 3_600_500
-    #expect(take())
+    #expect(spend())
   }
 
   @Test(
-    "X2: a device that asks without end waits; the others of its family, and a relay's administrator, do not"
+    "X2: a device above its rate limit waits; its family's other devices and the administrator do not"
   )
   func device() throws {
     var home = RelayMachineFixture()
@@ -50,24 +50,24 @@ import Testing
     #expect(ping(30) == nil)
   }
 
-  @Test("X2: all devices of a family together do not get more than a family does") func family() {
-    var allowances = RateLimits()
+  @Test("X2: all devices of a family share the family's rate limit") func family() {
+    var limits = RateLimits()
     let taken = (0..<100).reduce(0) { sum, device in
       sum
         + (0..<2_000).count { _ in
-          allowances.take(1, DeviceID(device), now: RelayMachineFixture.start) == nil
+          limits.spend(1, of: DeviceID(device), now: RelayMachineFixture.start) == nil
         }
     }
     #expect(taken == Int(RateLimits.family.burst))
   }
 
-  @Test("X2: a whole outbox, and the history of all that a guardian sees, go at once") func normal()
-  {
+  @Test("X2: the rate limit admits a full outbox and a guardian's whole history at once")
+  func normal() {
     var home = RelayMachineFixture()
     for _ in 0..<Limits.outbox {
       let post = Command.post(child: PersonID(3), .sealed(Array(repeating: 0, count: 4_000)))
       guard case .success = home.command(30, post) else {
-        Issue.record("an outbox has to wait")
+        Issue.record("the rate limit refused a full outbox")
         return
       }
     }
@@ -79,12 +79,12 @@ import Testing
   }
 
   @Test(
-    "X2: who makes the relay read pays for what there is to read, and never more than one may have")
+    "X2: a request that reads the log costs tokens by its length, up to half of the burst")
   func reading() {
     let events: [UInt64] = [0, 64, 1_000, 100_000, .max - 20]
-    #expect(events.map { RateLimits.cost(ofRecallIn: $0) } == [16, 32, 266, 4_096, 4_096])
+    #expect(events.map { RateLimits.cost(ofStoredResultIn: $0) } == [16, 32, 266, 4_096, 4_096])
     #expect(events.map { RateLimits.cost(ofPageIn: $0) } == [0, 2, 31, 3_125, 4_096])
-    // All pages of a long history, but not the whole of it for each of them.
+    // The burst covers all pages of a long history, but not repeated reads of all of it.
     var home = RelayMachineFixture()
     for number in 0..<1_024 {
       if number % 100 == 0 { home.now = home.now + 10_000 }
@@ -102,18 +102,18 @@ import Testing
     #expect(pages(after: 1_024) == Int(RateLimits.device.burst) / 16)
   }
 
-  @Test("X2: strangers' reads of the store run out, those of keys that were let in do not")
+  @Test("X2: reads of the store are limited for unknown keys, not for identified ones")
   func strangers() {
-    var strangers = UnprovenReadLimit()
-    strangers.read(for: [1], isRefused: false, now: RelayMachineFixture.start)
+    var limit = UnprovenReadLimit()
+    limit.recordRead(for: [1], isRefused: false, now: RelayMachineFixture.start)
     let reads = (0..<10_000).count { _ in
-      guard strangers.mayRead([2], now: RelayMachineFixture.start) else { return false }
-      strangers.read(for: [2], isRefused: true, now: RelayMachineFixture.start)
+      guard limit.mayRead([2], now: RelayMachineFixture.start) else { return false }
+      limit.recordRead(for: [2], isRefused: true, now: RelayMachineFixture.start)
       return true
     }
     #expect(reads == Int(UnprovenReadLimit.reads.burst))
-    #expect(strangers.mayRead([1], now: RelayMachineFixture.start))
-    #expect(!strangers.mayRead([3], now: RelayMachineFixture.start))
-    #expect(strangers.mayRead([3], now: RelayMachineFixture.start + 1_000))
+    #expect(limit.mayRead([1], now: RelayMachineFixture.start))
+    #expect(!limit.mayRead([3], now: RelayMachineFixture.start))
+    #expect(limit.mayRead([3], now: RelayMachineFixture.start + 1_000))
   }
 }

@@ -1,22 +1,23 @@
 import FamilyModel
 
-/// What is left of a question that is answered or cancelled: what a late answer, and a question that is asked
-/// again, have to be told.
+/// The remains of an answered or cancelled question. They answer late decisions and repeated
+/// questions.
 struct ClosedQuestion: Hashable, Sendable {
   var seq: UInt64
-  /// Of the header: the same question may come again under another command's id.
+  /// The header's digest: the same question may be repeated under another command id.
   var digest: UInt64
   var child: PersonID
   var isAnswered: Bool
 }
 
 extension QuestionHeader {
-  /// After FNV-1a (Fowler, Noll, Vo) of all parts, but by words of eight bytes: the same in every run.
+  /// A digest of the header by FNV-1a (Fowler, Noll, Vo), over words of eight bytes. The digest is
+  /// stored, so it is equal in every process.
   var digest: UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ number: UInt64) {
       sum = (sum ^ number) &* 0x100_0000_01B3
-      // What differs in the upper half has to come down: a product moves differences up only.
+      // Multiplication moves differences only upwards; the shift brings them down.
       sum ^= sum >> 32
     }
     add(UInt64(child.rawValue))
@@ -38,6 +39,6 @@ extension ClosedQuestion: Packable {
     seq = packed.number()
     digest = packed.fixed()
     child = packed.value()
-    isAnswered = packed.isSo()
+    isAnswered = packed.bool()
   }
 }

@@ -1,18 +1,19 @@
 import FamilyModel
 
-/// What the accepted commands of a family led to: a repeated one gets the same, for ever.
+/// The deduplication log: the events that a family's accepted commands produced.
 ///
-/// The newest are in memory. Ids are time-ordered, so a command with an id above all that were let go is
-/// either here or new; one below them is looked up in the store, by the shell, before it is decided.
+/// The newest results are in memory. Command ids ascend with time, so a command with an id above
+/// all evicted ids is either in memory or new. The shell looks up lower ids in the store before the
+/// command executes.
 struct CommandResults: Hashable, Sendable {
-  /// What is known of a command.
+  /// The result of a search.
   enum Finding: Hashable, Sendable {
-    /// It was accepted as this event.
+    /// The command produced this event.
     case seq(UInt64)
-    /// It was never accepted.
+    /// The command was never accepted.
     case new
-    /// Only the store can tell.
-    case unknown
+    /// The result, if any, is in the store only.
+    case evicted
   }
 
   fileprivate struct Entry: Hashable, Sendable {
@@ -22,41 +23,41 @@ struct CommandResults: Hashable, Sendable {
 
   /// The accepted commands, ascending by id.
   private var entries: [Entry] = []
-  /// The largest id that was let go.
+  /// The largest evicted id.
   private var floor: CommandID?
 
   func find(_ id: CommandID) -> Finding {
     let index = index(of: id)
     if index < entries.count, entries[index].id == id { return .seq(entries[index].seq) }
     guard let floor else { return .new }
-    return floor < id ? .new : .unknown
+    return floor < id ? .new : .evicted
   }
 
-  /// Whether only the store can tell what became of the command.
-  func isForgotten(_ id: CommandID) -> Bool {
-    // Nearly always it is newer than all that were let go.
+  /// Whether the command's result, if any, is in the store only.
+  func isEvicted(_ id: CommandID) -> Bool {
+    // Nearly all commands are newer than the evicted ones.
     guard let floor, id <= floor else { return false }
-    return find(id) == .unknown
+    return find(id) == .evicted
   }
 
-  /// Keeps a command that was accepted; of more than twice `most`, half are let go.
-  mutating func add(_ id: CommandID, _ seq: UInt64, most: Int) {
+  /// Adds an accepted command. Above twice `limit`, all but the newest `limit` results are evicted.
+  mutating func add(_ id: CommandID, _ seq: UInt64, limit: Int) {
     let index = index(of: id)
     if index == entries.count {
       entries.append(Entry(id: id, seq: seq))
     } else {
       entries.insert(Entry(id: id, seq: seq), at: index)
     }
-    guard entries.count / 2 > most else { return }
-    let gone = entries.count - most
-    floor = max(floor ?? entries[gone - 1].id, entries[gone - 1].id)
-    entries.removeFirst(gone)
+    guard entries.count / 2 > limit else { return }
+    let evicted = entries.count - limit
+    floor = max(floor ?? entries[evicted - 1].id, entries[evicted - 1].id)
+    entries.removeFirst(evicted)
   }
 
-  mutating func fit() { entries = entries.fitted }
+  mutating func trimCapacity() { entries = entries.trimmed }
 
   private func index(of id: CommandID) -> Int {
-    // Nearly always it is the newest.
+    // Nearly all commands are the newest.
     guard let last = entries.last, id <= last.id else { return entries.count }
     var (low, high) = (0, entries.count)
     while low < high {

@@ -1,24 +1,25 @@
 import FamilyModel
 
-/// How far the devices of a family have come, and which of them lag.
+/// The cursors of a family's devices, and the devices that lag.
 ///
-/// A device is `absent` → (attach, ping, fetch, acknowledge) `attached` → (45 s without a word) `absent`.
-/// What an attached device has not acknowledged is published again, with growing delays. Positions of
-/// absent devices are kept for the receipts (M4).
+/// A device is `absent` → (attach, ping, fetch, acknowledge) `attached` → (45 s without a request)
+/// `absent`. The relay republishes the events that an attached device has not acknowledged, with
+/// exponential backoff. The cursors of absent devices remain, because receipts use them.
 struct DeliveryTracker: Hashable, Sendable {
-  /// Milliseconds until the first repetition; each wait doubles the one before it.
-  static let republishFirst: Int64 = 250
-  /// The longest wait between two repetitions.
-  static let republishMost: Int64 = 30_000
-  /// Events of one audience in one repetition; a reader that lacks more fetches them.
-  static let republishEvents = 32
-  /// A device that has said nothing for so many milliseconds is not attached any more.
-  static let silence: Int64 = 45_000
+  /// Milliseconds until the first republish; each later delay doubles.
+  static let firstRepublishDelay: Int64 = 250
+  /// The longest delay between two republishes, in milliseconds.
+  static let maximumRepublishDelay: Int64 = 30_000
+  /// Events of one audience in one republish; a reader that lacks more fetches them.
+  static let eventsPerRepublish = 32
+  /// Milliseconds without a request after which a device is absent.
+  static let attachmentTimeout: Int64 = 45_000
 
-  fileprivate struct Place: Hashable, Comparable, Sendable {
+  /// The key of a cursor: a device and an audience.
+  fileprivate struct ReaderKey: Hashable, Comparable, Sendable {
     var device: DeviceID
     var audience: Audience
-    static func < (a: Place, b: Place) -> Bool {
+    static func < (a: ReaderKey, b: ReaderKey) -> Bool {
       a.device == b.device ? a.audience < b.audience : a.device < b.device
     }
   }
@@ -28,33 +29,36 @@ struct DeliveryTracker: Hashable, Sendable {
     var read: UInt64
   }
 
-  private var positions = SmallMap<Place, Position>()
-  private var heard = SmallMap<DeviceID, Instant>()
+  private var positions = SmallMap<ReaderKey, Position>()
+  private var lastActivity = SmallMap<DeviceID, Instant>()
   private var attempts = 0
-  /// The heads at the last look: only what was there then is late now.
-  private var expected = SmallMap<Audience, UInt64>()
+  /// The heads at the last check. Only events up to them can be late.
+  private var checkedHeads = SmallMap<Audience, UInt64>()
 
   func cursor(_ device: DeviceID, _ audience: Audience) -> Cursor {
-    let position = positions[Place(device: device, audience: audience)]
+    let position = positions[ReaderKey(device: device, audience: audience)]
     return Cursor(audience, delivered: position?.delivered ?? 0, read: position?.read ?? 0)
   }
 
   mutating func restore(_ device: DeviceID, _ cursor: Cursor) {
-    positions[Place(device: device, audience: cursor.audience)] = Position(
+    positions[ReaderKey(device: device, audience: cursor.audience)] = Position(
       delivered: cursor.delivered, read: cursor.read)
   }
 
-  /// Whether the device has spoken within the last 45 seconds.
+  /// Whether the device sent a request within the attachment timeout.
   func isAttached(_ device: DeviceID, now: Instant) -> Bool {
-    heard[device].map { now < $0 + Self.silence } ?? false
+    lastActivity[device].map { now < $0 + Self.attachmentTimeout } ?? false
   }
 
-  /// The device spoke; `attaches` tells whether it reads, too.
-  mutating func heard(from device: DeviceID, attaches: Bool, now: Instant) {
-    if attaches || isAttached(device, now: now) { heard[device] = now }
+  /// Records a request of the device; `attaches` means that the request shows that the device
+  /// reads.
+  mutating func recordActivity(of device: DeviceID, attaches: Bool, now: Instant) {
+    if attaches || isAttached(device, now: now) { lastActivity[device] = now }
   }
 
-  /// Moves a cursor forward, never back and never beyond the head; `nil` where it stays.
+  /// Moves a cursor forward, never back and never beyond the head.
+  ///
+  /// - Returns: the new cursor; `nil` if the cursor did not move.
   mutating func move(_ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64)
     -> Cursor?
   {
@@ -66,22 +70,27 @@ struct DeliveryTracker: Hashable, Sendable {
     return new
   }
 
-  /// Something is on its way: when to look whether it arrived.
-  mutating func published(_ state: FamilyState, isWatched: Bool, now: Instant) -> Instant {
+  /// Starts the delivery checks of a new event.
+  ///
+  /// - Returns: the time of the first check.
+  mutating func startChecks(_ state: FamilyState, isScheduled: Bool, now: Instant) -> Instant {
     attempts = 0
-    if !isWatched { expected.copy(state.heads) }
-    return now + Self.republishFirst
+    if !isScheduled { checkedHeads.copy(state.heads) }
+    return now + Self.firstRepublishDelay
   }
 
-  /// The audiences in which an attached device lags, with the last event that it has, ascending; and
-  /// when to look again, if there is anything to look for.
-  mutating func look(_ state: FamilyState, now: Instant)
-    -> (lagging: [(audience: Audience, after: UInt64)], next: Instant?)
+  /// Checks which attached devices lag.
+  ///
+  /// - Returns: the audiences with events that were already expected at the last check, ascending,
+  ///   each with the last event that all readers have; and the time of the next check, or `nil` if
+  ///   no device lags.
+  mutating func check(_ state: FamilyState, now: Instant)
+    -> (lagging: [(audience: Audience, after: UInt64)], nextCheck: Instant?)
   {
     var late = SmallMap<Audience, UInt64>()
-    var isAnythingOpen = false
+    var isAnyLagging = false
     let devices = state.roster.devices
-    // By index: nothing of a device is copied.
+    // Access by index avoids a copy of each device.
     for index in devices.indices {
       let (device, person) = (devices[index].id, devices[index].person)
       guard isAttached(device, now: now), let member = state.roster.member(person) else { continue }
@@ -91,41 +100,44 @@ struct DeliveryTracker: Hashable, Sendable {
         guard delivered < entry.value, state.roster.isMember(member, of: audience) else {
           continue
         }
-        isAnythingOpen = true
-        guard delivered < expected[audience] ?? 0 else { continue }
+        isAnyLagging = true
+        guard delivered < checkedHeads[audience] ?? 0 else { continue }
         late[audience] = min(late[audience] ?? .max, delivered)
       }
     }
-    guard isAnythingOpen else {
-      expected.removeAll()
+    guard isAnyLagging else {
+      checkedHeads.removeAll()
       return ([], nil)
     }
     attempts += 1
-    expected.copy(state.heads)
-    let wait = Timing.backoff(attempts, Self.republishFirst, Self.republishMost)
+    checkedHeads.copy(state.heads)
+    let wait = Timing.backoff(attempts, Self.firstRepublishDelay, Self.maximumRepublishDelay)
     return (late.entries.map { ($0.key, $0.value) }, now + wait)
   }
 
-  /// Whether the device lacks something that its person may see.
+  /// Whether the device lacks an event that its person may read.
   func lags(_ device: DeviceID, of person: Member, _ state: FamilyState) -> Bool {
     state.heads.entries.contains {
       cursor(device, $0.key).delivered < $0.value && state.roster.isMember(person, of: $0.key)
     }
   }
 
-  /// Whether the device lacks something that was there at the last look already.
+  /// Whether the device lacks an event that was already expected at the last check.
   func isLate(_ device: DeviceID, of person: Member, _ state: FamilyState) -> Bool {
     state.heads.entries.contains {
-      cursor(device, $0.key).delivered < min(expected[$0.key] ?? 0, $0.value)
+      cursor(device, $0.key).delivered < min(checkedHeads[$0.key] ?? 0, $0.value)
         && state.roster.isMember(person, of: $0.key)
     }
   }
 
-  /// How far the guardians have come in the child's conversation, but for one device.
-  func receipt(_ state: FamilyState, _ child: PersonID, without one: DeviceID? = nil) -> Receipt {
+  /// The progress of the guardians' devices in the child's conversation, without the excluded
+  /// device.
+  func receipt(_ state: FamilyState, _ child: PersonID, without excluded: DeviceID? = nil)
+    -> Receipt
+  {
     var receipt = Receipt()
     let devices = state.roster.devices
-    for index in devices.indices where devices[index].id != one {
+    for index in devices.indices where devices[index].id != excluded {
       guard state.roster.role(of: devices[index].person)?.isGuardian ?? false else { continue }
       receipt.advance(to: cursor(devices[index].id, .conversation(child)))
     }
@@ -139,7 +151,7 @@ extension Receipt {
     read = max(read, cursor.read)
   }
 
-  /// Delivered and read up to this event.
+  /// Advances both values to this event.
   mutating func advance(to seq: UInt64) {
     delivered = max(delivered, seq)
     read = max(read, seq)
@@ -149,20 +161,20 @@ extension Receipt {
 extension DeliveryTracker: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(positions)
-    packer.add(heard)
+    packer.add(lastActivity)
     packer.add(UInt64(attempts))
-    packer.add(expected)
+    packer.add(checkedHeads)
   }
 
   init(_ packed: inout Unpacker) {
     positions = packed.value()
-    heard = packed.value()
+    lastActivity = packed.value()
     attempts = Int(clamping: packed.number())
-    expected = packed.value()
+    checkedHeads = packed.value()
   }
 }
 
-extension DeliveryTracker.Place: Packable {
+extension DeliveryTracker.ReaderKey: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(device)
     packer.add(audience)

@@ -1,26 +1,28 @@
 import FamilyModel
 
-/// The families that a relay holds: those used last are open, as values ready for use; all others are packed,
-/// each into one array of bytes.
+/// The families that a relay holds, as a CLOCK cache: families used recently are open values; all others are
+/// packed, each into one array of bytes.
 ///
-/// A family is `packed` → (use) `open` → (another one is used, and this one was not since the last time
-/// around) `packed`. Most families are idle most of the time: so a million of them take little memory, and
-/// one that is used is read in one go, and not as twenty objects that lie far from each other.
+/// `packed` → (use) `open` → (no use during one round of the clock hand) `packed`. Most families are idle most
+/// of the time. A million packed families take little memory, and opening one reads contiguous memory
+/// instead of twenty scattered objects.
 struct FamilyCache: Sendable {
   typealias Family = RelayMachine.Family
 
-  /// Families of one block: a dictionary of the families themselves has twice their size and more, and
-  /// moves all of them whenever it grows.
-  private static let block = 4_096
+  /// Entries of one block. A dictionary of the entries would take more than twice the memory and move all
+  /// entries whenever it grows.
+  private static let blockCount = 4_096
 
-  /// Closed questions above which a family is not packed: that would take longer than what it was used for.
-  private static let mostClosed = 64
+  /// Closed questions above which a family is not packed: packing would take longer than its use.
+  private static let packedQuestionLimit = 64
 
-  private enum Slot: Sendable {
+  private enum Entry: Sendable {
     case free
-    /// `isSettled`: all devices have acknowledged everything.
-    case packed([UInt8], used: Instant, isSettled: Bool)
+    /// `isIdle`: all devices have acknowledged all events.
+    case packed([UInt8], lastUsed: Instant, isIdle: Bool)
+    /// A family with too many closed questions to pack.
     case large(Large)
+    /// The index of the family's frame.
     case open(Int)
   }
 
@@ -29,141 +31,145 @@ struct FamilyCache: Sendable {
     init(_ family: Family) { self.family = family }
   }
 
-  private var places = SlotIndex()
-  private var blocks: [[Slot]] = []
-  /// Places that were let go.
-  private var free: [Int] = []
-  private var openFamilies: [Family] = []
-  /// Of each open family its place, and whether it was used since the hand was there.
-  private var owners: [(place: Int, isRecent: Bool)] = []
-  private var freeOpen: [Int] = []
-  /// Who is looked at next when one has to be packed.
+  /// The slot of each family: the index of its entry.
+  private var slots = SlotIndex()
+  /// The entries, in blocks of ``blockCount``.
+  private var blocks: [[Entry]] = []
+  private var freeSlots: [Int] = []
+  /// The frames: the open families.
+  private var frames: [Family] = []
+  /// For each frame, its family's slot and whether the family was used since the hand passed.
+  private var frameStates: [(slot: Int, isRecent: Bool)] = []
+  private var freeFrames: [Int] = []
+  /// The frame that the clock hand points at.
   private var hand = 0
-  private let mostOpen: Int
+  private let frameLimit: Int
 
-  /// - Parameter open: How many families are open at a time, one at least.
-  init(open: Int = 16_384) { mostOpen = max(1, open) }
+  /// - Parameter openFamilies: The number of families that are open at a time, at least one.
+  init(openFamilies: Int = 16_384) { frameLimit = max(1, openFamilies) }
 
-  var count: Int { places.count }
+  var count: Int { slots.count }
 
-  func place(of id: FamilyID) -> Int? { places[id] }
+  func slot(of id: FamilyID) -> Int? { slots[id] }
 
   /// Whether the family is held and open.
   func isOpen(_ id: FamilyID) -> Bool {
-    if let place = places[id], case .open = slot(place) { true } else { false }
+    if let slot = slots[id], case .open = entry(slot) { true } else { false }
   }
 
-  /// Whether the family is packed, and nobody lacks anything.
-  func isSettled(_ place: Int) -> Bool {
-    if case .packed(_, _, isSettled: true) = slot(place) { true } else { false }
+  /// Whether the family is packed and no device lags.
+  func isIdle(_ slot: Int) -> Bool {
+    if case .packed(_, _, isIdle: true) = entry(slot) { true } else { false }
   }
 
-  /// The family at a place that ``place(of:)`` named.
-  subscript(place: Int) -> Family {
+  /// The family at a slot that ``slot(of:)`` returned.
+  subscript(slot: Int) -> Family {
     get {
-      switch slot(place) {
-      case .open(let index): openFamilies[index]
+      switch entry(slot) {
+      case .open(let frame): frames[frame]
       case .packed(let bytes, _, _): Unpacker.unpack(bytes, as: Family.self)!
       case .large(let large): large.family
-      case .free: preconditionFailure("nobody lives at place \(place)")
+      case .free: preconditionFailure("slot \(slot) is free")
       }
     }
     _modify {
-      let index = opened(place)
-      yield &openFamilies[index]
+      let frame = openFrame(slot)
+      yield &frames[frame]
     }
   }
 
-  /// Reads a family that is likely to be changed soon.
-  mutating func open<R>(_ place: Int, _ body: (borrowing Family) -> R) -> R {
-    let index = opened(place)
-    return body(openFamilies.span[index])
+  /// Reads a family that is likely to change soon, and leaves it open.
+  mutating func open<R>(_ slot: Int, _ body: (borrowing Family) -> R) -> R {
+    let frame = openFrame(slot)
+    return body(frames.span[frame])
   }
 
-  /// Takes the family in, in place of one with this id.
+  /// Inserts the family, or replaces the one with this id.
   mutating func insert(_ family: Family, _ id: FamilyID) {
-    if let place = places[id] { return self[place] = family }
-    let place = free.popLast() ?? places.count
-    if place / Self.block == blocks.count {
+    if let slot = slots[id] { return self[slot] = family }
+    let slot = freeSlots.popLast() ?? slots.count
+    if slot / Self.blockCount == blocks.count {
       blocks.append([])
-      blocks[place / Self.block].reserveCapacity(Self.block)
+      blocks[slot / Self.blockCount].reserveCapacity(Self.blockCount)
     }
-    if place % Self.block == blocks[place / Self.block].count {
-      blocks[place / Self.block].append(.free)
+    if slot % Self.blockCount == blocks[slot / Self.blockCount].count {
+      blocks[slot / Self.blockCount].append(.free)
     }
-    places[id] = place
-    set(place, .open(open(family, at: place)))
+    slots[id] = slot
+    set(slot, .open(placeInFrame(family, slot)))
   }
 
   mutating func remove(_ id: FamilyID) {
-    guard let place = places.removeValue(forKey: id) else { return }
-    if case .open(let index) = slot(place) {
-      openFamilies[index] = Family(state: FamilyState(), used: Instant(milliseconds: 0))
-      freeOpen.append(index)
+    guard let slot = slots.removeValue(forKey: id) else { return }
+    if case .open(let frame) = entry(slot) {
+      frames[frame] = Family(state: FamilyState(), lastUsed: Instant(milliseconds: 0))
+      freeFrames.append(frame)
     }
-    set(place, .free)
-    free.append(place)
+    set(slot, .free)
+    freeSlots.append(slot)
   }
 
-  /// All but the `most` that were used last; of those used at the same moment the smaller ids.
-  func oldest(but most: Int) -> [FamilyID] {
-    places.map { (used($0.value), $0.key) }.sorted { $0 < $1 }
-      .prefix(max(0, count - most)).map(\.1)
+  /// All families but the `limit` most recently used; equal times are ordered by id.
+  func leastRecentlyUsed(keeping limit: Int) -> [FamilyID] {
+    slots.map { (lastUsed($0.value), $0.key) }.sorted { $0 < $1 }
+      .prefix(max(0, count - limit)).map(\.1)
   }
 
-  private func used(_ place: Int) -> Instant {
-    switch slot(place) {
-    case .open(let index): openFamilies[index].used
-    case .packed(_, let used, _): used
-    case .large(let large): large.family.used
+  private func lastUsed(_ slot: Int) -> Instant {
+    switch entry(slot) {
+    case .open(let frame): frames[frame].lastUsed
+    case .packed(_, let lastUsed, _): lastUsed
+    case .large(let large): large.family.lastUsed
     case .free: Instant(milliseconds: .min)
     }
   }
 
-  private func slot(_ place: Int) -> Slot { blocks[place / Self.block][place % Self.block] }
-
-  private mutating func set(_ place: Int, _ slot: Slot) {
-    blocks[place / Self.block][place % Self.block] = slot
+  private func entry(_ slot: Int) -> Entry {
+    blocks[slot / Self.blockCount][slot % Self.blockCount]
   }
 
-  /// Opens the family, if it is not; tells where it is.
-  private mutating func opened(_ place: Int) -> Int {
-    if case .open(let index) = slot(place) {
-      owners[index].isRecent = true
-      return index
-    }
-    let index = open(self[place], at: place)
-    set(place, .open(index))
-    return index
+  private mutating func set(_ slot: Int, _ entry: Entry) {
+    blocks[slot / Self.blockCount][slot % Self.blockCount] = entry
   }
 
-  /// Where the family is open now; packs another one when there are enough.
-  private mutating func open(_ family: consuming Family, at place: Int) -> Int {
-    if let index = freeOpen.popLast() {
-      swap(&openFamilies[index], &family)
-      owners[index] = (place, true)
-      return index
+  /// The frame of the family, which is opened if necessary.
+  private mutating func openFrame(_ slot: Int) -> Int {
+    if case .open(let frame) = entry(slot) {
+      frameStates[frame].isRecent = true
+      return frame
     }
-    if openFamilies.count < mostOpen {
-      openFamilies.append(consume family)
-      owners.append((place, true))
-      return openFamilies.count - 1
-    }
-    while owners[hand].isRecent {
-      owners[hand].isRecent = false
-      hand = (hand + 1) % owners.count
-    }
-    let index = hand
-    hand = (hand + 1) % owners.count
-    swap(&family, &openFamilies[index])
-    set(owners[index].place, Self.closed(family))
-    owners[index] = (place, true)
-    return index
+    let frame = placeInFrame(self[slot], slot)
+    set(slot, .open(frame))
+    return frame
   }
 
-  private static func closed(_ family: Family) -> Slot {
-    family.state.closed.entries.count > mostClosed
+  /// Places the family in a free frame, a new frame, or the frame of a family that is packed instead.
+  private mutating func placeInFrame(_ family: consuming Family, _ slot: Int) -> Int {
+    if let frame = freeFrames.popLast() {
+      swap(&frames[frame], &family)
+      frameStates[frame] = (slot, true)
+      return frame
+    }
+    if frames.count < frameLimit {
+      frames.append(consume family)
+      frameStates.append((slot, true))
+      return frames.count - 1
+    }
+    while frameStates[hand].isRecent {
+      frameStates[hand].isRecent = false
+      hand = (hand + 1) % frameStates.count
+    }
+    let frame = hand
+    hand = (hand + 1) % frameStates.count
+    swap(&family, &frames[frame])
+    set(frameStates[frame].slot, Self.closed(family))
+    frameStates[frame] = (slot, true)
+    return frame
+  }
+
+  private static func closed(_ family: Family) -> Entry {
+    family.state.closed.entries.count > packedQuestionLimit
       ? .large(Large(family))
-      : .packed(Packer.pack(family), used: family.used, isSettled: family.isSettled)
+      : .packed(Packer.pack(family), lastUsed: family.lastUsed, isIdle: family.isFullyAcknowledged)
   }
 }

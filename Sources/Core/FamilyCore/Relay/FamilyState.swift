@@ -1,68 +1,69 @@
 public import FamilyModel
 
-/// A family as its log tells it: events in, state out. Two states of the same events are equal.
+/// The state of a family as its log defines it. Equal logs produce equal states.
 public struct FamilyState: Hashable, Sendable {
   /// An open question as the relay sees it: ids, choices and expiry.
   ///
-  /// `open` → `answered` by the first answer (R3), or → `cancelled` by the child (R8). Both are final, and
-  /// go to the ``closed`` ones. Expiry is a matter of the clock, and is looked at when somebody answers.
+  /// `open` → (first answer) `answered`; `open` → (child cancels) `cancelled`. Both are final and
+  /// move the question to ``closed``. Expiry depends on the clock and is checked at each answer.
   struct Question: Hashable, Sendable {
     var header: QuestionHeader
     var seq: UInt64
     var lastAsked: Instant
 
-    /// Open until its expiration, and at that very moment still.
+    /// Whether the question may be answered. The moment of expiration is included.
     func isOpen(_ now: Instant) -> Bool { header.expiration.map { now <= $0 } ?? true }
   }
 
-  /// Generations are numbers of 24 bits: what a topic has room for.
+  /// The largest generation: a topic has 24 bits for the number.
   public static let maximumGeneration: UInt32 = 0xFF_FFFF
 
-  /// Who is in the family.
+  /// The family's persons and devices.
   public internal(set) var roster = Roster()
-  /// The last event; zero: the family does not exist.
+  /// The newest event; zero: the family does not exist.
   public internal(set) var seq: UInt64 = 0
-  /// The event with the roster.
+  /// The event of the current roster.
   private(set) var rosterSeq: UInt64 = 0
-  /// The last event of each audience.
+  /// The newest event of each audience.
   var heads = SmallMap<Audience, UInt64>()
-  /// Grows whenever a device leaves the audience: it then has a new topic and key.
+  /// The generation of each audience. It grows when a device leaves the audience, which then gets a
+  /// new topic and key.
   var generations = SmallMap<Audience, UInt32>()
   var results = CommandResults()
-  /// How many results are kept in memory, at least.
+  /// The least number of command results in memory.
   let resultsKept: Int
-  /// The questions that are neither answered nor cancelled.
+  /// The open questions, including expired ones.
   var questions = SmallMap<QuestionID, Question>()
   var closed = SmallMap<QuestionID, ClosedQuestion>()
   var limitsOff: Set<PersonID> = []
-  /// The family's passcode (A4).
+  /// The family's passcode.
   public internal(set) var passcode: Passcode?
   /// The largest number that a person of the family ever had.
   var lastPerson = PersonID(0)
-  /// The last event of a conversation that the child wrote: what receipts are about (M4). None, where it is
-  /// a question that was answered: the answer says more than any receipt.
+  /// The newest event of each conversation that the child wrote, which receipts refer to. No entry
+  /// exists after the answer to the child's newest question, because the answer implies a receipt.
   var lastOfChild = SmallMap<PersonID, UInt64>()
 
   var invitations = Invitations()
 
-  /// A family that does not exist yet.
+  /// Creates the state of a family that does not exist yet.
   ///
-  /// - Parameter resultsKept: How many results of commands stay in memory, at least.
+  /// - Parameter resultsKept: The least number of command results in memory.
   public init(resultsKept: Int = .max) { self.resultsKept = resultsKept }
 
-  /// The last event of the audience; zero: there is none.
+  /// The audience's newest event; zero: none.
   public func head(_ audience: Audience) -> UInt64 { heads[audience] ?? 0 }
 
-  /// How often somebody has left the audience.
+  /// The number of times that a device left the audience, modulo 2²⁴.
   public func generation(_ audience: Audience) -> UInt32 { generations[audience] ?? 0 }
 
-  /// Takes an event that is durable, or about to be.
+  /// Applies an event that is durable or becomes durable with this step's commit.
   public mutating func apply(_ event: Event) {
     seq = event.seq
     heads.set(event.audience, event.seq)
-    results.add(event.command, event.seq, most: resultsKept)
+    results.add(event.command, event.seq, limit: resultsKept)
     if case .keysShared = event.body {
-      // Nobody reads it.
+      // Shared keys are no message of the child.
     } else if let child = event.audience.conversationChild,
       roster.member(of: event.device)?.id == child
     {
@@ -70,7 +71,7 @@ public struct FamilyState: Hashable, Sendable {
     }
     switch event.body {
     case .rosterChanged(let new):
-      replace(by: new)
+      replaceRoster(with: new)
       rosterSeq = event.seq
     case .limitsChanged(let child, let on):
       if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
@@ -86,31 +87,31 @@ public struct FamilyState: Hashable, Sendable {
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
     case .invited(let invitation): invitations.add(invitation, now: event.at)
-    case .joinRequested(let join): invitations.use(join)
+    case .joinRequested(let join): invitations.markUsed(by: join)
     case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared, .ageNoted, .ageSet:
       break
     }
   }
 
-  /// Gives back the room for growth of a history that was just read: most families ask for nothing more.
-  mutating func fit() {
-    results.fit()
-    closed.fit()
+  /// Releases the unused capacity after loading a history: most families append little.
+  mutating func trimCapacity() {
+    results.trimCapacity()
+    closed.trimCapacity()
   }
 
-  private mutating func replace(by new: Roster) {
-    var left: Set<Audience> = []
+  private mutating func replaceRoster(with new: Roster) {
+    var leftAudiences: Set<Audience> = []
     for device in roster.devices {
       let before = roster.person(device.person).map { roster.audiences(of: $0) } ?? []
-      // A device with a new key is a new device: who holds the old key has left.
+      // A device with a new key is a new reader: the holder of the old key has left.
       let after = new.device(device.id) == device ? new.person(device.person) : nil
-      left.formUnion(Set(before).subtracting(after.map { new.audiences(of: $0) } ?? []))
+      leftAudiences.formUnion(Set(before).subtracting(after.map { new.audiences(of: $0) } ?? []))
     }
-    for audience in left.sorted() {
+    for audience in leftAudiences.sorted() {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
     roster = new
-    invitations.forget(in: new)
+    invitations.removeEnrolled(in: new)
     lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }
 

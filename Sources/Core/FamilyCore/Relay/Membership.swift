@@ -1,8 +1,8 @@
 public import FamilyModel
 
-/// Who may see what. The one place that says so.
+/// The membership of audiences. All other code asks these functions.
 extension Roster {
-  /// Whether the person, a member, may see the audience's events.
+  /// Whether the person, a member, may read the audience's events.
   package func isMember(_ person: Person, of audience: Audience) -> Bool {
     isMember(Member(person), of: audience)
   }
@@ -18,7 +18,7 @@ extension Roster {
     return member.id == owner || owners == .child && member.role.isGuardian
   }
 
-  /// The audiences of the person, ascending.
+  /// The audiences that the person may read, ascending.
   public func audiences(of person: Person) -> [Audience] { audiences(of: Member(person)) }
 
   func audiences(of person: Member) -> [Audience] {

@@ -1,12 +1,15 @@
 import FamilyModel
 
-/// The last refused commands of a family: a copy of one that comes later is refused alike, whatever has
-/// changed since. Its device has told the person, or given the app the default choice (Q8).
+/// The last refused commands of a family. A copy of a refused command is refused with the same
+/// problem even if the state has changed: its device has already shown the refusal, or given the
+/// app the default choice.
 ///
-/// They are in memory only, and of more than ``most`` the oldest are forgotten, and decided anew when they
-/// are repeated: copies follow each other within seconds, on connections that end with the relay.
+/// The cache is in memory only and holds the last ``capacity`` refusals. Copies of a command arrive
+/// within seconds of each other, over connections that end with the relay. A copy of an evicted
+/// refusal is decided as a new command.
 struct RefusalCache: Hashable, Sendable {
-  static let most = 64
+  /// The number of refusals kept.
+  static let capacity = 64
 
   fileprivate struct Entry: Hashable, Sendable {
     var device: DeviceID
@@ -19,11 +22,11 @@ struct RefusalCache: Hashable, Sendable {
     entries.first { $0.id == id && $0.device == device }?.problem
   }
 
-  /// Keeps the refusal, unless it asks for a repetition.
+  /// Adds the refusal, unless its problem allows a retry.
   mutating func add(_ id: CommandID, by device: DeviceID, _ problem: Problem) {
     guard problem.code < Problem.overloaded.code, problem != .stale, find(id, by: device) == nil
     else { return }
-    if entries.count == Self.most { entries.removeFirst() }
+    if entries.count == Self.capacity { entries.removeFirst() }
     entries.append(Entry(device: device, id: id, problem: problem))
   }
 }

@@ -1,47 +1,52 @@
 import FamilyModel
 
-/// The places of families: a dictionary with a hash of one multiplication, since each request looks several
-/// times. Who provisions families chooses their numbers: nobody else can make them collide.
+/// The slots of families: an open-addressing hash table whose hash is one multiplication, because
+/// each request looks up several times.
+///
+/// The hash has no seed. Only the operator, who provisions families and chooses their numbers,
+/// could construct collisions.
 struct SlotIndex: Sendable {
   private static let free: Int32 = -1
 
   private var keys: [FamilyID] = []
-  /// Beside each key its place, or ``free``.
-  private var places: [Int32] = []
+  /// The slot of each key, or ``free``, at the index of the key.
+  private var slots: [Int32] = []
   private(set) var count = 0
 
-  /// Of all of them, in no order that means anything.
+  /// Maps all entries, in no particular order.
   func map<T>(_ body: ((key: FamilyID, value: Int)) -> T) -> [T] {
-    places.indices.filter { places[$0] != Self.free }.map { body((keys[$0], Int(places[$0]))) }
+    slots.indices.filter { slots[$0] != Self.free }.map { body((keys[$0], Int(slots[$0]))) }
   }
 
   subscript(key: FamilyID) -> Int? {
     get {
       guard count > 0 else { return nil }
-      let slot = slot(of: key)
-      return places[slot] == Self.free ? nil : Int(places[slot])
+      let bucket = bucket(of: key)
+      return slots[bucket] == Self.free ? nil : Int(slots[bucket])
     }
     set {
-      guard let place = newValue else {
+      guard let slot = newValue else {
         removeValue(forKey: key)
         return
       }
       if 4 * (count + 1) > 3 * keys.count { grow() }
-      let slot = slot(of: key)
-      if places[slot] == Self.free { count += 1 }
-      (keys[slot], places[slot]) = (key, Int32(place))
+      let bucket = bucket(of: key)
+      if slots[bucket] == Self.free { count += 1 }
+      (keys[bucket], slots[bucket]) = (key, Int32(slot))
     }
   }
 
-  /// Where the key is, or would be.
-  private func slot(of key: FamilyID) -> Int {
-    var slot = home(of: key)
-    while places[slot] != Self.free, keys[slot] != key { slot = (slot + 1) & (keys.count - 1) }
-    return slot
+  /// The bucket of the key, or the free bucket where it belongs.
+  private func bucket(of key: FamilyID) -> Int {
+    var bucket = firstBucket(of: key)
+    while slots[bucket] != Self.free, keys[bucket] != key {
+      bucket = (bucket + 1) & (keys.count - 1)
+    }
+    return bucket
   }
 
-  /// Where the search for the key begins.
-  private func home(of key: FamilyID) -> Int {
+  /// The bucket where the search for the key starts.
+  private func firstBucket(of key: FamilyID) -> Int {
     Int(truncatingIfNeeded: key.rawValue.scattered) & (keys.count - 1)
   }
 
@@ -49,31 +54,31 @@ struct SlotIndex: Sendable {
     let old = map { $0 }
     let size = max(16, 2 * keys.count)
     keys = Array(repeating: FamilyID(0), count: size)
-    places = Array(repeating: Self.free, count: size)
-    for (key, place) in old {
-      let slot = slot(of: key)
-      (keys[slot], places[slot]) = (key, Int32(place))
+    slots = Array(repeating: Self.free, count: size)
+    for (key, slot) in old {
+      let bucket = bucket(of: key)
+      (keys[bucket], slots[bucket]) = (key, Int32(slot))
     }
   }
 
-  /// What stands behind it moves up, as far as it may: a search ends at the first free slot.
+  /// Removes the key. Later entries move up, because a search ends at the first free bucket.
   @discardableResult
   mutating func removeValue(forKey key: FamilyID) -> Int? {
     guard count > 0 else { return nil }
-    var hole = slot(of: key)
-    let place = places[hole]
-    guard place != Self.free else { return nil }
+    var hole = bucket(of: key)
+    let slot = slots[hole]
+    guard slot != Self.free else { return nil }
     count -= 1
     var next = hole
     while true {
       next = (next + 1) & (keys.count - 1)
-      guard places[next] != Self.free else { break }
-      let distance = (next - home(of: keys[next])) & (keys.count - 1)
+      guard slots[next] != Self.free else { break }
+      let distance = (next - firstBucket(of: keys[next])) & (keys.count - 1)
       guard distance >= (next - hole) & (keys.count - 1) else { continue }
-      (keys[hole], places[hole]) = (keys[next], places[next])
+      (keys[hole], slots[hole]) = (keys[next], slots[next])
       hole = next
     }
-    places[hole] = Self.free
-    return Int(place)
+    slots[hole] = Self.free
+    return Int(slot)
   }
 }

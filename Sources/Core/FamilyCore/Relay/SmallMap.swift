@@ -1,5 +1,5 @@
-/// A map of a few entries: a sorted array, which takes a third of the memory of a dictionary and is read
-/// faster as long as it is short. Its order is that of the keys.
+/// A map of few entries in a sorted array. A short array is read faster than a dictionary and takes
+/// a third of its memory. Entries ascend by key.
 struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendable>: Hashable,
   Sendable
 {
@@ -10,10 +10,12 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
 
   private(set) var entries: [Entry] = []
 
-  /// An empty map.
+  /// Creates an empty map.
   init() {}
 
-  /// The map of these entries, which are ascending by key.
+  /// Creates a map from entries.
+  ///
+  /// Precondition: the entries ascend by key.
   init(sorted entries: [Entry]) { self.entries = entries }
 
   var keys: [Key] { entries.map(\.key) }
@@ -28,7 +30,7 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
     }
   }
 
-  /// Whether the key has a value: it is not copied.
+  /// Whether the key has a value; does not copy the value.
   func holds(_ key: Key) -> Bool {
     let index = index(of: key)
     return index < entries.count && entries[index].key == key
@@ -54,31 +56,32 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
     }
   }
 
-  /// Takes the value out.
+  /// Removes and returns the key's value.
   mutating func removeValue(forKey key: Key) -> Value? {
     let index = index(of: key)
     guard index < entries.count, entries[index].key == key else { return nil }
     return index == entries.count - 1 ? entries.removeLast().value : entries.remove(at: index).value
   }
 
-  /// Empties it; the memory stays for the next ones.
+  /// Removes all entries and keeps the capacity.
   mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
-  /// Becomes the same as the other one, in its own memory: shared, it would be copied at the next change.
+  /// Copies the entries of another map into this map's own buffer. A shared buffer would be copied
+  /// at the next change.
   mutating func copy(_ other: SmallMap) {
     removeAll()
     entries.append(contentsOf: other.entries)
   }
 
-  /// Keeps no room for more.
-  mutating func fit() { entries = entries.fitted }
+  /// Releases unused capacity.
+  mutating func trimCapacity() { entries = entries.trimmed }
 
-  /// Nearly always at the end, which costs a tenth.
+  // Nearly all insertions are at the end; `append` costs a tenth of `insert`.
   private mutating func insert(_ entry: Entry, at index: Int) {
     if index == entries.count { entries.append(entry) } else { entries.insert(entry, at: index) }
   }
 
-  /// Where the key is, or would be.
+  /// The index of the key, or the index at which it belongs.
   private func index(of key: Key) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -90,8 +93,8 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
 }
 
 extension Array {
-  /// The same elements in a buffer without room for more.
-  var fitted: [Element] {
+  /// The elements in a buffer without unused capacity.
+  var trimmed: [Element] {
     withUnsafeBufferPointer { elements in
       Array(unsafeUninitializedCapacity: elements.count) { buffer, count in
         count = buffer.initialize(fromContentsOf: elements)

@@ -1,11 +1,11 @@
 public import FamilyModel
 
-/// Who wants to be looked at when: a heap, since a relay holds many thousands of families, and a host of
-/// agents many thousands of devices.
+/// A priority queue of deadlines, as a binary heap: a relay holds many thousand families, and a
+/// host many thousand devices.
 ///
-/// A key has at most one moment. (Inlinable, so that it is specialized in other modules: it is used at each
-/// step of a device.) An entry that was overtaken by an earlier one stays in the heap until
-/// it comes up, and is recognised by not being in `due`.
+/// A key has at most one deadline. An entry that an earlier deadline supersedes stays in the heap
+/// until it reaches the top; `due` no longer names it. The methods are inlinable so that other
+/// modules specialize them: each step of a device uses them.
 public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
   @usableFromInline
   struct Entry: Comparable, Sendable {
@@ -27,38 +27,38 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
   @usableFromInline var due: [Key: Instant] = [:]
   @usableFromInline var heap: [Entry] = []
 
-  /// A queue in which nobody waits.
+  /// Creates an empty queue.
   @inlinable
   public init() {}
 
-  /// How many wait.
+  /// The number of keys with a deadline.
   var count: Int { due.count }
 
-  /// The earliest moment.
+  /// The earliest deadline.
   @inlinable
   public var deadline: Instant? { heap.first?.at }
 
-  /// Whether the key waits.
+  /// Whether the key has a deadline.
   func holds(_ key: Key) -> Bool { due[key] != nil }
 
-  /// Wants a look at `at`, unless an earlier one is set.
+  /// Sets the key's deadline to `at`, unless an earlier one is set.
   @inlinable
   public mutating func set(_ key: Key, _ at: Instant) {
     if let known = due[key], known <= at { return }
     due[key] = at
     heap.append(Entry(at: at, key: key))
     rise()
-    // What was overtaken must not outgrow what is wanted. A sorted array is a heap.
+    // Superseded entries must not outnumber valid ones. A sorted array is a heap.
     if heap.count > 2 * due.count + 64 { heap = heap.filter { due[$0.key] == $0.at }.sorted() }
   }
 
-  /// Forgets the key.
+  /// Removes the key's deadline.
   mutating func remove(_ key: Key) {
     due[key] = nil
     dropStale()
   }
 
-  /// Takes the next key that is due.
+  /// Removes and returns a key whose deadline has passed, the earliest first.
   @inlinable
   public mutating func next(_ now: Instant) -> Key? {
     dropStale()
@@ -69,7 +69,7 @@ public struct TimerQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     return first.key
   }
 
-  /// Nobody waits longer than until `at`.
+  /// Moves every later deadline forward to `at`.
   public mutating func hasten(_ at: Instant) {
     heap = heap.filter { due[$0.key] == $0.at }
       .map { Entry(at: min($0.at, at), key: $0.key) }.sorted()

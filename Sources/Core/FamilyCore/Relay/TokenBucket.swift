@@ -1,65 +1,68 @@
 public import FamilyModel
 
-/// A bucket of units that fills with time: what somebody may ask for at once, and in the long run.
+/// A token bucket: bounds both bursts and the long-term rate.
 struct TokenBucket: Hashable, Sendable {
-  /// What a bucket holds, and how fast it fills.
+  /// The capacity and the refill rate of a bucket.
   struct Size: Hashable, Sendable {
-    /// Units at most.
+    /// The capacity in tokens.
     var burst: Int64
-    /// Units that come back each second.
+    /// Tokens added per second.
     var perSecond: Int64
   }
 
-  /// Thousandths of units that were taken and have not come back.
+  /// Thousandths of tokens that were spent and not yet refilled.
   private var debt: Int64 = 0
   private var at = Instant(milliseconds: 0)
 
-  /// Milliseconds until the cost can be taken; zero: now.
-  func wait(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
+  /// Milliseconds until the cost is available; zero: now.
+  func delay(of cost: Int64, of size: Size, now: Instant) -> Int64 {
     var copy = self
-    return copy.take(cost, of: size, now: now)
+    return copy.spend(cost, of: size, now: now)
   }
 
-  /// Takes the cost; tells how many milliseconds too early that was: zero, where there was enough.
+  /// Spends the cost and returns by how many milliseconds that was too early; zero: the tokens were
+  /// available.
   @discardableResult
-  mutating func take(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
-    debt = owed(size, now: now) + cost * 1_000
+  mutating func spend(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
+    debt = debt(at: now, size) + cost * 1_000
     at = now
     let lacking = debt - size.burst * 1_000
     return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
   }
 
-  /// A clock that went back fills nothing.
-  private func owed(_ size: Size, now: Instant) -> Int64 {
+  /// The debt at `now`. A clock that was set back refills nothing.
+  private func debt(at now: Instant, _ size: Size) -> Int64 {
     let elapsed = max(0, now.milliseconds &- at.milliseconds)
     return elapsed >= debt ? 0 : max(0, debt - elapsed * size.perSecond)
   }
 }
 
-/// What the devices of one family may ask for.
+/// The rate limits of one family's devices.
 ///
-/// A family's normal traffic is a few units a minute. The limits are there for a device that somebody has
-/// turned against the relay, or that runs in a circle: it is told to wait, and other families lose nothing.
+/// A family's normal traffic is a few tokens per minute. The limits stop compromised and looping
+/// devices, so that they take no capacity from other families.
 struct RateLimits: Hashable, Sendable {
-  /// Of one device: a whole outbox, or the history of years, at once.
+  /// The limit of one device: a full outbox, or years of history, in one burst.
   static let device = TokenBucket.Size(burst: 8_192, perSecond: 200)
-  /// Of all devices of a family together.
+  /// The limit of all devices of a family together.
   static let family = TokenBucket.Size(burst: 65_536, perSecond: 1_000)
 
   private var devices = SmallMap<DeviceID, TokenBucket>()
   private var family = TokenBucket()
 
-  /// Takes the cost; milliseconds to wait instead, where there is too little.
-  mutating func take(_ cost: Int64, _ device: DeviceID, now: Instant) -> UInt32? {
+  /// Spends the cost, or returns the milliseconds to wait and spends nothing.
+  mutating func spend(_ cost: Int64, of device: DeviceID, now: Instant) -> UInt32? {
     var (own, all) = (devices[device] ?? TokenBucket(), family)
-    let wait = max(own.take(cost, of: Self.device, now: now), all.take(cost, of: Self.family, now: now))
+    let wait = max(
+      own.spend(cost, of: Self.device, now: now), all.spend(cost, of: Self.family, now: now))
     guard wait == 0 else { return UInt32(clamping: wait) }
     devices.set(device, own)
     family = all
     return nil
   }
 
-  /// Units of a request, by what it costs the relay: processor, disk, and bytes of the answer.
+  /// The cost of a request in tokens, by its load on the relay: processor, disk, and bytes of the
+  /// reply.
   static func cost(of request: Request) -> Int64 {
     switch request {
     case .ping, .acknowledge: 1
@@ -71,48 +74,48 @@ struct RateLimits: Hashable, Sendable {
     }
   }
 
-  /// Units of reading the history, event by event: a page of it (there may be few events of its audience in
-  /// many), or what became of an old command, before which what is undecided is committed. In the longest
-  /// history it takes half of what a device may have.
+  /// The cost of reading a page from this many events, few of which may belong to the audience. In
+  /// the longest history it is half of a device's burst.
   static func cost(ofPageIn events: UInt64) -> Int64 { cost(of: events / 32) }
-  static func cost(ofRecallIn events: UInt64) -> Int64 { cost(of: 16 + events / 4) }
-  private static func cost(of units: UInt64) -> Int64 {
-    Int64(min(units, UInt64(device.burst / 2)))
+  /// The cost of reading the result of an old command; the relay first commits all pending output.
+  static func cost(ofStoredResultIn events: UInt64) -> Int64 { cost(of: 16 + events / 4) }
+  private static func cost(of tokens: UInt64) -> Int64 {
+    Int64(min(tokens, UInt64(device.burst / 2)))
   }
 }
 
 extension Command {
-  /// Bytes of what it carries and the relay does not read.
+  /// Bytes of the sealed content.
   fileprivate var sealedBytes: Int {
     if case .sealed(let bytes) = content { bytes.count } else { 0 }
   }
 }
 
-/// Reads of the store for keys that have proved nothing yet.
+/// Limits the reads of the store for keys that have proved nothing yet.
 ///
-/// A family that is not in memory is read for the first request that names it. Who guesses could keep the
-/// disk busy with that: so reads that ended in a refusal are counted, and when there are too many, keys
-/// that were never let in wait (`overloaded`), while those that were go on.
+/// The first request that names an evicted family causes a read. A stranger who guesses numbers
+/// could thus keep the disk busy. Reads that ended in a refusal spend tokens. Without tokens, only
+/// keys that were identified before may cause reads; other requests are refused as `overloaded`.
 public struct UnprovenReadLimit: Sendable {
   static let reads = TokenBucket.Size(burst: 2_000, perSecond: 100)
-  /// Keys that are remembered; all are forgotten when there are more.
+  /// The number of identified keys kept. At the limit all keys are dropped.
   static let remembered = 100_000
 
   private var refused = TokenBucket()
   private var proven: Set<[UInt8]> = []
 
-  /// Nobody is known.
+  /// Creates a limit with a full bucket and no identified keys.
   public init() {}
 
-  /// Whether a family may be read for this key.
+  /// Whether the relay may read a family for this key.
   public func mayRead(_ key: [UInt8], now: Instant) -> Bool {
-    refused.wait(1, of: Self.reads, now: now) == 0 || proven.contains(key)
+    refused.delay(of: 1, of: Self.reads, now: now) == 0 || proven.contains(key)
   }
 
-  /// A family was read, and the key was let in or refused.
-  public mutating func read(for key: [UInt8], isRefused: Bool, now: Instant) {
+  /// Records a read and whether the request was refused.
+  public mutating func recordRead(for key: [UInt8], isRefused: Bool, now: Instant) {
     guard !isRefused else {
-      refused.take(1, of: Self.reads, now: now)
+      refused.spend(1, of: Self.reads, now: now)
       return
     }
     if proven.count >= Self.remembered { proven.removeAll(keepingCapacity: true) }

@@ -3,24 +3,25 @@ import FamilyModel
 extension RelayMachine.Family: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(state)
-    packer.add(readers)
-    packer.add(allowances)
+    packer.add(deliveries)
+    packer.add(rateLimits)
     packer.add(refusals)
-    packer.add(used)
-    packer.add(isWatched)
-    packer.add(recalled)
+    packer.add(lastUsed)
+    packer.add(isCheckScheduled)
+    packer.add(storedResult)
     packer.add(snapshotSeq)
   }
 
   init(_ packed: inout Unpacker) {
     self.init(
-      state: packed.value(), readers: packed.value(), allowances: packed.value(),
-      refusals: packed.value(), used: packed.value(), isWatched: packed.isSo(),
-      recalled: packed.value(), snapshotSeq: packed.value())
+      state: packed.value(), deliveries: packed.value(), rateLimits: packed.value(),
+      refusals: packed.value(), lastUsed: packed.value(),
+      isCheckScheduled: packed.bool(),
+      storedResult: packed.value(), snapshotSeq: packed.value())
   }
 }
 
-extension RelayMachine.Recalled: Packable {
+extension RelayMachine.StoredResult: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(id)
     packer.add(seq)

@@ -39,10 +39,11 @@ extension DeviceID: Packable {
 }
 
 extension Audience: Packable {
+  // The person in the upper half makes a shorter varint, because the kind is smaller.
   func pack(_ packer: inout Packer) { packer.add(rawValue >> 32 | rawValue << 32) }
   init(_ packed: inout Unpacker) {
-    let turned = packed.number()
-    self.init(rawValue: turned >> 32 | turned << 32)
+    let swapped = packed.number()
+    self.init(rawValue: swapped >> 32 | swapped << 32)
   }
 }
 

@@ -1,6 +1,7 @@
 import FamilyModel
 
-/// What can be written as few bytes, and read again by who knows that they are of this form: see ``Snapshot``.
+/// A value with a compact binary form without type information. The reader must know the type: see
+/// ``Snapshot``.
 protocol Packable {
   func pack(_ packer: inout Packer)
   init(_ packed: inout Unpacker)
@@ -8,19 +9,20 @@ protocol Packable {
 
 /// Writes values one after the other.
 ///
-/// It writes to memory that it has by itself: an array asks at each byte whether it is its own and has room.
+/// The packer owns its memory. An array would check uniqueness and capacity at each byte.
 struct Packer: ~Copyable {
-  /// Bytes at the beginning: enough for nearly every family.
-  private static let room = 4_096
+  /// Initial bytes: enough for nearly every family.
+  private static let initialCapacity = 4_096
 
-  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 8)
+  private var bytes = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: initialCapacity, alignment: 8)
   private var count = 0
 
   private init() {}
 
   deinit { bytes.deallocate() }
 
-  /// The value's bytes, without room for more.
+  /// The value's bytes, without unused capacity.
   static func pack(_ value: some Packable) -> [UInt8] {
     var packer = Packer()
     value.pack(&packer)
@@ -48,7 +50,7 @@ struct Packer: ~Copyable {
   @inline(__always)
   mutating func add(_ value: some Packable) { value.pack(&self) }
 
-  /// Seven bits a byte, the lowest first: small numbers take little, and most are small.
+  /// Adds a number as a varint: seven bits per byte, the lowest first. Most numbers are small.
   @inline(__always)
   mutating func add(_ number: UInt64) {
     reserve(10)
@@ -58,17 +60,17 @@ struct Packer: ~Copyable {
   }
 
   private mutating func addLong(_ number: UInt64) {
-    var rest = number
-    while rest > 0x7F {
-      bytes[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+    var remainder = number
+    while remainder > 0x7F {
+      bytes[count] = UInt8(truncatingIfNeeded: remainder) | 0x80
       count += 1
-      rest >>= 7
+      remainder >>= 7
     }
-    bytes[count] = UInt8(truncatingIfNeeded: rest)
+    bytes[count] = UInt8(truncatingIfNeeded: remainder)
     count += 1
   }
 
-  /// Always eight bytes: for numbers that are as good as random.
+  /// Adds a number in eight bytes: shorter than a varint for hashes and ids.
   mutating func add(fixed number: UInt64) {
     reserve(8)
     bytes.storeBytes(of: number.littleEndian, toByteOffset: count, as: UInt64.self)
@@ -89,57 +91,57 @@ struct Packer: ~Copyable {
     count += part.count
   }
 
-  mutating func add(_ isSo: Bool) {
+  mutating func add(_ bool: Bool) {
     reserve(1)
-    bytes[count] = isSo ? 1 : 0
+    bytes[count] = bool ? 1 : 0
     count += 1
   }
 }
 
-/// Reads what a ``Packer`` wrote, in the same order. Of bytes that it did not write it makes something, too, and
-/// knows that it is nothing.
+/// Reads the values that a ``Packer`` wrote, in the same order. Other bytes also produce values,
+/// but set `hasFailed`.
 struct Unpacker {
-  private var place: UnsafeRawPointer
+  private var position: UnsafeRawPointer
   private let end: UnsafeRawPointer
-  private var isWrong = false
+  private var hasFailed = false
 
-  private init(_ place: UnsafeRawPointer, _ count: Int) {
-    self.place = place
-    end = place + count
+  private init(_ position: UnsafeRawPointer, _ count: Int) {
+    self.position = position
+    end = position + count
   }
 
-  /// The value; `nil` where the bytes are not those of one.
+  /// The value; `nil` if the bytes are not those of exactly one value.
   static func unpack<Value: Packable>(_ bytes: [UInt8], as: Value.Type) -> Value? {
     bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }
       var unpacker = Unpacker(start, bytes.count)
       let value = Value(&unpacker)
-      return unpacker.isWrong || unpacker.place < unpacker.end ? nil : value
+      return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
     }
   }
 
-  private var left: Int { end - place }
+  private var remaining: Int { end - position }
 
-  /// These are not bytes of a value: from here on all is zero.
+  /// Marks the bytes as invalid. Every later read returns zero or an empty value.
   mutating func fail() {
-    isWrong = true
-    place = end
+    hasFailed = true
+    position = end
   }
 
   @inline(__always)
   mutating func number() -> UInt64 {
-    guard place < end else { return longNumber() }
-    let byte = place.load(as: UInt8.self)
+    guard position < end else { return longNumber() }
+    let byte = position.load(as: UInt8.self)
     guard byte < 0x80 else { return longNumber() }
-    place += 1
+    position += 1
     return UInt64(byte)
   }
 
   private mutating func longNumber() -> UInt64 {
     var (number, shift): (UInt64, UInt64) = (0, 0)
-    while place < end {
-      let byte = place.load(as: UInt8.self)
-      place += 1
+    while position < end {
+      let byte = position.load(as: UInt8.self)
+      position += 1
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }
       shift += 7
@@ -148,10 +150,10 @@ struct Unpacker {
     return 0
   }
 
-  /// A number of things that take a byte each, at least.
+  /// Reads a count of elements, each of at least one byte.
   mutating func count() -> Int {
     let count = number()
-    guard count <= left else {
+    guard count <= remaining else {
       fail()
       return 0
     }
@@ -159,32 +161,32 @@ struct Unpacker {
   }
 
   mutating func fixed() -> UInt64 {
-    guard left >= 8 else {
+    guard remaining >= 8 else {
       fail()
       return 0
     }
-    defer { place += 8 }
-    return UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
+    defer { position += 8 }
+    return UInt64(littleEndian: position.loadUnaligned(as: UInt64.self))
   }
 
   mutating func array() -> [UInt8] { [UInt8](next()) }
   mutating func text() -> String { String(decoding: next(), as: UTF8.self) }
 
-  mutating func isSo() -> Bool { number() != 0 }
+  mutating func bool() -> Bool { number() != 0 }
 
   mutating func value<Value: Packable>() -> Value { Value(&self) }
 
   private mutating func next() -> UnsafeRawBufferPointer {
     let count = count()
-    defer { place += count }
-    return UnsafeRawBufferPointer(start: place, count: count)
+    defer { position += count }
+    return UnsafeRawBufferPointer(start: position, count: count)
   }
 }
 
 extension Array: Packable where Element: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(UInt64(count))
-    // By index, here and below: what is only looked at is not copied.
+    // Access by index, here and below, avoids a copy of each element.
     for index in indices { self[index].pack(&packer) }
   }
 
@@ -203,7 +205,7 @@ extension Optional: Packable where Wrapped: Packable {
     self?.pack(&packer)
   }
 
-  init(_ packed: inout Unpacker) { self = packed.isSo() ? Wrapped(&packed) : nil }
+  init(_ packed: inout Unpacker) { self = packed.bool() ? Wrapped(&packed) : nil }
 }
 
 extension SmallMap: Packable where Key: Packable, Value: Packable {

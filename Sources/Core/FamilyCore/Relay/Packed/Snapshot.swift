@@ -1,24 +1,25 @@
 import FamilyModel
 
-/// A family's state as the store keeps it, so that the relay need not read the family's whole history.
+/// A stored family state, so that the relay need not read the family's whole log.
 ///
-/// It is a cache. What is of another form, or of no form, is passed over, and the history is read.
+/// A snapshot is a cache. The relay ignores bytes of another format version, or invalid bytes, and
+/// reads the log.
 private struct Snapshot: Packable {
-  /// What the bytes mean, and what ``FamilyState/apply(_:)`` makes of events: whoever changes either of them
-  /// counts up. `SnapshotTests` notice.
-  static let form: UInt64 = 1
+  /// The version of the bytes and of ``FamilyState/apply(_:)``. Every change of either must
+  /// increment the version; `SnapshotTests` detect a forgotten increment.
+  static let formatVersion: UInt64 = 1
 
   var state: FamilyState
 
   init(_ state: FamilyState) { self.state = state }
 
   func pack(_ packer: inout Packer) {
-    packer.add(Self.form)
+    packer.add(Self.formatVersion)
     packer.add(state)
   }
 
   init(_ packed: inout Unpacker) {
-    guard packed.number() == Self.form else {
+    guard packed.number() == Self.formatVersion else {
       packed.fail()
       self.init(FamilyState())
       return
@@ -28,19 +29,19 @@ private struct Snapshot: Packable {
 }
 
 extension FamilyState {
-  /// Bytes of the largest snapshot that is kept: that of a family with two million questions.
-  static let mostSnapshotBytes = 64 << 20
+  /// Bytes of the largest snapshot that is stored: that of a family with two million questions.
+  static let snapshotByteLimit = 64 << 20
 
-  /// The state as bytes; `nil` where they are too many.
+  /// The state as bytes; `nil` above ``snapshotByteLimit``.
   var snapshot: [UInt8]? {
     let bytes = Packer.pack(Snapshot(self))
-    return bytes.count <= Self.mostSnapshotBytes ? bytes : nil
+    return bytes.count <= Self.snapshotByteLimit ? bytes : nil
   }
 
-  /// The state that an ``RelayMachine/Effect/snapshot(_:seq:_:)`` held; `nil` where the bytes are not of this
-  /// form.
+  /// Reads the bytes of an ``RelayMachine/Effect/snapshot(_:seq:_:)``.
   ///
-  /// - Parameter resultsKept: As that of the machine.
+  /// - Parameter resultsKept: The machine's value.
+  /// - Returns: `nil` for other bytes, another format version, or another `resultsKept`.
   public init?(snapshot bytes: [UInt8], resultsKept: Int = .max) {
     guard let state = Unpacker.unpack(bytes, as: Snapshot.self)?.state,
       state.resultsKept == resultsKept
@@ -50,23 +51,17 @@ extension FamilyState {
 }
 
 extension RelayMachine.Family {
-  /// Of a long history the snapshot may lack one part of so many: it grows with each question, and all of it is
-  /// written each time.
-  private static let mostLacking: UInt64 = 4
+  /// A snapshot may lack at most one part in this many of the log: it grows with the log, and each one is
+  /// written completely.
+  private static let maximumLagDivisor: UInt64 = 4
 
-  /// Takes the request; tells when to look whether everybody has what they should, and whether so much has
-  /// happened since the last snapshot that the next one is due.
-  mutating func take(
-    _ request: Request, of sender: RelayMachine.Sender, now: Instant,
-    _ verify: FamilyState.Verifier, snapshotEvery events: UInt64,
-    into effects: inout [RelayMachine.Effect]
-  ) -> (look: Instant?, isSnapshotDue: Bool) {
-    let look = take(request, of: sender, now: now, verify, into: &effects)
-    return (look, state.seq - snapshotSeq >= max(events, state.seq / Self.mostLacking))
+  /// Whether the log has grown enough since the last snapshot: by `events`, and by a quarter of its length.
+  func isSnapshotDue(every events: UInt64) -> Bool {
+    state.seq - snapshotSeq >= max(events, state.seq / Self.maximumLagDivisor)
   }
 
-  /// A new snapshot; `nil` where it would be too large.
-  mutating func takeSnapshot(of id: FamilyID) -> RelayMachine.Effect? {
+  /// Creates a snapshot; `nil` if it would be too large.
+  mutating func makeSnapshot(of id: FamilyID) -> RelayMachine.Effect? {
     snapshotSeq = state.seq
     return state.snapshot.map { .snapshot(id, seq: state.seq, $0) }
   }

@@ -1,0 +1,121 @@
+import FamilyModel
+
+extension RelayMachine.Family {
+  /// Executes a command: repeats an earlier result, refuses the command, or appends its event.
+  ///
+  /// - Returns: The time of the next delivery check; `nil` if a check is already scheduled or no event was
+  ///   appended.
+  mutating func execute(
+    _ command: Command, _ commandID: CommandID, _ signature: Signature?,
+    from sender: RelayMachine.Sender, now: Instant, verify: FamilyState.Verifier,
+    into effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    let address = sender.address
+    do throws(Problem) {
+      if let seq = try earlierResult(command, commandID, address.device) {
+        effects.append(sender.reply(.accepted(commandID, seq: seq)))
+        return nil
+      }
+      try requireSignature(signature, of: address.device)
+      let (body, audience) = try state.decide(
+        command,
+        FamilyState.Proposal(
+          id: commandID, device: address.device, person: state.roster.member(of: address.device),
+          family: address.family, signature: signature, now: now),
+        verify: verify)
+      let event = Event(
+        seq: state.seq + 1, previous: state.head(audience), audience: audience,
+        command: commandID, device: address.device, at: now, body: body,
+        signature: signature)
+      let reply: RelayMachine.Effect? =
+        sender.id == .unnumbered ? nil : sender.reply(.accepted(commandID, seq: event.seq))
+      return append(event, in: address.family, reply, now: now, into: &effects)
+    } catch {
+      refusals.add(commandID, by: address.device, error)
+      effects.append(sender.reply(.refused(commandID, error)))
+      return nil
+    }
+  }
+
+  /// Requires a signature by the device itself if the device has a signing key.
+  ///
+  /// The relay does not verify the signature. Every reader must verify it anyway, and a verification costs
+  /// more than all other work for a command.
+  private func requireSignature(_ signature: Signature?, of device: DeviceID) throws(Problem) {
+    guard state.roster.signs(device) else { return }
+    guard let signature, signature.signer == device else { throw .notSigned }
+  }
+
+  /// The event that the command produced earlier; `nil` for a new command.
+  ///
+  /// - Throws: the problem of an earlier refusal; `overloaded` if the result must first be read from the
+  ///   store.
+  private func earlierResult(_ command: Command, _ id: CommandID, _ device: DeviceID)
+    throws(Problem) -> UInt64?
+  {
+    switch state.results.find(id) {
+    case .seq(let seq): return seq
+    case .new: break
+    case .evicted:
+      guard let storedResult, storedResult.id == id else { throw .overloaded }
+      if let seq = storedResult.seq { return seq }
+    }
+    if let problem = refusals.find(id, by: device) { throw problem }
+    return state.seqOfSameQuestion(command, by: device)
+  }
+
+  /// Applies an event and adds its effects: append, reply, broadcast.
+  ///
+  /// - Returns: The time of the next delivery check; `nil` if a check is already scheduled.
+  private mutating func append(
+    _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, now: Instant,
+    into effects: inout [RelayMachine.Effect]
+  ) -> Instant? {
+    // A new roster is broadcast to the readers of the old one, so the generation is read before it applies.
+    let generation = state.generation(event.audience)
+    state.apply(event)
+    effects.append(.append(family, event))
+    if let reply { effects.append(reply) }
+    effects.append(.broadcast(family, generation: generation, event.audience, .event(event)))
+    let nextCheck = deliveries.startChecks(state, isScheduled: isCheckScheduled, now: now)
+    defer { isCheckScheduled = true }
+    return isCheckScheduled ? nil : nextCheck
+  }
+}
+
+extension RelayMachine.Family {
+  /// Serves a join request, the only request that an unknown key may send. All defects get the same reply
+  /// as an unknown device.
+  mutating func serve(
+    _ join: JoinRequest, from sender: RelayMachine.Sender, now: Instant,
+    verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]
+  ) -> (RelayMachine.Disposition, nextCheck: Instant?) {
+    let family = sender.address.family
+    let enrolled = state.roster.devices.first {
+      $0.publicKey == join.publicKey && $0.signingKey == join.signingKey
+        && $0.agreementKey == join.agreementKey
+    }
+    guard join.publicKey == sender.key else {
+      effects.append(sender.reply(.failed(.notEnrolled)))
+      return (.notEnrolled, nil)
+    }
+    if let enrolled {
+      effects.append(sender.reply(.joined(enrolled.id)))
+      return (.served, nil)
+    }
+    let pending = sender.reply(.joined(DeviceID(0)))
+    switch state.invitations.status(of: join, now: now) {
+    case .repeated:
+      effects.append(pending)
+      return (.served, nil)
+    case .new where verify(join.invitation, join.proof, join.signedBytes(family: family)):
+      let event = Event(
+        seq: state.seq + 1, previous: state.head(.family), audience: .family,
+        command: join.command(at: now), device: DeviceID(0), at: now, body: .joinRequested(join))
+      return (.served, append(event, in: family, pending, now: now, into: &effects))
+    case .new, .rejected:
+      effects.append(sender.reply(.failed(.notEnrolled)))
+      return (.notEnrolled, nil)
+    }
+  }
+}

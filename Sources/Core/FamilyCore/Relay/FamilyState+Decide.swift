@@ -1,0 +1,67 @@
+import FamilyModel
+
+extension FamilyState {
+  /// The circumstances of a command.
+  struct Proposal {
+    /// The command's id. The passcode's key signs it for age settings.
+    var id: CommandID
+    /// The sending device; zero: the administrator.
+    var device: DeviceID
+    /// The device's owner; `nil`: the administrator.
+    var person: Member?
+    var family: FamilyID
+    var signature: Signature?
+    var now: Instant
+
+    var isAdministrator: Bool { device.rawValue == 0 }
+    var isGuardian: Bool { person?.role.isGuardian ?? false }
+  }
+
+  /// The change that a command makes, and its readers.
+  typealias Outcome = (body: Event.Body, audience: Audience)
+
+  /// Decides a command by the family's rules. The state changes only when the event is applied.
+  ///
+  /// The relay verifies the signatures of rosters and the proofs of the passcode, which are rare. Readers
+  /// verify all signatures.
+  ///
+  /// - Throws: the `Problem` for which the command is refused.
+  func decide(_ command: Command, _ proposal: Proposal, verify: Verifier) throws(Problem) -> Outcome
+  {
+    switch command {
+    case .setRoster(let next): try decide(roster: next, proposal, verify)
+    case .setAccount(let id, let content): try decide(account: id, content, proposal)
+    case .setLimits(let id, let on): try decide(limits: id, on: on, proposal)
+    case .ask(let header, let content): try decide(question: header, content, proposal)
+    case .remind(let id): try decide(reminder: id, proposal)
+    case .cancel(let id): try decide(cancellation: id, proposal)
+    case .answer(let id, let choice): try decide(answer: id, choice, proposal)
+    case .post(let id, let content): try decide(post: id, content, proposal)
+    case .changeContact(let id, let content): try decide(contact: id, content, proposal)
+    case .setPasscode(let passcode): try decide(passcode: passcode, proposal)
+    case .answerInPerson(let header, let content, let choice, let proof):
+      try decide(inPerson: header, content, choice, proof: proof, proposal, verify)
+    case .withdraw(let id, let content): try decide(withdrawal: id, content, proposal)
+    case .addChild(let name): try decide(newChild: name, proposal)
+    case .invite(let invitation): try decide(invitation: invitation, proposal)
+    case .noteAge(let owner, let content): try decide(ageNote: owner, content, proposal)
+    case .setAge(let id, let content, let proof):
+      try decide(ageSettings: id, content, proof: proof, proposal, verify)
+    case .shareKeys(let audience, let wraps): try decide(keys: wraps, audience, proposal)
+    }
+  }
+
+  // MARK: Checks
+
+  func require(_ isAllowed: Bool) throws(Problem) {
+    guard isAllowed else { throw .notPermitted }
+  }
+
+  func requireChild(_ id: PersonID) throws(Problem) {
+    guard roster.role(of: id) == .child else { throw .unknown }
+  }
+
+  func check(_ content: Content) throws(Problem) {
+    if case .sealed(let bytes) = content, bytes.count > Limits.contentBytes { throw .tooLarge }
+  }
+}

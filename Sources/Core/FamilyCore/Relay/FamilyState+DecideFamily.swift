@@ -1,0 +1,142 @@
+import FamilyModel
+
+/// Decisions about members, settings and keys.
+extension FamilyState {
+  func decide(roster next: Roster, _ proposal: Proposal, _ verify: Verifier) throws(Problem)
+    -> Outcome
+  {
+    try require(
+      proposal.isAdministrator || proposal.isGuardian && proposal.signature != nil)
+    try next.validate()
+    try verifySignature(of: next, proposal, verify)
+    return (.rosterChanged(next), .family)
+  }
+
+  /// Verifies a roster's signature: by the organizer for the first roster, by a guardian of the previous
+  /// roster for later ones.
+  private func verifySignature(of next: Roster, _ proposal: Proposal, _ verify: Verifier)
+    throws(Problem)
+  {
+    guard roster.isSigned || next.isSigned else { return }
+    guard let signature = proposal.signature,
+      let key = rosterSeq == 0
+        ? next.key(forFirstBy: signature.signer) : roster.key(forNext: next, by: signature.signer),
+      verify(
+        key, signature.bytes,
+        SignedBytes.of(
+          .rosterChanged(next), proposal.id, in: proposal.family, .family, by: signature.signer,
+          seen: signature.seen, question: nil, digest: verify.digest, bytes: { _ in [] }))
+    else { throw .notSigned }
+    guard signature.seen >= rosterSeq else { throw .stale }
+  }
+
+  func decide(account id: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    guard let owner = roster.person(id) else { throw .unknown }
+    let isOwn =
+      owner.role != .child && owner.id == proposal.person?.id && proposal.signature != nil
+    try require(
+      proposal.isAdministrator || isOwn || proposal.isGuardian && owner.role == .child)
+    try check(content)
+    return (.accountChanged(id, content), .account(id))
+  }
+
+  func decide(limits child: PersonID, on: Bool, _ proposal: Proposal) throws(Problem) -> Outcome {
+    try requireChild(child)
+    try require(proposal.isAdministrator || proposal.isGuardian)
+    return (.limitsChanged(child: child, on: on), .conversation(child))
+  }
+
+  func decide(post child: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    try requireChild(child)
+    try require(proposal.isGuardian || proposal.person?.id == child)
+    try check(content)
+    return (.posted(child: child, content), .conversation(child))
+  }
+
+  func decide(contact child: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    try requireChild(child)
+    try require(proposal.isGuardian)
+    try check(content)
+    return (.contactChanged(child: child, content), .conversation(child))
+  }
+
+  func decide(withdrawal child: PersonID, _ content: Content, _ proposal: Proposal)
+    throws(Problem) -> Outcome
+  {
+    try requireChild(child)
+    try require(proposal.isGuardian)
+    try check(content)
+    return (.withdrawn(child: child, content), .conversation(child))
+  }
+
+  func decide(passcode: Passcode, _ proposal: Proposal) throws(Problem) -> Outcome {
+    try require(proposal.isGuardian)
+    try passcode.validate()
+    return (.passcodeChanged(passcode), .family)
+  }
+
+  func decide(newChild name: String, _ proposal: Proposal) throws(Problem) -> Outcome {
+    // In a family with keys, a guardian's device signs the new roster instead.
+    try require(proposal.isGuardian && !roster.isSigned)
+    var roster = roster
+    // A former member's number is never reused, because the member's events carry it.
+    let id = PersonID(lastPerson.rawValue + 1)
+    roster.persons.append(Person(id: id, role: .child, displayName: name))
+    try roster.validate()
+    return (.rosterChanged(roster), .family)
+  }
+
+  func decide(invitation: Invitation, _ proposal: Proposal) throws(Problem) -> Outcome {
+    guard let invited = roster.person(invitation.person) else { throw .unknown }
+    try require(
+      proposal.isGuardian
+        && (invited.role != .organizer || proposal.person?.role == .organizer))
+    guard invitation.key.count == 32, !invitations.holds(invitation.key) else { throw .conflict }
+    guard invitation.expires > proposal.now else { throw .expirationInThePast }
+    guard invitation.expires <= proposal.now + Limits.invitationTime else { throw .tooLarge }
+    guard invitations.count(proposal.now) < Limits.invitations else { throw .tooMany }
+    return (.invited(invitation), .family)
+  }
+
+  func decide(ageNote owner: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    try require(proposal.person?.id == owner)
+    try check(content)
+    return (.ageNoted(owner, content), .account(owner))
+  }
+
+  func decide(
+    ageSettings id: PersonID, _ content: Content, proof: [UInt8], _ proposal: Proposal,
+    _ verify: Verifier
+  ) throws(Problem) -> Outcome {
+    guard let owner = roster.person(id) else { throw .unknown }
+    try check(content)
+    let isOwn = proposal.person?.id == id
+    if isOwn, owner.role == .child {
+      guard let passcode else { throw .noPasscode }
+      let message = InPerson.signedBytes(
+        family: proposal.family, child: id, command: proposal.id)
+      guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+    } else {
+      try require(
+        proposal.isAdministrator || isOwn || proposal.isGuardian && owner.role == .child)
+    }
+    return (.ageSet(id, content, proof: proof), .account(id))
+  }
+
+  func decide(keys wraps: [KeyWrap], _ audience: Audience, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    let isReader = proposal.person.map { roster.isMember($0, of: audience) } ?? false
+    try require(isReader || proposal.isAdministrator && audience.accountPerson != nil)
+    guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
+    return (.keysShared(wraps), audience)
+  }
+}

@@ -1,0 +1,25 @@
+extension FamilyState {
+  /// Whether the Ed25519 signature of the message is valid under the public key.
+  public typealias Verify =
+    @Sendable (_ publicKey: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool
+
+  /// The relay's cryptography: functions of the shell, because the machine has none of its own.
+  public struct Verifier: Sendable {
+    private let verify: Verify
+    let digest: @Sendable ([UInt8]) -> [UInt8]
+    /// Creates a verifier.
+    ///
+    /// - Parameters:
+    ///   - verify: Verifies a signature.
+    ///   - digest: The digest that devices sign. The default is the identity, for machines without keys.
+    public init(
+      _ verify: @escaping Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    ) {
+      self.verify = verify
+      self.digest = digest
+    }
+    func callAsFunction(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool {
+      verify(key, signature, message)
+    }
+  }
+}
