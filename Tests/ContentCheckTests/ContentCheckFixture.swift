@@ -5,17 +5,17 @@ import Foundation
 import Testing
 import ZeroMQ
 
-/// Long enough for a machine that runs many tests at a time; no test takes it when all is well.
+/// A timeout for a machine that runs many tests at a time. No passing test reaches the timeout.
 let patience = Duration.seconds(60)
 
-/// Whether it becomes true while patience lasts.
+/// Whether the condition becomes true within `patience`.
 func eventually(_ body: () async -> Bool) async -> Bool {
   let end = ContinuousClock.now + patience
   while ContinuousClock.now < end { if await body() { return true } }
   return false
 }
 
-/// A valid picture of one pixel; further bytes after its end make it another.
+/// A valid picture of one pixel. The bytes after its end make each number a different picture.
 func picture(_ number: UInt8, bytes: Int = 0) -> Avatar {
   var png: [UInt8] = [
     0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1,
@@ -27,12 +27,12 @@ func picture(_ number: UInt8, bytes: Int = 0) -> Avatar {
   return Avatar(mediaType: "image/png", bytes: png)
 }
 
-/// The line of a list that flags the picture.
+/// The line of a hash list that flags the picture.
 func line(_ picture: Avatar) -> String {
   SHA256.hash(data: picture.bytes).map { String(format: "%02x", $0) }.joined() + "\n"
 }
 
-/// A folder that is gone with the value.
+/// A temporary folder, removed with the value.
 final class Folder: Sendable {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent(
     "cc-\(UUID().uuidString.prefix(8))")
@@ -74,7 +74,7 @@ struct ContentCheckFixture {
     await worker.stop()
   }
 
-  /// A socket of somebody else's program.
+  /// A socket of another program.
   func socket(_ kind: SocketKind) throws -> Socket {
     let address = try WorkerAddress.read(from: folder.url)
     var options = SocketOptions()
@@ -87,13 +87,13 @@ struct ContentCheckFixture {
 }
 
 extension Socket {
-  /// The reply to these frames. It blocks no thread of the pool, where classifiers run.
+  /// The reply to these frames. Polls with sleeps, because classifiers run on the same thread pool.
   func ask(_ frames: [[UInt8]]) async throws -> [[UInt8]] {
     #expect(try send(frames) == .sent)
     return try #require(try await next(within: patience))
   }
 
-  /// The next message, if it comes in time.
+  /// The next message; `nil` after `time`.
   func next(within time: Duration) async throws -> [[UInt8]]? {
     let end = ContinuousClock.now + time
     while ContinuousClock.now < end {
@@ -104,12 +104,12 @@ extension Socket {
   }
 }
 
-/// The worker as a process of its own.
+/// The worker as a separate process.
 final class WorkerProcess: @unchecked Sendable {
   private let process = Process()
 
   init(_ folder: Folder) throws {
-    // The programs stand beside the test bundle.
+    // SwiftPM builds the programs beside the test bundle.
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
       .deletingLastPathComponent().appendingPathComponent("content-worker")
     process.arguments = [
@@ -124,7 +124,7 @@ final class WorkerProcess: @unchecked Sendable {
 
   func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
 
-  /// Ends it, if it has not ended, and tells how it ended.
+  /// Ends the process with a signal; returns the exit status or the signal.
   @discardableResult
   func end(_ number: Int32 = SIGKILL) -> Int32 {
     signal(number)

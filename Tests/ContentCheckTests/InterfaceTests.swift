@@ -35,42 +35,42 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
 ]
 
 @Suite struct InterfaceTests {
-  @Test("S2: a plain REQ client gets its verdicts, again and again")
+  @Test("S2: serves a plain REQ client repeatedly")
   func request() async throws {
-    let rig = try await ContentCheckFixture(list: line(picture(1)))
-    let socket = try rig.socket(.req)
+    let fixture = try await ContentCheckFixture(list: line(picture(1)))
+    let socket = try fixture.socket(.req)
     #expect(try await socket.ask([[1], id, type, bytes]) == [[1], id, [1], [0, 0]])
     #expect(
       try await socket.ask([[1], zeros, type, picture(2).bytes]) == [[1], zeros, [0], [0, 0]])
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("S2: what is malformed gets a number, and the connection stays")
+  @Test("S2: rejects malformed messages by number and keeps the connection")
   func numbers() async throws {
-    let rig = try await ContentCheckFixture()
-    let socket = try rig.socket(.req)
+    let fixture = try await ContentCheckFixture()
+    let socket = try fixture.socket(.req)
     for (frames, reply) in malformed { #expect(try await socket.ask(frames) == reply) }
-    #expect(await rig.worker.counters.refused == malformed.count)
+    #expect(await fixture.worker.counters.refused == malformed.count)
     #expect(try await socket.ask([[1], id, type, bytes]) == [[1], id, [0], [0, 0]])
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("S2: a message without the empty delimiter gets a number, behind a delimiter")
+  @Test("S2: rejects a message without a delimiter, in a reply with one")
   func noDelimiter() async throws {
-    let rig = try await ContentCheckFixture()
-    let socket = try rig.socket(.dealer)
+    let fixture = try await ContentCheckFixture()
+    let socket = try fixture.socket(.dealer)
     #expect(try await socket.ask([[1], id, type, bytes]) == [[]] + refusal(zeros, .malformed))
     #expect(try await socket.ask([[9]]) == [[]] + refusal(zeros, .malformed))
     #expect(try await socket.ask([[]]) == [[]] + refusal(zeros, .malformed))
     #expect(try await socket.ask([[], [1], id, type, bytes]) == [[], [1], id, [0], [0, 0]])
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("S2: who sends a frame that is too large is cut off; others are not")
+  @Test("S2: disconnects the sender of an oversized frame and serves other clients")
   func tooLarge() async throws {
-    let rig = try await ContentCheckFixture()
+    let fixture = try await ContentCheckFixture()
     let context = try Context()
-    let address = try WorkerAddress.read(from: rig.folder.url)
+    let address = try WorkerAddress.read(from: fixture.folder.url)
     var options = SocketOptions()
     let key = try #require(CurvePublicKey(z85: address.publicKey))
     options.security = .client(try .generate(), server: key)
@@ -87,27 +87,27 @@ private let malformed: [([[UInt8]], [[UInt8]])] = [
     }
     #expect(isCutOff)
     #expect(try await socket.next(within: .milliseconds(50)) == nil)
-    #expect(await rig.client.verdict(on: picture(1)) == .clean)
-    await rig.stop()
+    #expect(await fixture.client.verdict(on: picture(1)) == .clean)
+    await fixture.stop()
   }
 
-  @Test("S2: who does not prove the worker's key is not asked, and who has no key does not get in")
+  @Test("S2: sends nothing to a worker with another key and rejects clients without a key")
   func keys() async throws {
-    let rig = try await ContentCheckFixture(timeout: .milliseconds(300))
+    let fixture = try await ContentCheckFixture(timeout: .milliseconds(300))
     let plain = try Socket(.req, in: try Context())
-    try plain.connect(try WorkerAddress.read(from: rig.folder.url).endpoint)
+    try plain.connect(try WorkerAddress.read(from: fixture.folder.url).endpoint)
     #expect(try plain.send([[1], id, type, bytes]) == .sent)
     #expect(try await plain.next(within: .milliseconds(100)) == nil)
     let other = WorkerAddress(
-      endpoint: try WorkerAddress.read(from: rig.folder.url).endpoint,
+      endpoint: try WorkerAddress.read(from: fixture.folder.url).endpoint,
       publicKey: try CurveKeyPair.generate().publicKey)
-    try JSONEncoder().encode(other).write(to: WorkerAddress.file(in: rig.folder.url))
-    #expect(await rig.client.verdict(on: picture(1)) == .unknown)
-    #expect(await rig.worker.counters.verdicts == [0, 0, 0])
-    await rig.stop()
+    try JSONEncoder().encode(other).write(to: WorkerAddress.file(in: fixture.folder.url))
+    #expect(await fixture.client.verdict(on: picture(1)) == .unknown)
+    #expect(await fixture.worker.counters.verdicts == [0, 0, 0])
+    await fixture.stop()
   }
 
-  @Test("S2: replies that are no replies are nil; what is not known in them is unknown")
+  @Test("S2: decodes no malformed reply; undefined verdicts are unknown")
   func replies() {
     #expect(ContentReply([]) == nil)
     #expect(ContentReply([[2], id, [0], [0, 0]]) == nil)

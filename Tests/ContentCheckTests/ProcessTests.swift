@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct ProcessTests {
-  @Test("S2: without a worker the verdict is unknown, in time; once there is one, it is asked")
+  @Test("S2: times out with unknown without a worker and connects once a worker runs")
   func dead() async throws {
     let folder = try Folder()
     try folder.write(line(picture(1)))
@@ -21,7 +21,7 @@ import Testing
     await client.stop()
   }
 
-  @Test("S2: a worker that is killed and started again goes on under its key")
+  @Test("S2: a restarted worker keeps its key and answers open requests")
   func restart() async throws {
     let folder = try Folder()
     try folder.write(line(picture(1)))
@@ -31,7 +31,7 @@ import Testing
     for _ in 0..<3 {
       #expect(await client.verdict(on: picture(1)) == .sensitive)
       worker.end()
-      // Asked while nobody is there: the next worker answers.
+      // No worker runs now. The next one answers.
       async let verdict = client.verdict(on: picture(2))
       try await Task.sleep(for: .milliseconds(700))
       worker = try WorkerProcess(folder)
@@ -42,7 +42,7 @@ import Testing
     await client.stop()
   }
 
-  @Test("S2: what a worker had in work when it was killed is asked again")
+  @Test("S2: repeats a request whose worker was killed")
   func inWork() async throws {
     let folder = try Folder()
     try folder.write(line(picture(1)))
@@ -59,7 +59,7 @@ import Testing
     await client.stop()
   }
 
-  @Test("S2: a picture in work is asked again after a stranger has answered in the worker's place")
+  @Test("S2: repeats a request after another program took the worker's address")
   func stranger() async throws {
     let folder = try Folder()
     try folder.write(line(picture(1)))
@@ -71,7 +71,7 @@ import Testing
     async let verdict = client.verdict(on: picture(1))
     try await Task.sleep(for: .milliseconds(200))
     worker.end()
-    // libzmq does not connect again to what is no ZeroMQ, and says nothing more.
+    // libzmq silently gives up an address where a peer does not speak ZeroMQ.
     let stranger = try Stranger(at: String(address.endpoint.dropFirst("ipc://".count)))
     stranger.answerOnce()
     worker = try WorkerProcess(folder)
@@ -80,7 +80,7 @@ import Testing
     await client.stop()
   }
 
-  @Test("S2: a worker with new keys is found through its file")
+  @Test("S2: finds a worker with new keys through worker.json")
   func newKeys() async throws {
     let folder = try Folder()
     try folder.write(line(picture(1)))
@@ -95,7 +95,7 @@ import Testing
     await client.stop()
   }
 
-  @Test("S2: SIGTERM ends a worker in order; a second one in the folder is refused")
+  @Test("S2: exits with 0 after SIGTERM; rejects a second worker in the folder")
   func ends() async throws {
     let folder = try Folder()
     try folder.write("")
@@ -105,7 +105,7 @@ import Testing
     _ = try WorkerFiles(in: folder.url)
   }
 
-  @Test("S2: the key is its owner's alone, and a folder or key that others may read is refused")
+  @Test("S2: creates the key with mode 0600 and rejects a readable folder or key")
   func modes() throws {
     let folder = try Folder()
     let key = folder.url.appendingPathComponent("worker.key")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Listens at a path, and speaks something else than ZeroMQ.
+/// A server at a unix socket that does not speak ZeroMQ.
 struct Stranger {
   private let descriptor: Int32
   private let path: String
@@ -22,7 +22,7 @@ struct Stranger {
     try #require(result == 0 && listen(descriptor, 1) == 0)
   }
 
-  /// Waits for a peer, answers, and is gone.
+  /// Accepts one peer, sends bytes that are not ZeroMQ, and closes the socket.
   func answerOnce() {
     let peer = accept(descriptor, nil, nil)
     let words = Array(String(repeating: "This is no ZeroMQ. ", count: 8).utf8)

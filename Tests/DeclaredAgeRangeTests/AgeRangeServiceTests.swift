@@ -9,7 +9,7 @@ struct Declined: Error {}
 private let service = AgeRangeService.shared
 
 @Suite(.timeLimit(.minutes(10))) struct AgeRangeServiceTests {
-  /// The bounds that the app gets; `nil`: declined.
+  /// The bounds that the app receives; `nil`: declined.
   private func bounds(_ gates: (Int, Int?)) async throws -> [Int?]? {
     let response = try await service.requestAgeRange(ageGates: gates.0, gates.1, in: Window())
     guard case .sharing(let range) = response else { return nil }
@@ -33,7 +33,7 @@ private let service = AgeRangeService.shared
   }
 
   @Test(
-    "D3, D4: Olivia is 14, Emily 9, Ann 42",
+    "D3, D4: shares ranges and declarations for ages 14, 9 and 42",
     arguments: [
       (.teen14, [13, 15], .guardianDeclared), (.child9, [nil, 12], .guardianDeclared),
       (.adult42, [16, nil], .selfDeclared),
@@ -52,7 +52,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D1: gates that are not allowed, and a gap between them, are an invalid request")
+  @Test("D1: rejects invalid gates, and a gap between gates")
   func invalid() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
@@ -68,7 +68,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D5: controls go when the guardian turns them off") func controls() async throws {
+  @Test("D5: controls follow the guardian's settings") func controls() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14NoLimits)
     try await family.app {
@@ -80,7 +80,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D6: always, ask first and never, chosen by a guardian") func sharing() async throws {
+  @Test("D6: a guardian chooses always, ask first or never") func sharing() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
     family.child.will(.dontShare)
@@ -96,7 +96,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D7: on the child's device the setting changes with the passcode, and not without")
+  @Test("D7: changes the setting on the child's device only with the passcode")
   func passcode() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
@@ -110,7 +110,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D6: an adult changes the own setting") func adult() async throws {
+  @Test("D6: an adult changes the setting without a passcode") func adult() async throws {
     let family = TestFamily(isChild: false)
     await family.sandbox(.adult42)
     await family.child.setAgeSharing(.always)
@@ -120,7 +120,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D8, D9: the answer stays for a year; share again gives the present one") func year()
+  @Test("D8, D9: an answer stays for a year, unless the person shares again") func year()
     async throws
   {
     let family = TestFamily()
@@ -130,7 +130,7 @@ private let service = AgeRangeService.shared
       await family.jump(by: .seconds(200 * 86_400))
       try await expect([nil, 14], (15, nil))
       await family.jump(by: .seconds(164 * 86_400))
-      // Fifteen since about today: the answer is of last year all the same.
+      // Olivia turns 15 about now. The answer is still that of last year.
       try await expect([nil, 14], (15, nil))
       #expect(family.child.agePrompts == 1)
       await family.jump(by: .seconds(40 * 86_400))
@@ -140,7 +140,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D8: answers outlive the device") func restart() async throws {
+  @Test("D8: answers survive a restart of the device") func restart() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
     try await family.app {
@@ -152,7 +152,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D11: not available without a birthdate, or outside of a device") func notAvailable()
+  @Test("D11: not available without a birthdate or without a device") func notAvailable()
     async throws
   {
     await #expect(throws: AgeRangeService.Error.notAvailable) {
@@ -172,7 +172,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D12: a regulated region says what it requires, and sharing cannot be declined")
+  @Test("D12: a regulated region reports its duties and always shares")
   func regulated() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14Texas)
@@ -192,7 +192,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D13: an app above the ceiling gets nothing") func ceiling() async throws {
+  @Test("D13: rejects every request of an app above the ceiling") func ceiling() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
     await family.organizer.setCeiling(.sixteen)
@@ -205,7 +205,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D14: an app that did not declare it gets an error, and the person sees nothing")
+  @Test("D14: rejects an app without usesDeclaredAgeRange, without a prompt")
   func manifest() async throws {
     let family = TestFamily(declaresAgeRange: false)
     await family.sandbox(.teen14)
@@ -217,7 +217,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D4: accounts that are checked say how") func checked() async throws {
+  @Test("D4: reports how an account was checked") func checked() async throws {
     for (sandbox, declaration) in [
       (.teen16Payment, .guardianPaymentChecked), (.adult42ID, .governmentIDChecked),
     ] as [(SandboxCase, AgeRangeService.AgeRangeDeclaration)] {
@@ -230,7 +230,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D4: a teen in no family group has declared the age") func alone() async throws {
+  @Test("D4: a teen without a family is self-declared") func alone() async throws {
     let family = TestFamily(isInFamily: false)
     await family.sandbox(.teen14)
     try await family.app {
@@ -239,7 +239,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("an adult takes note of a significant update, or does not") func acknowledgment()
+  @Test("acknowledging an update returns; dismissing it throws") func acknowledgment()
     async throws
   {
     let family = TestFamily(isChild: false)
@@ -255,7 +255,7 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("both frameworks answer as the case says", arguments: SandboxCase.allCases)
+  @Test("both frameworks answer as each sandbox case defines", arguments: SandboxCase.allCases)
   func sandbox(_ sandbox: SandboxCase) async throws {
     let family = TestFamily()
     await family.sandbox(sandbox)
@@ -270,7 +270,7 @@ private let service = AgeRangeService.shared
       let handle = CommunicationHandle(value: "ada", kind: .custom)
       try await CommunicationLimits.current.ask(PermissionQuestion(handle: handle), in: Window())
       for await response in CommunicationLimits.current.updates {
-        // Where limits are off the default choice stands: not to approve.
+        // With limits off the default choice is the response: decline.
         let isApproved = sandbox.consent == .approved && sandbox.limitsOn
         #expect(response.choice.answer == (isApproved ? .approval : .denial))
         break

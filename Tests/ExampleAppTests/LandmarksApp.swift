@@ -1,8 +1,8 @@
-// App code as an author writes it for Apple's PermissionKit: only the views are missing.
+// App code as a developer writes it for Apple's PermissionKit, without views.
 import Foundation
 import PermissionKit
 
-/// Where the system shows its prompts.
+/// The place of the device's prompts.
 struct ChatWindow: PresentationAnchor {}
 
 /// A chat of the Landmarks app.
@@ -10,7 +10,7 @@ struct Conversation {
   let participants: Set<CommunicationHandle>
   let preview: String
 
-  /// Content of unknown people is hidden.
+  /// The preview, or `nil` while a participant is unknown.
   var visiblePreview: String? {
     get async {
       let known = await CommunicationLimits.current.knownHandles(in: participants)
@@ -25,7 +25,7 @@ final class LandmarksModel {
   private(set) var answers: [UUID: Bool] = [:]
   private(set) var mayUseNewChats: Bool?
 
-  /// Two people, by their names in this app.
+  /// Asks about two people by their user names.
   func askToChat() async throws {
     let question = PermissionQuestion(handles: [
       CommunicationHandle(value: "dragonslayer42", kind: .custom),
@@ -34,7 +34,7 @@ final class LandmarksModel {
     try await CommunicationLimits.current.ask(question, in: ChatWindow())
   }
 
-  /// Two people, with all that the app knows about them.
+  /// Asks about two people with everything that the app knows about them.
   func askToMessage(avatar: AvatarImage?) async throws {
     var name = PersonNameComponents()
     name.givenName = "Ada"
@@ -50,7 +50,7 @@ final class LandmarksModel {
     try await CommunicationLimits.current.ask(question, in: ChatWindow())
   }
 
-  /// One person, for a while.
+  /// Asks about one person, with a choice of the app's own and an expiration date.
   func askForSomeTime(_ handle: CommunicationHandle, until date: Date? = nil) async throws {
     let question = PermissionQuestion(handle: handle)
     let hour = PermissionChoice(id: "hour", title: "For one hour", answer: .approval)
@@ -60,7 +60,9 @@ final class LandmarksModel {
     try await AskCenter.shared.ask(question, in: ChatWindow())
   }
 
-  /// The loop that keeps the app up to date, also when it is woken in the background.
+  /// Records responses, in the foreground and in a background launch.
+  ///
+  /// Returning leaves the last response unhandled: the next process receives it again.
   func handleUpdates(until isDone: (LandmarksModel) -> Bool = { _ in false }) async {
     for await update in CommunicationLimits.current.updates {
       answers[update.question.id] = update.choice.answer == .approval
@@ -68,7 +70,7 @@ final class LandmarksModel {
     }
   }
 
-  /// After an update with new chats, the guardians are asked whether the child may go on.
+  /// Asks the guardians for consent to an update with new chats, and waits for the decision.
   func askAboutNewChats() async throws {
     let topic = SignificantAppUpdateTopic(description: "There are chats with strangers now.")
     let question = PermissionQuestion(significantAppUpdateTopic: topic)
@@ -79,14 +81,14 @@ final class LandmarksModel {
     }
   }
 
-  /// The same, in the way that the app chooses.
+  /// Asks for consent with the first prompt that the app chooses.
   func askAboutNewChats(_ flow: PermissionFlow) async throws -> PermissionResult {
     try await AskCenter.shared.askSignificantChangePermission(
       for: SignificantAppUpdateTopic(description: "There are chats with strangers now."),
       permissionFlow: flow, in: ChatWindow())
   }
 
-  /// What a person reads when asking failed.
+  /// The text for a person after a failed request.
   static func text(for error: any Error) -> String {
     guard let error = error as? AskError else { return error.localizedDescription }
     switch error {

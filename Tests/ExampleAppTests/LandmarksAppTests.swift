@@ -3,7 +3,7 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-/// The tests that the authors of Landmarks write.
+/// The tests that the developers of Landmarks write.
 @Suite(.timeLimit(.minutes(10))) struct LandmarksAppTests {
   private let family = TestFamily(child: "Emily", guardians: ["Rosa", "Alex"])
   private let model = LandmarksModel()
@@ -13,7 +13,7 @@ import Testing
       CommunicationHandle(value: "progamer67", kind: .custom),
     ], preview: "Have you seen the lighthouse?")
 
-  @Test("X1, K4: the chat opens when a guardian has approved") func opens() async throws {
+  @Test("X1, K4: an approval opens the chat") func opens() async throws {
     family.guardian("Rosa").will(.approve)
     try await family.app {
       #expect(await chat.visiblePreview == nil)
@@ -24,7 +24,7 @@ import Testing
     #expect(family.child.notifications == 1)
   }
 
-  @Test("X1, R4: the chat stays closed when a guardian has declined") func declined() async throws {
+  @Test("X1, R4: a denial keeps the chat hidden") func declined() async throws {
     family.guardian("Alex").will(.decline)
     try await family.app {
       try await model.askToChat()
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("R6: the answer that comes while the app sleeps wakes it, and is handled once")
+  @Test("R6: a decision launches the sleeping app, which handles it once")
   func wakes() async throws {
     try await family.app {
       let listening = Task { await LandmarksModel().handleUpdates() }
@@ -52,12 +52,12 @@ import Testing
     var first = handled.makeAsyncIterator()
     #expect(await first.next() != nil)
     #expect(family.launches == 1)
-    // It does not go to sleep by itself: the device ends it when its time is over.
+    // The app never exits, so the device ends it after 30 seconds.
     await family.advance(by: .seconds(31))
     try await family.app { #expect(await chat.visiblePreview != nil) }
   }
 
-  @Test("S1: what the app learns in the background its own server gets by HTTP, whatever fails")
+  @Test("S1: the launched app reports a decision to its own server despite failures")
   func webhook() async throws {
     let server = OwnServer()
     let webhook = try await server.start()
@@ -72,7 +72,7 @@ import Testing
         try await webhook.send(Report(question: update.question, choice: update.choice))
       }
     }
-    // The server refuses what comes first: the app ends, and is launched again.
+    // The server rejects the first request. The app fails, and the device launches it again.
     await family.guardian("Rosa").answer(.approve)
     await family.advance(by: .seconds(60))
     let reports = try server.reports
@@ -83,11 +83,11 @@ import Testing
       #expect(people.map(\.handle.value) == ["dragonslayer42", "+1 555 0100"])
       #expect(people[0].nameComponents?.givenName == "Ada")
     }
-    // More, where the server is so slow that the app's time is over before it has answered.
+    // More launches are possible if the server answers later than the end of the app's 30 seconds.
     #expect(family.launches >= 2)
   }
 
-  @Test("R9: what a guardian takes back is hidden again") func withdrawn() async throws {
+  @Test("R9: a withdrawal hides the chat again") func withdrawn() async throws {
     family.organizer.will(.approve)
     try await family.app {
       try await model.askToChat()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("R8, Q7: an hour's permission, and a question that nobody answered in time")
+  @Test("R8, Q7: approves with a custom choice; an expired question approves nothing")
   func choices() async throws {
     family.organizer.will(.choose("hour"), after: .seconds(30))
     try await family.app {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("Q5: after a significant update a guardian decides whether the child goes on")
+  @Test("Q5: a guardian decides about a significant update")
   func update() async throws {
     family.organizer.will(.approve)
     try await family.app {
@@ -126,7 +126,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PhotoSharingTests {
   @Test(
-    "D3: photo sharing is for people of 16 or more",
+    "D3: enables photo sharing from 16 on",
     arguments: [(.child9, false), (.teen14, false), (.teen16Payment, true), (.adult42, true)]
       as [(SandboxCase, Bool)])
   func photos(_ sandbox: SandboxCase, _ isEnabled: Bool) async throws {
@@ -137,7 +137,7 @@ import Testing
     #expect(photos.isEnabled == isEnabled && photos.problem == nil)
   }
 
-  @Test("D5, D6: without limits nobody needs to be asked; who does not share, shares no photos")
+  @Test("D5, D6: needs no approval without limits; a declined range disables photos")
   func others() async throws {
     let family = TestFamily(child: "Olivia")
     let photos = PhotoSharing()

@@ -6,13 +6,13 @@ import NIOPosix
 import PermissionKit
 import Synchronization
 
-/// What the Landmarks app tells its own server, for the web site.
+/// A decision, as the Landmarks app reports it to its own server.
 struct Report: Codable {
   var question: PermissionQuestion<CommunicationTopic>
   var choice: PermissionChoice
 }
 
-/// The app's way to its server.
+/// The app's client of its own server.
 struct Webhook {
   struct Refused: Error {}
   let url: URL
@@ -26,7 +26,7 @@ struct Webhook {
   }
 }
 
-/// The app's server: it keeps what comes, and refuses the first request all the same.
+/// The app's own server. The server stores every body and rejects the first request with 503.
 final class OwnServer: Sendable {
   private let bodies = Mutex<[Data]>([])
 
@@ -36,7 +36,7 @@ final class OwnServer: Sendable {
     }
   }
 
-  /// Serves until the process ends.
+  /// Binds a local port and serves until the process ends.
   func start() async throws -> Webhook {
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .childChannelInitializer { channel in
@@ -49,8 +49,8 @@ final class OwnServer: Sendable {
     return Webhook(url: URL(string: "http://127.0.0.1:\(channel.localAddress!.port!)")!)
   }
 
-  /// Keeps the body; gives the status.
-  private func take(_ body: Data) -> HTTPResponseStatus {
+  /// Stores the body; returns the status of the response.
+  private func store(_ body: Data) -> HTTPResponseStatus {
     bodies.withLock { bodies in
       bodies.append(body)
       return bodies.count == 1 ? .serviceUnavailable : .ok
@@ -71,7 +71,7 @@ final class OwnServer: Sendable {
       case .body(let part): body += part.readableBytesView
       case .end:
         let head = HTTPResponseHead(
-          version: .http1_1, status: server.take(body), headers: ["content-length": "0"])
+          version: .http1_1, status: server.store(body), headers: ["content-length": "0"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
       }

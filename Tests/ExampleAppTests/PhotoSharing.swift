@@ -1,14 +1,14 @@
-// App code as an author writes it for Apple's DeclaredAgeRange: only the views are missing.
+// App code as a developer writes it for Apple's DeclaredAgeRange, without views.
 import DeclaredAgeRange
 import PermissionKit
 
-/// Photo sharing of the Landmarks app: for people of 16 or more.
+/// Photo sharing of the Landmarks app, for people of 16 or more.
 final class PhotoSharing {
   private(set) var isEnabled = false
   private(set) var isAskingNeeded = true
   private(set) var problem: String?
 
-  /// Called when the view appears.
+  /// Requests the age range. The view calls this method when it appears.
   func requestAgeRange(_ requestAgeRange: DeclaredAgeRangeAction = .init()) async {
     do {
       switch try await requestAgeRange(ageGates: 13, 16) {

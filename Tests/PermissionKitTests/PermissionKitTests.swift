@@ -7,7 +7,7 @@ private struct Nowhere: PresentationAnchor {}
 private let ada = CommunicationHandle(value: "ada", kind: .custom)
 private let phone = CommunicationHandle(value: "+1 555 0100", kind: .phoneNumber)
 
-/// Asks about `handle`.
+/// Asks about the handles; returns the question's id.
 @discardableResult
 private func ask(_ handles: CommunicationHandle...) async throws -> UUID {
   let question = PermissionQuestion(handles: handles)
@@ -25,7 +25,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
 @Suite(.timeLimit(.minutes(10))) struct AskingTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"])
 
-  @Test("A5: cancelled, nothing is sent and no response comes") func cancel() async throws {
+  @Test("A5: a cancelled question sends nothing and has no response") func cancel() async throws {
     family.child.will(.cancel)
     family.organizer.will(.approve)
     try await family.app {
@@ -37,7 +37,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     #expect(family.launches == 0)
   }
 
-  @Test("A6: the same people are asked about once; a second ask is no error")
+  @Test("A6: asks about the same people once; a second ask returns")
   func twice() async throws {
     try await family.app {
       try await ask(ada)
@@ -47,7 +47,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
   }
 
   @Test(
-    "A4: with the passcode a guardian decides on the child's device; a wrong one decides nothing")
+    "A4: the passcode decides on the child's device; a wrong passcode decides nothing")
   func inPerson() async throws {
     await family.organizer.setPasscode("2580")
     try await family.app {
@@ -64,7 +64,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     #expect(family.organizer.openQuestions.isEmpty)
   }
 
-  @Test("Q8, F7: in no family group the default choice is the response") func noFamily()
+  @Test("Q8, F7: without a family the default choice is the response") func noFamily()
     async throws
   {
     let alone = TestFamily(isInFamily: false)
@@ -76,7 +76,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("Q8, F6: with limits off nobody is asked; with limits on again they are")
+  @Test("Q8, F6: asks the guardians only while limits are on")
   func limits() async throws {
     await family.organizer.setLimits(on: false)
     try await family.app {
@@ -91,7 +91,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("Q9: an adult account that asks gets a system error") func adult() async throws {
+  @Test("Q9: an adult's question throws a system error") func adult() async throws {
     let adult = TestFamily(child: "Ben", isChild: false)
     try await adult.app {
       await #expect {
@@ -102,7 +102,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("Q10: a question that is not well formed is refused before anybody sees it")
+  @Test("Q10: rejects a malformed question without a prompt")
   func invalid() async throws {
     try await family.app {
       let long = CommunicationHandle(value: String(repeating: "a", count: 400), kind: .custom)
@@ -129,7 +129,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     #expect(family.organizer.openQuestions.isEmpty)
   }
 
-  @Test("K1: outside of any device nobody is known, and asking says so") func nowhere()
+  @Test("K1: without a device no handle is known, and asking throws") func nowhere()
     async throws
   {
     #expect(await CommunicationLimits.current.knownHandles(in: [ada]).isEmpty)
@@ -144,7 +144,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
 @Suite(.timeLimit(.minutes(10))) struct ResponseTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"])
 
-  @Test("R7: responses that came before the app listens come first, in order") func order()
+  @Test("R7: delivers earlier responses first, in order") func order()
     async throws
   {
     family.organizer.will(.approve)
@@ -158,7 +158,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("R6, X2: an app that crashes before it handled a response gets it again, and only then")
+  @Test("R6, X2: delivers a response again after a crash, and only until it is handled")
   func crash() async throws {
     family.organizer.will(.approve)
     var id: UUID?
@@ -170,7 +170,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     try await family.app {
       var updates = CommunicationLimits.current.updates.makeAsyncIterator()
       #expect(try await updates.next()?.question.id == id)
-      // Asking for the next one says that this one is handled.
+      // Requesting the next response marks this one as handled.
       let other = try await ask(phone)
       #expect(try await updates.next()?.question.id == other)
     }
@@ -184,7 +184,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("R6: a launch that fails is tried again with growing delays, until the app takes it")
+  @Test("R6: retries a failed launch with growing delays until the app handles the response")
   func relaunch() async throws {
     try await family.app {
       let listening = Task { await next() }
@@ -207,7 +207,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     #expect(family.launches == launches + 1)
   }
 
-  @Test("R7: two topics have loops of their own, and neither takes the other's responses")
+  @Test("R7: each topic has its own loop and its own responses")
   func topics() async throws {
     family.organizer.will(.approve)
     try await family.app {
@@ -219,7 +219,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
       #expect(try await people.next()?.question.id == id)
       family.crashApp()
     }
-    // The earlier response is not handled: it comes again, and so does the later one.
+    // The earlier response is unhandled, so the next process receives it again.
     try await family.app {
       var updates = AskCenter.shared.responses(for: SignificantAppUpdateTopic.self)
         .makeAsyncIterator()
@@ -228,7 +228,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("R3: of two guardians the first answer wins") func race() async throws {
+  @Test("R3: the first of two guardians' decisions wins") func race() async throws {
     family.guardian("Rosa").will(.decline, after: .seconds(2))
     family.guardian("Alex").will(.approve, after: .seconds(1))
     try await family.app {
@@ -238,7 +238,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("A3, X2: what is asked off line is sent later, also after a restart of the device")
+  @Test("A3, X2: sends an offline question later, also after a restart of the device")
   func offline() async throws {
     family.organizer.will(.approve)
     try await family.app {
@@ -251,7 +251,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("R9: a withdrawn handle is forgotten, also by an app that sleeps") func withdraw()
+  @Test("R9: a withdrawn handle is unknown, also to an app that slept") func withdraw()
     async throws
   {
     family.organizer.will(.approve)
@@ -271,7 +271,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("R9: consent to an app is withdrawn, and given again by a new approval") func consent()
+  @Test("R9: reports a withdrawn consent until a guardian approves an update") func consent()
     async throws
   {
     family.organizer.will(.approve)
@@ -305,7 +305,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     #expect(try await ask(flow) == result)
   }
 
-  @Test("Q5: the three ways to ask about a significant change, and their results")
+  @Test("Q5: each permission flow returns its results")
   func flows() async throws {
     await family.organizer.setPasscode("2580")
     try await family.app {
@@ -322,14 +322,14 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
-  @Test("Q8: in no family group nobody is asked, and nothing is sent") func nobody() async throws {
+  @Test("Q8: without a family an update question is not sent") func nobody() async throws {
     let alone = TestFamily(isInFamily: false)
     try await alone.app {
       try await expect(.askToApprove(didSend: false), of: .askToApprove)
     }
   }
 
-  @Test("A4: without a passcode nobody can approve in person") func noPasscode() async throws {
+  @Test("A4: approving in person throws without a passcode") func noPasscode() async throws {
     try await family.app {
       await #expect(throws: AskError.self) { _ = try await ask(.approveInPerson) }
     }
