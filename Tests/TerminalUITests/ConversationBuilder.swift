@@ -58,7 +58,7 @@ struct ConversationBuilder {
     happen(guardian, .conversation(PersonID(3)), .decided(decision))
   }
 
-  mutating func say(_ device: UInt32, _ text: String, child: UInt32 = 3) {
+  mutating func post(_ device: UInt32, _ text: String, child: UInt32 = 3) {
     let child = PersonID(child)
     happen(device, .conversation(child), .posted(child: child, .text(text)))
   }

@@ -20,9 +20,9 @@ import Wording
       dialog.opening(renderer()).whole.contains(
         "[1] Ask by Message [2] Approve in Person [3] Cancel"))
     #expect(
-      dialog.take("4", renderer())
+      dialog.submit("4", renderer())
         == .more(renderer().text("Choose a number from 1 to 3.", .bad)))
-    #expect(dialog.take(key, renderer()) == .done(.answer(answer)))
+    #expect(dialog.submit(key, renderer()) == .done(.answer(answer)))
   }
 
   @Test("A2: the sheet goes to all guardians, and names can be added before it is sent")
@@ -34,16 +34,16 @@ import Wording
     let opening = dialog.opening(renderer()).whole
     #expect(opening.contains("To: Rosa and Alex"))
     #expect(opening.contains("[3] Add a name for ada [4] Add a name for bob"))
-    #expect(dialog.take("4", renderer()) == .more([]))
+    #expect(dialog.submit("4", renderer()) == .more([]))
     #expect(dialog.label(renderer()) == "Add a name for bob › ")
-    guard case .more(let rows) = dialog.take(" Bob the Builder ", renderer()) else {
+    guard case .more(let rows) = dialog.submit(" Bob the Builder ", renderer()) else {
       return #expect(Bool(false))
     }
     #expect(rows.whole.contains("• Bob the Builder (bob)"))
     var name = NameParts()
     name.given = "Bob the Builder"
-    #expect(dialog.take("1", renderer()) == .done(.answer(.send(names: [nil, name]))))
-    #expect(dialog.take("2", renderer()) == .done(.answer(.cancel)))
+    #expect(dialog.submit("1", renderer()) == .done(.answer(.send(names: [nil, name]))))
+    #expect(dialog.submit("2", renderer()) == .done(.answer(.cancel)))
   }
 
   @Test("A4: the passcode is hidden, waits, and an empty line cancels")
@@ -53,11 +53,11 @@ import Wording
     #expect(dialog.opening(renderer()).whole.contains("Incorrect passcode"))
     #expect(dialog.label(renderer()) == "Try again in 60 seconds. › ")
     #expect(
-      dialog.take("1234", renderer()) == .more(renderer().text("Try again in 60 seconds.", .bad)))
+      dialog.submit("1234", renderer()) == .more(renderer().text("Try again in 60 seconds.", .bad)))
     let later = renderer(at: 61)
     #expect(dialog.label(later) == "Enter the Screen Time passcode › ")
-    #expect(dialog.take("1234", later) == .done(.answer(.passcode("1234", choice: "approve"))))
-    #expect(dialog.take("", later) == .done(.answer(.cancel)))
+    #expect(dialog.submit("1234", later) == .done(.answer(.passcode("1234", choice: "approve"))))
+    #expect(dialog.submit("", later) == .done(.answer(.cancel)))
   }
 
   @Test("A4, Q7: where there are several approvals, the guardian chooses one")
@@ -73,19 +73,19 @@ import Wording
     #expect(!dialog.isHidden)
     #expect(
       dialog.opening(renderer()).whole.contains("[1] Always [2] Today [3] Decline [4] Cancel"))
-    _ = dialog.take("2", renderer())
+    _ = dialog.submit("2", renderer())
     #expect(dialog.isHidden)
     #expect(
-      dialog.take("1234", renderer()) == .done(.answer(.passcode("1234", choice: "today"))))
+      dialog.submit("1234", renderer()) == .done(.answer(.passcode("1234", choice: "today"))))
   }
 
   @Test("A6: who asks again is told so, and may remind") func again() {
     var dialog = dialog(.alreadyAsked(ConversationBuilder.app, question, mayRemind: true))
     #expect(dialog.opening(renderer()).whole.contains("already asked about dragonslayer42"))
-    #expect(dialog.take("1", renderer()) == .done(.answer(.remind)))
+    #expect(dialog.submit("1", renderer()) == .done(.answer(.remind)))
     var early = self.dialog(.alreadyAsked(ConversationBuilder.app, question, mayRemind: false))
     #expect(early.opening(renderer()).whole.contains("[1] Leave It"))
-    #expect(early.take("1", renderer()) == .done(.answer(.cancel)))
+    #expect(early.submit("1", renderer()) == .done(.answer(.cancel)))
   }
 
   @Test("Q5: an update is shown with the app's words, and acknowledged") func update() {
@@ -93,7 +93,7 @@ import Wording
       id: QuestionID(high: 1, low: 1), topic: .significantUpdate(description: "Now with chats."))
     var dialog = dialog(.acknowledge(ConversationBuilder.app, question))
     #expect(dialog.opening(renderer()).whole.contains("“Now with chats.” [1] OK [2] Cancel"))
-    #expect(dialog.take("1", renderer()) == .done(.answer(.acknowledge)))
+    #expect(dialog.submit("1", renderer()) == .done(.answer(.acknowledge)))
     let first = self.dialog(.permission(ConversationBuilder.app, question)).opening(renderer())
       .whole
     #expect(first.contains("You need permission") && first.contains("Now with chats."))
@@ -106,20 +106,20 @@ import Wording
     #expect(
       dialog.opening(renderer(79, .french)).whole.contains(
         "[1] Approuver [2] Refuser [3] Pas maintenant"))
-    #expect(dialog.take("2", renderer()) == .done(.choose(question.id, "decline")))
-    #expect(dialog.take("3", renderer()) == .done(.nothing))
+    #expect(dialog.submit("2", renderer()) == .done(.choose(question.id, "decline")))
+    #expect(dialog.submit("3", renderer()) == .done(.nothing))
   }
 
   @Test("A4: a new passcode is typed twice") func newPasscode() {
     var dialog = PasscodeDialog()
     #expect(dialog.isHidden)
-    _ = dialog.take("123", renderer())
-    _ = dialog.take("1234", renderer())
+    _ = dialog.submit("123", renderer())
+    _ = dialog.submit("1234", renderer())
     #expect(
-      dialog.take("4321", renderer())
+      dialog.submit("4321", renderer())
         == .more(renderer().text("The passcodes don’t match.", .bad)))
-    _ = dialog.take("1234", renderer())
-    #expect(dialog.take("1234", renderer()) == .done(.passcode("1234")))
+    _ = dialog.submit("1234", renderer())
+    #expect(dialog.submit("1234", renderer()) == .done(.passcode("1234")))
   }
 
   @Test("A1, A2, A4, A6, R2: no dialogue is wider than the terminal", arguments: Language.allCases)

@@ -22,7 +22,7 @@ import Wording
     #expect(update(&feed, story) == [.init(rows: [renderer().right("Sent")], replacesLast: true)])
     story.remember(.receipt(.conversation(PersonID(3)), Receipt(delivered: seq)))
     #expect(update(&feed, story).map { $0.rows[0].text.trimmingSpaces } == ["Delivered"])
-    feed.interrupted()
+    feed.invalidateLastRow()
     story.remember(.receipt(.conversation(PersonID(3)), Receipt(delivered: seq, read: seq)))
     let read = update(&feed, story)
     #expect(read.map { $0.rows[0].text.trimmingSpaces } == ["#1 · Read"])
@@ -39,7 +39,7 @@ import Wording
     var story = ConversationBuilder()
     var feed = Feed()
     story.ask(ConversationBuilder.question(1, ["open"]))
-    for number in 0..<100 { story.say(1, "number \(number)") }
+    for number in 0..<100 { story.post(1, "number \(number)") }
     let text = update(&feed, story).flatMap(\.rows).whole
     #expect(text.contains("open"))
     #expect(!text.contains("number 79 ") && text.contains("number 80 "))
@@ -74,7 +74,7 @@ import Wording
           Account(
             birthdate: .init(year: 2014, month: 5, day: 7), region: "US",
             declaration: .guardianDeclared))))
-    let news = FamilySummary(story.timeline(1, renderer())).news(since: before, renderer()).whole
+    let news = FamilySummary(story.timeline(1, renderer())).changes(since: before, renderer()).whole
     #expect(news.contains("Communication limits are off for Emily."))
     #expect(news.contains("New known contact: a@b.example"))
     #expect(news.contains("Emily was born on 2014-05-07."))

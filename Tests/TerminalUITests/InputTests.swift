@@ -6,7 +6,7 @@ import Testing
   private func lines(_ bytes: [UInt8]) -> [String] {
     var editor = LineEditor()
     return bytes.compactMap { byte in
-      if case .line(let line) = editor.take(byte) { line } else { nil }
+      if case .line(let line) = editor.process(byte) { line } else { nil }
     }
   }
 
@@ -19,16 +19,17 @@ import Testing
     #expect(lines(Array("a\u{1B}[A\u{1B}[1;5C\u{1B}OPb\n".utf8)) == ["ab"])
     #expect(lines([0xFF, 0xC3, 0x41, 0x0A]) == ["A"])
     #expect(lines(Array("\u{1B}[200~x\n".utf8)) == ["x"])
-    #expect(lines(Array(repeating: 0x61, count: 100_000) + [0x0A])[0].count == LineEditor.mostBytes)
+    #expect(
+      lines(Array(repeating: 0x61, count: 100_000) + [0x0A])[0].count == LineEditor.maximumBytes)
     var editor = LineEditor()
-    #expect(editor.take(0x04) == .end)
+    #expect(editor.process(0x04) == .end)
   }
 
   @Test(
     "R1, R2, R9, F4, F5, F6, K1: what a guardian types",
     arguments: [
       ("d2", .decline(2)), ("d 2", .decline(2)), ("d #2", .decline(2)), ("r", .review(nil)),
-      ("Review 3", .review(3)), ("say  hello there ", .say("hello there")),
+      ("Review 3", .review(3)), ("say  hello there ", .post("hello there")),
       ("limits off", .limits(on: false, child: nil)),
       ("limits on Ann Lee", .limits(on: true, child: "Ann Lee")),
       (

@@ -183,9 +183,9 @@ import Testing
         credential = try joining.credential()
       }
       #expect(credential?.name == "Emily" && credential?.role == .child)
-      try await rosa.wait(for: "Emily's new device joins.")
+      try await rosa.wait(for: "Emily’s new device is joining.")
       rosa.type("family")
-      try await rosa.wait(for: "child, devices 3, 4")
+      try await rosa.wait(for: "child, devices: 3, 4")
       rosa.type("remove device 4")
       var isOut = false
       for _ in 0..<400 where !isOut {

@@ -28,8 +28,8 @@ import Wording
     story.ask(
       ConversationBuilder.question(4, ["late"], expiration: ConversationBuilder.start + 30 * 60_000)
     )
-    story.say(3, "Can we go to the lighthouse? 灯台に行きたいです。とてもきれいだと聞きました。")
-    story.say(1, "Yes! \(String(repeating: "Wow", count: 40))")
+    story.post(3, "Can we go to the lighthouse? 灯台に行きたいです。とてもきれいだと聞きました。")
+    story.post(1, "Yes! \(String(repeating: "Wow", count: 40))")
     let here = ConversationBuilder.question(5, ["maria"], name: "マリア")
     story.happen(
       3, .conversation(PersonID(3)),
@@ -69,8 +69,8 @@ import Wording
   @Test("M1: own messages stand at the right, others' at the left, with who and when")
   func sides() {
     var story = ConversationBuilder()
-    story.say(3, "Hello")
-    story.say(1, "Hi")
+    story.post(3, "Hello")
+    story.post(1, "Hi")
     #expect(
       story.screen(3, renderer(30)).texts.map { $0.replacing("\u{202F}", with: " ") } == [
         "             Emily · 8:28 PM".padding(to: 28).leading(2), "                     ╭───────╮",
@@ -87,7 +87,7 @@ import Wording
     var story = ConversationBuilder()
     story.ask(ConversationBuilder.question(1, name: "Ada", avatar: picture))
     var pictures = Pictures()
-    if let verdict { pictures.found(verdict, in: picture) }
+    if let verdict { pictures.record(verdict, for: picture) }
     let text = story.screen(1, renderer(pictures: pictures)).whole
     #expect(text.contains("#1 · Emily"))
     #expect(text.contains("Emily would like to send messages to Ada in example.landmarks."))

@@ -62,7 +62,8 @@ import Wording
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
-      .notDone, .ageUpTo, .ageFrom,
+      .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
+      .deviceJoins, .devices,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

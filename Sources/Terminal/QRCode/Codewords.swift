@@ -1,12 +1,12 @@
-/// How large a QR code of a version is, at correction level L, which is enough for a screen.
+/// A version of QR codes at correction level L, which suffices for a screen.
 struct Version {
-  /// 1 to 15.
+  /// The version's number, 1 to 15.
   let number: Int
-  /// Bytes of correction in each block.
+  /// The number of correction bytes in each block.
   let correction: Int
-  /// Bytes of data in each block; the longer ones come last.
+  /// The number of data bytes in each block; longer blocks come last.
   let blocks: [Int]
-  /// Rows and columns of the centres of the alignment patterns.
+  /// The rows and columns of the alignment patterns' centres.
   let alignment: [Int]
 
   var size: Int { 17 + 4 * number }
@@ -28,11 +28,13 @@ struct Version {
 enum Codewords {
   private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
 
-  /// The text as data bytes of the smallest version, padded; `nil` for other characters or too many.
-  static func data(_ text: String, from least: Int = 1) -> (Version, [UInt8])? {
+  /// The text as padded data bytes of the smallest version that fits.
+  ///
+  /// - Returns: `nil` if the text is too long or has a character outside the alphabet.
+  static func data(_ text: String, from minimum: Int = 1) -> (Version, [UInt8])? {
     let values = text.utf8.compactMap { alphabet.firstIndex(of: $0) }
     guard values.count == text.utf8.count else { return nil }
-    for version in Version.all.dropFirst(least - 1) {
+    for version in Version.all.dropFirst(minimum - 1) {
       var bits = Bits()
       bits.append(0b0010, 4)
       bits.append(values.count, version.number < 10 ? 9 : 11)
@@ -49,12 +51,12 @@ enum Codewords {
     return nil
   }
 
-  /// Data and correction of all blocks, interleaved as they stand in the code.
+  /// The data and correction bytes of all blocks, interleaved in the code's order.
   static func interleaved(_ data: [UInt8], _ version: Version) -> [UInt8] {
-    var rest = data[...]
+    var remaining = data[...]
     let blocks = version.blocks.map { count in
-      defer { rest = rest.dropFirst(count) }
-      return Array(rest.prefix(count))
+      defer { remaining = remaining.dropFirst(count) }
+      return Array(remaining.prefix(count))
     }
     let corrections = blocks.map { ReedSolomon.correction(of: $0, count: version.correction) }
     return columns(blocks) + columns(corrections)
@@ -75,7 +77,7 @@ private struct Bits {
     for shift in (0..<count).reversed() { bits.append(value >> shift & 1 == 1) }
   }
 
-  /// With the end mark, to whole bytes, and filled up with 0xEC and 0x11.
+  /// The bits with terminator, padded to whole bytes and then with 0xEC and 0x11.
   func padded(to bytes: Int) -> [UInt8] {
     var copy = self
     copy.append(0, min(4, bytes * 8 - count))

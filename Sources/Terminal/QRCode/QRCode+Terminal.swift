@@ -1,11 +1,11 @@
 extension QRCode {
-  /// Modules of light around the code, without which readers do not find it.
+  /// The width of the quiet zone in modules, which scanners require.
   private static let border = 4
 
-  /// Characters in a row.
+  /// The number of characters in a row.
   public var columns: Int { modules.count + 2 * Self.border }
 
-  /// The code for a terminal, two rows of modules in each, to be shown in black on white.
+  /// The code as terminal rows of two module rows each, to be shown in black on white.
   public var rows: [String] {
     let size = columns
     func isDark(_ row: Int, _ column: Int) -> Bool {

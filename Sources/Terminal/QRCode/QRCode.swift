@@ -1,13 +1,13 @@
-/// A QR code of a short text of capitals, digits and ` $%*+-./:` (ISO/IEC 18004, alphanumeric, level L).
+/// A QR code of a text of capitals, digits and ` $%*+-./:` (ISO/IEC 18004, alphanumeric, level L).
 ///
-/// For codes in a terminal, of up to 758 characters; nothing else of the standard is here.
+/// The implementation covers versions 1 to 15 only: texts of up to 758 characters.
 public struct QRCode: Hashable, Sendable {
   /// Whether each module is dark, row by row.
   public private(set) var modules: [[Bool]]
-  /// Patterns that are not for data.
+  /// Whether each module belongs to a function pattern, which carries no data.
   private var isFixed: [[Bool]]
 
-  /// The code of the text; `nil` where it has other characters, or too many.
+  /// Encodes the text; `nil` if it is too long or has an unsupported character.
   public init?(_ text: String) {
     guard let (version, data) = Codewords.data(text) else { return nil }
     self.init(version, Codewords.interleaved(data, version))
@@ -55,7 +55,7 @@ public struct QRCode: Hashable, Sendable {
     let ends = [version.alignment.first, version.alignment.last]
     for row in version.alignment {
       for column in version.alignment {
-        // Where the finders are, there is none.
+        // Finder patterns occupy three corners.
         let isCorner = ends.contains(row) && ends.contains(column)
         guard !isCorner || row != 6 && column != 6 else { continue }
         for y in -2...2 {
@@ -63,7 +63,7 @@ public struct QRCode: Hashable, Sendable {
         }
       }
     }
-    // Kept free for now.
+    // Reserve the format's modules; the chosen mask overwrites them.
     drawFormat(mask: 0)
     guard version.number >= 7 else { return }
     let bits = Self.withRemainder(version.number, 12, 0x1F25)
@@ -74,7 +74,7 @@ public struct QRCode: Hashable, Sendable {
     }
   }
 
-  /// Level L and the mask, twice.
+  /// Draws both copies of the format: level L and the mask.
   private mutating func drawFormat(mask: Int) {
     let bits = Self.withRemainder(0b01 << 3 | mask, 10, 0x537) ^ 0x5412
     let last = modules.count - 1
@@ -91,14 +91,14 @@ public struct QRCode: Hashable, Sendable {
     fix(last - 7, 8, true)
   }
 
-  /// A number with its BCH remainder behind it.
+  /// A number followed by its BCH remainder.
   private static func withRemainder(_ value: Int, _ bits: Int, _ generator: Int) -> Int {
-    var rest = value
-    for _ in 0..<bits { rest = rest << 1 ^ (rest >> (bits - 1)) * generator }
-    return value << bits | rest
+    var remainder = value
+    for _ in 0..<bits { remainder = remainder << 1 ^ (remainder >> (bits - 1)) * generator }
+    return value << bits | remainder
   }
 
-  /// Two columns at a time, from the right, up and down in turn.
+  /// Draws the bytes in pairs of columns from the right, alternately upwards and downwards.
   private mutating func draw(_ bytes: [UInt8]) {
     var position = 0
     let last = modules.count - 1
@@ -142,7 +142,7 @@ public struct QRCode: Hashable, Sendable {
     }
   }
 
-  /// How hard it is to read, by the standard's four rules.
+  /// The penalty by the standard's four rules; the mask with the lowest one is used.
   private var penalty: Int {
     let size = modules.count
     let columns = (0..<size).map { column in (0..<size).map { modules[$0][column] } }

@@ -1,6 +1,6 @@
-/// Error correction of QR codes (ISO/IEC 18004): Reed–Solomon over GF(256) with the polynomial 0x11D.
+/// Error correction of QR codes (ISO/IEC 18004): Reed–Solomon over GF(256), polynomial 0x11D.
 struct ReedSolomon {
-  /// 2ⁿ for n = 0…509, so that the sum of two logarithms needs no remainder.
+  /// 2ⁿ for n = 0…509, so that the sum of two logarithms needs no modulo.
   private static let powers: [UInt8] = {
     var powers: [UInt8] = []
     var value = 1
@@ -19,9 +19,9 @@ struct ReedSolomon {
     a == 0 || b == 0 ? 0 : powers[logarithms[Int(a)] + logarithms[Int(b)]]
   }
 
-  /// The `count` bytes of correction that belong to the data.
+  /// The data's correction bytes, `count` of them.
   static func correction(of data: [UInt8], count: Int) -> [UInt8] {
-    // (x − 2⁰)(x − 2¹)…, highest power first, without its leading one.
+    // (x − 2⁰)(x − 2¹)…, highest power first.
     var generator: [UInt8] = [1]
     for index in 0..<count {
       let longer = generator + [0]
@@ -29,11 +29,13 @@ struct ReedSolomon {
         position == 0 ? 1 : longer[position] ^ times(longer[position - 1], powers[index])
       }
     }
-    var rest = data + Array(repeating: 0, count: count)
-    for index in data.indices where rest[index] != 0 {
-      let factor = rest[index]
-      for (offset, term) in generator.enumerated() { rest[index + offset] ^= times(term, factor) }
+    var remainder = data + Array(repeating: 0, count: count)
+    for index in data.indices where remainder[index] != 0 {
+      let factor = remainder[index]
+      for (offset, term) in generator.enumerated() {
+        remainder[index + offset] ^= times(term, factor)
+      }
     }
-    return Array(rest.suffix(count))
+    return Array(remainder.suffix(count))
   }
 }

@@ -2,7 +2,7 @@ import FamilyCore
 import FamilyModel
 import Wording
 
-/// Asks whether to share an age range with an app (D6).
+/// Asks the person whether to share an age range with an app.
 struct AgeDialog: Dialog {
   let app: AppID
   let range: AgeRange
@@ -19,16 +19,17 @@ struct AgeDialog: Dialog {
 
   func label(_ renderer: Renderer) -> String { "1–\(buttons.count) › " }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: buttons.count) else {
-      return unclear(renderer, of: buttons.count)
+      return invalidNumber(renderer, of: buttons.count)
     }
     return .done(.answer(buttons[index].answer))
   }
 }
 
-/// A guardian types the passcode to change a child's age settings (D7), hidden, and not before the wait is
-/// over.
+/// Asks a guardian for the passcode, hidden, to change age settings on the child's device.
+///
+/// No passcode is accepted before `until`, which slows guessing down.
 struct SettingsPasscodeDialog: Dialog {
   let until: Instant
   let wrong: Bool
@@ -48,7 +49,7 @@ struct SettingsPasscodeDialog: Dialog {
     return renderer.wording(wait > 0 ? .tryAgainIn : .enterPasscode, "\(wait)") + " › "
   }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.answer(.cancel)) }
     let wait = seconds(renderer)
     guard wait == 0 else {

@@ -1,25 +1,24 @@
 import Wording
 
 extension String {
-  /// How many columns of a terminal the text takes.
+  /// The width of the text in terminal columns.
   var cells: Int { reduce(0) { $0 + $1.cells } }
 
-  /// The text as it may be shown: nothing in it moves the cursor, breaks the line, or piles up marks
-  /// over a letter.
-  var shown: String {
-    let clean = harmless
-    guard clean.contains(where: { $0.unicodeScalars.count > Character.mostScalars }) else {
+  /// The text without controls, line breaks and stacks of combining marks.
+  var displaySafe: String {
+    let clean = sanitized
+    guard clean.contains(where: { $0.unicodeScalars.count > Character.maximumScalars }) else {
       return clean
     }
     var result = ""
     for character in clean {
       result.unicodeScalars.append(
-        contentsOf: character.unicodeScalars.prefix(Character.mostScalars))
+        contentsOf: character.unicodeScalars.prefix(Character.maximumScalars))
     }
     return result
   }
 
-  /// The end of the text that fits in so many columns.
+  /// The longest suffix of the text that fits in `columns`.
   func tail(_ columns: Int) -> Substring {
     var used = 0
     var start = endIndex
@@ -32,7 +31,7 @@ extension String {
     return self[start...]
   }
 
-  /// The text, or its beginning with an ellipsis, in so many columns.
+  /// The text, cut to a prefix with an ellipsis if it is wider than `columns`.
   func shortened(_ columns: Int) -> String {
     guard cells > columns else { return self }
     var used = 1
@@ -45,21 +44,21 @@ extension String {
 }
 
 extension Character {
-  /// Most scalars of one character: a family of four, or the flag of Scotland, has seven.
-  static let mostScalars = 12
+  /// Scalars that one character may keep. Real sequences, such as Scotland's flag, have up to seven.
+  static let maximumScalars = 12
 
-  /// The columns that it takes: the sum of its scalars', as terminals without grapheme clusters count.
+  /// The width in columns: the sum over its scalars, as terminals without grapheme clusters count.
   var cells: Int {
     let sum = unicodeScalars.reduce(0) { $0 + $1.cells }
     return sum == 1 && unicodeScalars.contains("\u{FE0F}") ? 2 : sum
   }
 
-  /// Whether a line may be broken on both sides, as between ideographs.
+  /// Whether the character is two columns wide; a line may break on both sides of it.
   var isWide: Bool { unicodeScalars.first.map { $0.cells == 2 } ?? false }
 }
 
 extension Unicode.Scalar {
-  /// 0 for what has no width of its own, 2 for East Asian wide and full-width (UAX 11), else 1.
+  /// The width in columns: 0 for combining scalars, 2 for East Asian wide ones (UAX 11), else 1.
   var cells: Int {
     guard value >= 0x300 else { return 1 }
     switch properties.generalCategory {
@@ -67,7 +66,7 @@ extension Unicode.Scalar {
     default: break
     }
     if (0x1160...0x11FF).contains(value) { return 0 }
-    // Two of these are a flag.
+    // Regional indicators: a flag consists of two.
     if (0x1F1E6...0x1F1FF).contains(value) { return 1 }
     return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
   }

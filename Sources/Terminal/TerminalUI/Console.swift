@@ -1,28 +1,29 @@
 package import Foundation
 import Synchronization
 
-/// The terminal: reads lines, echoes them unless they are hidden, and keeps the line that is being typed
-/// below everything that is shown meanwhile.
+/// The terminal's input and output. The line being typed stays below all output.
+///
+/// Lines are echoed unless they are hidden.
 package final class Console: Sendable {
-  /// What comes from the keyboard.
+  /// One input from the keyboard.
   enum Input: Hashable, Sendable {
     case line(String)
-    /// There will be no more.
+    /// The end of the input.
     case end
   }
   private struct State {
     var editor = LineEditor()
     var label = ""
     var isHidden = false
-    /// Whether the label stands on the last row.
+    /// Whether the last row shows the label and the draft.
     var isDrawn = false
     var isStopped = false
   }
   private let state = Mutex(State())
-  /// The reader waits here after each line: what the next one is, and whether it is hidden, depends on
-  /// what comes of the one before.
-  private let taken = DispatchSemaphore(value: 0)
-  /// Whether a person sits there: the line can be drawn again.
+  /// Blocks the reader after each line until the session has processed it, because the result
+  /// decides whether the next line is hidden.
+  private let lineProcessed = DispatchSemaphore(value: 0)
+  /// Whether input and output are a terminal, so that the line can be redrawn.
   let isInteractive: Bool
   let hasColours: Bool
 
@@ -33,7 +34,7 @@ package final class Console: Sendable {
       isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
 
-  /// The terminal's width less one column, so that no row touches the edge; 79 where that is unknown.
+  /// The terminal's width less one column, so that no row touches the edge; 79 if it is unknown.
   var columns: Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 79 }
@@ -42,7 +43,9 @@ package final class Console: Sendable {
 
   // MARK: output
 
-  /// Shows the rows above the line that is being typed; `replacing`: over the row above it.
+  /// Shows rows above the line being typed.
+  ///
+  /// - Parameter replacing: Whether the first row replaces the last one shown.
   func show(_ rows: [Row], replacing: Bool = false) {
     guard !rows.isEmpty else { return }
     state.withLock { state in
@@ -53,9 +56,9 @@ package final class Console: Sendable {
     }
   }
 
-  /// What stands before the cursor from now on, and whether what is typed can be seen.
+  /// Sets the label before the cursor, and whether the input is hidden.
   func prompt(_ label: String, hidden: Bool) {
-    // Another process may have had the terminal meanwhile.
+    // Another process may have changed the terminal's mode in the meantime.
     if isInteractive { TerminalMode.enter() }
     state.withLock { state in
       guard label != state.label || hidden != state.isHidden || !state.isDrawn else { return }
@@ -65,14 +68,16 @@ package final class Console: Sendable {
     }
   }
 
-  /// The line was taken: the next one can come.
-  func proceed() { taken.signal() }
+  /// Lets the reader continue after the session has processed a line.
+  func resumeReading() { lineProcessed.signal() }
 
-  /// Takes what is typed away, or gives it back.
-  func draft() -> String { state.withLock { $0.editor.take() } }
+  /// Removes the unfinished line, to restore it after a dialog.
+  func removeDraft() -> String { state.withLock { $0.editor.clear() } }
+
+  /// Puts an unfinished line back before the text typed since.
   func restore(_ draft: String) {
     state.withLock { state in
-      state.editor.put(draft)
+      state.editor.prepend(draft)
       let text = erased(&state)
       write(text + drawn(&state))
     }
@@ -88,13 +93,13 @@ package final class Console: Sendable {
     guard !state.isStopped, !state.label.isEmpty else { return "" }
     state.isDrawn = true
     let room = state.isHidden ? columns : max(10, columns * 2 / 3)
-    let label = state.label.shown.shortened(room)
-    // Of what does not fit, the end is seen while it is typed, and then the beginning.
+    let label = state.label.displaySafe.shortened(room)
+    // A line that does not fit shows its end while it is edited, and its start when it is complete.
     let typed =
       state.isHidden
       ? ""
-      : line?.shown.shortened(columns - label.cells)
-        ?? String(state.editor.text.shown.tail(columns - label.cells))
+      : line?.displaySafe.shortened(columns - label.cells)
+        ?? String(state.editor.text.displaySafe.tail(columns - label.cells))
     return Row(label, .key).rendered(colours: hasColours) + typed
   }
 
@@ -105,7 +110,7 @@ package final class Console: Sendable {
 
   // MARK: input
 
-  /// Reads on a thread of its own until the end of the input.
+  /// Reads on its own thread until the end of the input.
   func start(_ receive: @escaping @Sendable (Input) -> Void) {
     if isInteractive { TerminalMode.enter() }
     Thread { [self] in
@@ -114,14 +119,14 @@ package final class Console: Sendable {
         let count = read(STDIN_FILENO, &buffer, buffer.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return receive(.end) }
-        for byte in buffer[..<count] { take(byte, receive) }
+        for byte in buffer[..<count] { process(byte, receive) }
       }
     }.start()
   }
 
-  private func take(_ byte: UInt8, _ receive: (Input) -> Void) {
+  private func process(_ byte: UInt8, _ receive: (Input) -> Void) {
     let event = state.withLock { state -> LineEditor.Event? in
-      guard let event = state.editor.take(byte) else { return nil }
+      guard let event = state.editor.process(byte) else { return nil }
       if case .line(let line) = event {
         if isInteractive {
           let text = erased(&state)
@@ -137,13 +142,13 @@ package final class Console: Sendable {
     switch event {
     case .line(let line):
       receive(.line(line))
-      taken.wait()
+      lineProcessed.wait()
     case .end: receive(.end)
     case .changed, nil: break
     }
   }
 
-  /// Gives the terminal back.
+  /// Erases the input line and restores the terminal's mode.
   func stop() {
     state.withLock { state in
       let text = erased(&state)

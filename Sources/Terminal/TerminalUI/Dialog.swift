@@ -2,39 +2,39 @@ import FamilyCore
 import FamilyModel
 import Wording
 
-/// A dialogue with the person: takes one line after the other until it knows what it asks for.
+/// A state machine that reads lines from the person until it has a result.
 ///
-/// It is a value without input or output of its own.
+/// Dialogs are values and perform no input or output.
 protocol Dialog: Sendable {
-  /// What is shown when its turn has come.
+  /// The rows that open the dialog.
   func opening(_ renderer: Renderer) -> [Row]
-  /// What stands before the cursor, now.
+  /// The label before the cursor in the current state.
   func label(_ renderer: Renderer) -> String
-  /// Whether what is typed must not be seen.
+  /// Whether the terminal must not show the typed text.
   var isHidden: Bool { get }
-  /// Takes a line.
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep
+  /// Processes one line.
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep
 }
 
-/// What comes of a line.
+/// The outcome of one submitted line.
 enum DialogStep: Hashable, Sendable {
-  /// The dialogue goes on, after these rows.
+  /// The dialog shows these rows and expects another line.
   case more([Row])
-  /// It is over.
+  /// The dialog is complete.
   case done(DialogResult)
 }
 
-/// What a dialogue was for.
+/// The result of a dialog.
 enum DialogResult: Hashable, Sendable {
   /// The child's answer to a prompt.
   case answer(PromptAnswer)
   /// A guardian's answer to a question.
   case choose(QuestionID, String)
-  /// What a guardian takes back.
+  /// A guardian's withdrawal of an approval.
   case withdraw(child: PersonID, Withdrawal)
   /// A new passcode.
   case passcode(String)
-  /// Nothing.
+  /// The person cancelled the dialog.
   case nothing
 }
 
@@ -49,8 +49,8 @@ extension Dialog {
     return number - 1
   }
 
-  /// The rows for a line that names no item.
-  func unclear(_ renderer: Renderer, of count: Int) -> DialogStep {
+  /// The error for a line that names no item.
+  func invalidNumber(_ renderer: Renderer, of count: Int) -> DialogStep {
     .more(renderer.text(renderer.wording(.chooseNumber, "\(count)"), .bad))
   }
 }
@@ -64,7 +64,7 @@ extension String {
   }
 }
 
-/// A guardian's review of a question (R2): all details, then its choices.
+/// A guardian's review of a question: all details, then its choices.
 struct ReviewDialog: Dialog {
   let card: Card
   let child: Person
@@ -78,16 +78,16 @@ struct ReviewDialog: Dialog {
 
   func label(_ renderer: Renderer) -> String { "1–\(choices.count + 1) › " }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: choices.count + 1) else {
-      return unclear(renderer, of: choices.count + 1)
+      return invalidNumber(renderer, of: choices.count + 1)
     }
     return .done(
       index < choices.count ? .choose(card.header.id, choices[index].id) : .nothing)
   }
 }
 
-/// Picks the handle that is not to be known any more (R9).
+/// Lets a guardian select the approval to withdraw from a child's known handles.
 struct WithdrawDialog: Dialog {
   let child: Person
   let known: [KnownHandle]
@@ -99,16 +99,16 @@ struct WithdrawDialog: Dialog {
 
   func label(_ renderer: Renderer) -> String { "1–\(known.count + 1) › " }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: known.count + 1) else {
-      return unclear(renderer, of: known.count + 1)
+      return invalidNumber(renderer, of: known.count + 1)
     }
     return .done(
       index < known.count ? .withdraw(child: child.id, known[index].withdrawal) : .nothing)
   }
 }
 
-/// Takes a new passcode (A4), twice and hidden. An empty line leaves it.
+/// Asks for a new passcode twice, hidden. An empty line cancels.
 struct PasscodeDialog: Dialog {
   static let length = 4...64
   private var first: String?
@@ -123,7 +123,7 @@ struct PasscodeDialog: Dialog {
     renderer.wording(first == nil ? .enterPasscode : .passcodeAgain) + " › "
   }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.nothing) }
     guard Self.length ~= line.count else {
       return .more(renderer.text(renderer.wording(.passcodeLength), .bad))

@@ -2,7 +2,7 @@ import FamilyCore
 import FamilyModel
 import Wording
 
-/// What the family has settled and no line of a conversation tells: its changes are told as they come.
+/// The family's settings that no line of a conversation shows. The session announces their changes.
 struct FamilySummary: Equatable {
   private struct Child: Equatable {
     var name: String
@@ -24,8 +24,8 @@ struct FamilySummary: Equatable {
     }
   }
 
-  /// What is different from `old`.
-  func news(since old: FamilySummary, _ renderer: Renderer) -> [Row] {
+  /// One row per setting that differs from `old`.
+  func changes(since old: FamilySummary, _ renderer: Renderer) -> [Row] {
     let wording = renderer.wording
     var texts: [String] = []
     if let passcode, passcode != old.passcode { texts.append(wording(.passcodeSet)) }

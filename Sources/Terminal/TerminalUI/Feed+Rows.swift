@@ -3,7 +3,7 @@ import FamilyModel
 import Wording
 
 extension Feed {
-  /// What an entry looks like.
+  /// The rows that show an entry.
   mutating func rows(
     _ entry: Entry, _ timeline: Timeline, _ renderer: Renderer, _ isGuardian: Bool
   ) -> [Row] {
@@ -22,10 +22,11 @@ extension Feed {
       }
       return renderer.card(
         card, of: entry, number: number, answer: timeline.answer(to: card), keys: keys)
-    case .reminder(let id): return note(id, wording(.reminderLine, entry.author), renderer)
-    case .cancellation(let id): return note(id, wording(.cancelledLine, entry.author), renderer)
+    case .reminder(let id): return statusLine(id, wording(.reminderLine, entry.author), renderer)
+    case .cancellation(let id):
+      return statusLine(id, wording(.cancelledLine, entry.author), renderer)
     case .decision(let id, let title, let answer):
-      return note(
+      return statusLine(
         id, wording(.decidedLine, entry.author, title), renderer, answer == .approval ? .good : .bad
       )
     case .inPerson(let card, let title, let answer):
@@ -37,20 +38,22 @@ extension Feed {
     }
   }
 
-  func note(
+  func statusLine(
     _ id: QuestionID, _ text: String, _ renderer: Renderer, _ style: Style = .faint
   ) -> [Row] {
     renderer.centred((numbers[id].map { "#\($0) · " } ?? "") + text, style)
   }
 
-  /// The row under a message of the owner; not right below, it says which one it is about.
+  /// The delivery state of the owner's message; `nil` for other entries.
+  ///
+  /// - Parameter isBelow: Whether the row follows its message; otherwise it names the message.
   func state(of entry: Entry, _ renderer: Renderer, isBelow: Bool = true) -> Row? {
     guard entry.isMine, let delivery = entry.delivery else { return nil }
     var subject = ""
     if !isBelow {
       switch entry.body {
       case .question(let card): subject = numbers[card.header.id].map { "#\($0) · " } ?? ""
-      case .text(let text): subject = "\(text.shown.shortened(16)) · "
+      case .text(let text): subject = "\(text.displaySafe.shortened(16)) · "
       default: break
       }
     }
@@ -63,7 +66,7 @@ extension Entry {
 }
 
 extension DeliveryState {
-  /// Its name for people (M4).
+  /// The phrase that names the state.
   var phrase: Phrase {
     switch self {
     case .sending: .sending
@@ -76,7 +79,7 @@ extension DeliveryState {
 }
 
 extension Withdrawal {
-  /// Who, or which app.
+  /// The person's handle or the app's identifier.
   var subject: String {
     switch self {
     case .handle(let handle, _): handle.value

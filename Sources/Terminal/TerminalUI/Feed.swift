@@ -2,50 +2,50 @@ import FamilyCore
 import FamilyModel
 import Wording
 
-/// Remembers what the screen shows already, and says what is new: a terminal only grows.
+/// The record of what the terminal shows, from which each update computes only the new rows.
 struct Feed {
-  /// Rows to append; `replacesLast`: instead of the row above.
+  /// Rows to append; with `replacesLast`, they replace the last row.
   struct Output: Equatable {
     var rows: [Row]
     var replacesLast = false
   }
-  /// Most entries of one conversation that appear at once; older ones stay away.
-  static let mostAtOnce = 20
+  /// Entries of one conversation in one update; older entries are skipped unless they are open.
+  static let backlogLimit = 20
 
-  /// The number by which people name a question here.
+  /// The numbers of questions on this screen, from 1 in order of appearance.
   private(set) var numbers: [QuestionID: Int] = [:]
-  /// How far each conversation is shown.
-  private(set) var shown: [PersonID: UInt64] = [:]
+  /// The newest sequence number shown of each child's conversation.
+  private(set) var shownSeq: [PersonID: UInt64] = [:]
   private var states: [CommandID: DeliveryState?] = [:]
-  /// The questions whose bubbles can be answered.
+  /// The questions whose bubbles are shown as open.
   private var open: [PersonID: Set<QuestionID>] = [:]
   private var expired: Set<QuestionID> = []
   private var lastChild: PersonID?
-  /// Whose delivery state is the last row.
+  /// The entry whose delivery state is the last row; `nil` if other output follows.
   private var last: CommandID?
 
-  /// Something else was written below.
-  mutating func interrupted() { last = nil }
+  /// Records that other output follows, so that the last row cannot be replaced.
+  mutating func invalidateLastRow() { last = nil }
 
   func question(_ number: Int) -> QuestionID? { numbers.first { $0.value == number }?.key }
 
-  /// What is new, for the owner of the device.
+  /// The rows for everything that is new since the last update.
   mutating func update(_ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool) -> [Output] {
     var outputs: [Output] = []
     for child in timeline.children {
       let entries = timeline.entries(of: child.id)
       outputs += append(entries, of: child, timeline, renderer, isGuardian)
-      outputs += moved(entries, renderer)
+      outputs += deliveryChanges(entries, renderer)
       outputs += expiries(entries, of: child, renderer)
     }
     return outputs
   }
 
-  /// The end of a conversation once more.
-  mutating func again(
+  /// The newest entries of a conversation, shown again.
+  mutating func replay(
     _ child: Person, _ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool
   ) -> [Row] {
-    let entries = timeline.entries(of: child.id).suffix(Self.mostAtOnce)
+    let entries = timeline.entries(of: child.id).suffix(Self.backlogLimit)
     last = nil
     lastChild = child.id
     return [renderer.rule(child.displayName)]
@@ -63,12 +63,12 @@ struct Feed {
     var asked: Set<QuestionID> = []
     for (index, entry) in new.enumerated() {
       states[entry.id] = .some(entry.delivery)
-      shown[child.id] = max(shown[child.id] ?? 0, entry.seq ?? 0)
+      shownSeq[child.id] = max(shownSeq[child.id] ?? 0, entry.seq ?? 0)
       if case .question(let card) = entry.body { asked.insert(card.header.id) }
       let isOpen =
         if case .question(let card) = entry.body { card.isOpen(renderer.now) } else { false }
-      guard index >= new.count - Self.mostAtOnce || isOpen else { continue }
-      // What came of a question stands in its own bubble, where that is new.
+      guard index >= new.count - Self.backlogLimit || isOpen else { continue }
+      // A new bubble already shows its question's outcome.
       switch entry.body {
       case .decision(let id, _, _), .cancellation(let id): if asked.contains(id) { continue }
       default: break
@@ -93,10 +93,10 @@ struct Feed {
     return numbers.count
   }
 
-  // MARK: what changed of what is shown
+  // MARK: Changes of shown entries
 
-  /// The delivery states that moved (M4): of the questions, and of the owner's newest text.
-  private mutating func moved(_ entries: [Entry], _ renderer: Renderer) -> [Output] {
+  /// The changed delivery states of questions and of the owner's newest text.
+  private mutating func deliveryChanges(_ entries: [Entry], _ renderer: Renderer) -> [Output] {
     let newest = entries.last { $0.isMine && $0.isText }?.id
     var outputs: [Output] = []
     for entry in entries where states[entry.id] != .some(entry.delivery) {
@@ -116,10 +116,10 @@ struct Feed {
     var outputs: [Output] = []
     for case .question(let card) in entries.map(\.body)
     where card.isExpired(renderer.now) && expired.insert(card.header.id).inserted {
-      // A bubble that is new says so itself.
+      // A new bubble already shows that its question is expired.
       guard open[child.id]?.contains(card.header.id) ?? false else { continue }
       outputs.append(
-        Output(rows: note(card.header.id, renderer.wording(.expiredLine), renderer, .bad)))
+        Output(rows: statusLine(card.header.id, renderer.wording(.expiredLine), renderer, .bad)))
       last = nil
     }
     open[child.id] = Set(

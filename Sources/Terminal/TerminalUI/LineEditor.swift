@@ -1,9 +1,10 @@
 import FamilyModel
 
-/// Makes lines of the bytes that a keyboard sends: erases, skips what keys without a letter send, and
-/// shows nothing by itself.
+/// Assembles a keyboard's bytes into lines, with erase keys, and skips the sequences of other keys.
+///
+/// The editor performs no output.
 struct LineEditor: Sendable {
-  /// What a byte leads to.
+  /// The effect of a byte on the line.
   enum Event: Hashable, Sendable {
     case changed
     case line(String)
@@ -11,23 +12,24 @@ struct LineEditor: Sendable {
     case end
   }
   private enum Escape { case none, began, sequence }
-  /// Most bytes of a line; more are not taken.
-  static let mostBytes = 2 * Limits.textBytes
+  /// The maximum length of a line; further bytes are dropped.
+  static let maximumBytes = 2 * Limits.textBytes
 
-  /// What is typed so far.
+  /// The unfinished line.
   private(set) var text = ""
   private var pending: [UInt8] = []
   private var escape = Escape.none
 
-  /// Takes out what is typed, to put it back later.
-  mutating func take() -> String {
+  /// Empties the line and returns its text.
+  mutating func clear() -> String {
     defer { text = "" }
     return text
   }
 
-  mutating func put(_ text: String) { self.text = text + self.text }
+  mutating func prepend(_ text: String) { self.text = text + self.text }
 
-  mutating func take(_ byte: UInt8) -> Event? {
+  /// Applies one byte; `nil` if the line does not change.
+  mutating func process(_ byte: UInt8) -> Event? {
     switch escape {
     case .none: break
     case .began:
@@ -39,7 +41,7 @@ struct LineEditor: Sendable {
       return nil
     }
     switch byte {
-    case 0x0A, 0x0D: return .line(take())
+    case 0x0A, 0x0D: return .line(clear())
     case 0x04: return text.isEmpty ? .end : nil
     case 0x08, 0x7F: return erase { $0.removeLast() }
     case 0x15: return erase { $0.removeAll() }
@@ -67,12 +69,12 @@ struct LineEditor: Sendable {
 
   private mutating func add(_ more: String) -> Event? {
     pending = []
-    guard text.utf8.count < Self.mostBytes else { return nil }
+    guard text.utf8.count < Self.maximumBytes else { return nil }
     text += more
     return .changed
   }
 
-  /// Collects the bytes of one scalar.
+  /// Collects the UTF-8 bytes of one scalar, and drops invalid sequences.
   private mutating func collect(_ byte: UInt8) -> Event? {
     if byte >= 0xC0 { pending = [] }
     pending.append(byte)

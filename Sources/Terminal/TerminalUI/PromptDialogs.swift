@@ -3,7 +3,7 @@ import FamilyModel
 import Wording
 
 extension Prompt {
-  /// The dialogue that asks the child.
+  /// The dialog that shows the prompt.
   func dialog(received now: Instant) -> any Dialog {
     switch self {
     case .permission(let app, let question):
@@ -24,13 +24,13 @@ extension Prompt {
 }
 
 extension Renderer {
-  /// The people asked about, in a sentence.
+  /// The people of the question, as a list in a sentence.
   func names(_ question: Question) -> String {
     guard case .communication(let people, _) = question.topic else { return "" }
     return wording.list(people.map(wording.person))
   }
 
-  /// What the app asks for, told to its user: the child's first prompt (A1), or the update's.
+  /// The first prompt's text, about people or about an app's update.
   func request(_ question: Question, _ app: AppID, update: Phrase = .updatePrompt) -> [Row] {
     guard case .significantUpdate(let description) = question.topic else {
       return text(wording(.permissionPrompt, app.rawValue, names(question)), .bold)
@@ -39,7 +39,7 @@ extension Renderer {
   }
 }
 
-/// A system prompt with buttons: the first one (A1), asked already (A6), and the notice of an update.
+/// A prompt with buttons: the first prompt, a repeated question, or an app's update.
 struct ChoiceDialog: Dialog {
   enum Kind: Hashable { case permission, alreadyAsked(mayRemind: Bool), acknowledge }
   let app: AppID
@@ -72,21 +72,21 @@ struct ChoiceDialog: Dialog {
     buttons.count == 1 ? "1 › " : "1–\(buttons.count) › "
   }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     guard let index = index(line, of: buttons.count) else {
-      return unclear(renderer, of: buttons.count)
+      return invalidNumber(renderer, of: buttons.count)
     }
     return .done(.answer(buttons[index].answer))
   }
 }
 
-/// The compose sheet (A2): to all guardians, with the question in it, and names that can be edited.
+/// The compose sheet: the message to all guardians, in which the child can add names.
 struct ComposeDialog: Dialog {
   private(set) var question: Question
   let guardians: [Person]
-  /// The names that the child gave; by person.
+  /// The names that the child added, in the order of the question's people.
   private var names: [NameParts?]
-  /// Whose name is being typed.
+  /// The index of the person whose name is being typed.
   private var naming: Int?
 
   init(question: Question, guardians: [Person]) {
@@ -113,13 +113,14 @@ struct ComposeDialog: Dialog {
     return renderer.wording(.addName, question.topic.handles[naming].value) + " › "
   }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if let naming {
       self.naming = nil
-      return .more(name(naming, line.trimmingSpaces) + sheet(renderer))
+      setName(line.trimmingSpaces, of: naming)
+      return .more(sheet(renderer))
     }
     switch index(line, of: names.count + 2) {
-    case nil: return unclear(renderer, of: names.count + 2)
+    case nil: return invalidNumber(renderer, of: names.count + 2)
     case 0?: return .done(.answer(.send(names: names)))
     case 1?: return .done(.answer(.cancel))
     case let index?:
@@ -128,10 +129,10 @@ struct ComposeDialog: Dialog {
     }
   }
 
-  /// An empty name leaves what is there.
-  private mutating func name(_ index: Int, _ given: String) -> [Row] {
+  /// Sets a person's name; an empty one changes nothing.
+  private mutating func setName(_ given: String, of index: Int) {
     guard given.isVisible, case .communication(var people, let actions) = question.topic else {
-      return []
+      return
     }
     var name = NameParts()
     name.given = given
@@ -139,18 +140,17 @@ struct ComposeDialog: Dialog {
     names[index] = name
     people[index].name = name
     question.topic = .communication(people: people, actions: actions)
-    return []
   }
 }
 
-/// A guardian types the passcode on the child's device (A4), hidden, and not before the wait is over.
+/// Asks a guardian for the passcode on the child's device, hidden, to decide in person.
 struct TypePasscodeDialog: Dialog {
   let app: AppID
   let question: Question
-  /// Nobody can type before.
+  /// The time before which no passcode is accepted, which slows guessing down.
   let until: Instant
   let wrong: Bool
-  /// The choice, where the question offers others than to approve or decline.
+  /// The selected choice; `nil` until the guardian chooses among several approvals.
   private var choice: String?
 
   init(app: AppID, question: Question, until: Instant, wrong: Bool) {
@@ -158,7 +158,7 @@ struct TypePasscodeDialog: Dialog {
     self.question = question
     self.until = until
     self.wrong = wrong
-    // Who types the passcode approves, unless there is something to choose.
+    // With a single approval, typing the passcode approves.
     if question.choices.count(where: { $0.answer == .approval }) == 1 {
       choice = question.choices.first { $0.answer == .approval }?.id
     }
@@ -188,10 +188,12 @@ struct TypePasscodeDialog: Dialog {
       ? renderer.wording(.tryAgainIn, "\(wait)") + " › " : renderer.wording(.enterPasscode) + " › "
   }
 
-  mutating func take(_ line: String, _ renderer: Renderer) -> DialogStep {
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if choice == nil {
       let count = question.choices.count
-      guard let index = index(line, of: count + 1) else { return unclear(renderer, of: count + 1) }
+      guard let index = index(line, of: count + 1) else {
+        return invalidNumber(renderer, of: count + 1)
+      }
       guard index < count else { return .done(.answer(.cancel)) }
       choice = question.choices[index].id
       return .more(renderer.menu([(key: "⏎", label: renderer.wording(.cancel))]))

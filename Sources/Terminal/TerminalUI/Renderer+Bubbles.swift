@@ -3,24 +3,24 @@ import FamilyModel
 import Wording
 
 extension Renderer {
-  /// The widest text in a bubble: bubbles leave room at the side that is not theirs.
+  /// The maximum width of a bubble's text, which leaves a margin on the other side.
   private var bubbleWidth: Int { min(columns - (columns >= 60 ? 16 : 6) - 4, 64) }
 
-  /// A text message (M1): the owner's at the right, others' at the left.
+  /// A text message: the owner's on the right, all others on the left.
   func bubble(_ text: String, of entry: Entry) -> [Row] {
     let rows = [Row](text, in: bubbleWidth)
     return framed(rows, "╭─╮│╰╯", entry.isMine ? .own : .faint, title(of: entry), entry.isMine)
   }
 
-  /// Who and when.
+  /// The question's number, the author and the time.
   private func title(of entry: Entry, number: Int? = nil) -> String {
     [number.map { "#\($0)" }, entry.author, time(entry.at)].compactMap { $0 }
       .joined(separator: " · ")
   }
 
-  /// A question's bubble (M2, M6), with a look of its own.
+  /// A question's bubble, with a frame that differs from a message's.
   ///
-  /// - Parameter keys: What the guardian can type, where it is open.
+  /// - Parameter keys: The guardian's commands for an open question.
   func card(
     _ card: Card, of entry: Entry, number: Int, answer: (by: String, title: String)?,
     keys: [(key: String, label: String)]
@@ -40,8 +40,7 @@ extension Renderer {
     return framed(rows, "┏━┓┃┗┛", .question, title(of: entry, number: number), entry.isMine)
   }
 
-  /// Everything that is known of the question (R2): the sentence, and each person with name, handle,
-  /// and what kind of picture there is.
+  /// All details of the question: the sentence, and each person's name, handle and kind of picture.
   func details(_ card: Card, child: String, in width: Int? = nil) -> [Row] {
     let width = width ?? columns
     guard let question = card.question else { return [Row("?")] }
@@ -59,13 +58,13 @@ extension Renderer {
     }
   }
 
-  /// What stands in the place of a picture (S2).
+  /// The text that replaces a picture: a description of a clean one, a warning for any other.
   func line(of picture: Avatar) -> String {
     pictures.isClean(picture)
       ? wording(.picture, picture.mediaType, size(picture.bytes.count)) : wording(.sensitivePicture)
   }
 
-  /// What is framed is as wide as its widest row.
+  /// A box around the rows, as wide as the widest row.
   private func framed(
     _ rows: [Row], _ frame: String, _ style: Style, _ title: String, _ isRight: Bool
   ) -> [Row] {
@@ -77,7 +76,7 @@ extension Renderer {
       [Row(signs[0] + line + signs[2], style)]
       + rows.map { side + Row(" ") + $0.padded(inner) + Row(" ") + side }
       + [Row(signs[4] + line + signs[5], style)]
-    let head = Row(title.shown.shortened(columns - 2), .faint)
+    let head = Row(title.displaySafe.shortened(columns - 2), .faint)
     guard isRight else { return [head.indented(1)] + box }
     return [right(head.text)] + box.map { $0.indented(columns - inner - 4) }
   }

@@ -3,7 +3,7 @@ import FamilyModel
 import Wording
 
 extension Renderer {
-  /// What there is to know about a child: limits, birthdate, known handles (K1) and open questions.
+  /// A child's communication limits, birthdate, known handles and open questions.
   func overview(_ timeline: Timeline, of child: Person, numbers: [QuestionID: Int]) -> [Row] {
     let conversation = timeline.link.conversations[child.id] ?? Conversation()
     let name = child.displayName
@@ -31,20 +31,21 @@ extension Renderer {
     return rows
   }
 
-  /// What can be typed. The commands are English words in every language.
-  func help(_ lines: [(usage: String, does: String)]) -> [Row] {
+  /// The list of commands. The commands are English words in every language.
+  func help(_ lines: [(usage: String, effect: Phrase)]) -> [Row] {
     lines.flatMap { line -> [Row] in
+      let effect = wording(line.effect)
       let usage = Row(line.usage, .key)
       let column = columns >= 70 ? 33 : 15
       return usage.cells < column
-        ? hanging(usage.padded(column), line.does)
-        : text(line.usage, .key) + hanging(Row("").padded(min(column, 15)), line.does)
+        ? hanging(usage.padded(column), effect)
+        : text(line.usage, .key) + hanging(Row("").padded(min(column, 15)), effect)
     }
   }
 }
 
 extension Account.Day {
-  /// `2014-05-17`.
+  /// The day in ISO 8601: `2014-05-17`.
   var written: String {
     func digits(_ number: some BinaryInteger, _ count: Int) -> String {
       let text = String(number)
@@ -54,8 +55,7 @@ extension Account.Day {
   }
 }
 
-/// A handle that is known for a child, and how far: a custom name that was approved in one app is known
-/// there only (K5).
+/// A child's known handle and its scope: a custom name is known only in the app of its approval.
 struct KnownHandle: Hashable {
   var handle: Handle
   var app: AppID?
@@ -64,7 +64,7 @@ struct KnownHandle: Hashable {
   var withdrawal: Withdrawal { .handle(handle, in: app) }
 
   static func all(in conversation: Conversation) -> [KnownHandle] {
-    // No app has the empty name: what is known there is known everywhere.
+    // No app has an empty identifier, so handles that are known in it are known in every app.
     let everywhere = conversation.known.all(in: AppID(""))
     let apps = Set(conversation.inOrder.map(\.header.app)).sorted()
     return everywhere.map { KnownHandle(handle: $0) }

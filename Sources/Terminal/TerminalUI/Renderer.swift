@@ -9,8 +9,8 @@ struct Renderer: Sendable {
   let now: Instant
   let timeZone: TimeZone
   let pictures: Pictures
-  /// Narrower than this, lines are as wide as this nevertheless.
-  static let fewestColumns = 20
+  /// The minimum width of rows, even in a narrower terminal.
+  static let minimumColumns = 20
 
   init(
     _ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current,
@@ -18,12 +18,12 @@ struct Renderer: Sendable {
   ) {
     self.wording = wording
     self.pictures = pictures
-    self.columns = max(Self.fewestColumns, columns)
+    self.columns = max(Self.minimumColumns, columns)
     self.now = now
     self.timeZone = timeZone
   }
 
-  /// The time of the day; with the day, where that is not today.
+  /// The time of day, with the date unless it is today.
   func time(_ at: Instant) -> String {
     let locale = Locale(identifier: wording.language.rawValue)
     var calendar = Calendar(identifier: .gregorian)
@@ -40,7 +40,7 @@ struct Renderer: Sendable {
     Date(timeIntervalSince1970: Double(at.milliseconds) / 1_000)
   }
 
-  /// The choice's title in the person's language, where it is one of the system's own (Q7).
+  /// The choice's title; the default choices' titles are translated.
   func title(_ choice: Choice) -> String {
     switch choice {
     case .approve: wording(.approve)
@@ -49,7 +49,7 @@ struct Renderer: Sendable {
     }
   }
 
-  /// A count of bytes, for people.
+  /// A number of bytes in B or KB, rounded up.
   func size(_ bytes: Int) -> String {
     bytes < 1_024 ? "\(bytes) B" : "\((bytes + 1_023) / 1_024) KB"
   }
@@ -64,19 +64,18 @@ struct Renderer: Sendable {
 
   /// A row at the right edge.
   func right(_ text: String, _ style: Style = .faint) -> Row {
-    let row = Row(text.shown.shortened(columns), style)
+    let row = Row(text.displaySafe.shortened(columns), style)
     return row.indented(columns - row.cells)
   }
 
   /// A line across the screen with a title in it.
   func rule(_ title: String) -> Row {
-    let title = " \(title.shown.shortened(columns - 8)) "
+    let title = " \(title.displaySafe.shortened(columns - 8)) "
     return Row("──", .faint) + Row(title, .bold)
       + Row(String(repeating: "─", count: columns - 2 - title.cells), .faint)
   }
 
-  /// The choices with what is to be typed for each: in one row where they fit, else one below the
-  /// other.
+  /// A menu of labels with the key for each: in one row if it fits, else one row per item.
   func menu(_ items: [(key: String, label: String)], in width: Int? = nil) -> [Row] {
     let width = width ?? columns
     let single = items.map { Row("[\($0.key)] ", .key) + Row($0.label) }
@@ -90,7 +89,7 @@ struct Renderer: Sendable {
     menu(labels.enumerated().map { (key: "\($0 + 1)", label: $1) })
   }
 
-  /// A text behind a mark; further rows stand below the text.
+  /// A mark and a text with hanging indent.
   func hanging(_ mark: Row, _ text: String, _ style: Style = .plain, in width: Int? = nil) -> [Row]
   {
     let width = width ?? columns

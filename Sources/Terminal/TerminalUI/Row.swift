@@ -1,21 +1,21 @@
-/// How a piece of a row looks, where the terminal has colours.
+/// The style of a piece of a row, as the parameters of an SGR sequence.
 enum Style: String, Sendable {
   case plain = ""
   case faint = "2"
   case bold = "1"
-  /// What can be typed.
+  /// A command or key that the person can type.
   case key = "1;36"
-  /// What wants an answer.
+  /// A question or notice that needs attention.
   case question = "33"
-  /// What the person wrote.
+  /// A message of the device's owner.
   case own = "34"
   case good = "32"
   case bad = "31"
-  /// Black on white, whatever the terminal's colours are.
+  /// Black on white in every colour scheme, for QR codes.
   case paper = "30;107"
 }
 
-/// One row of the screen: pieces of text, each with its style. Nothing in them is a control.
+/// One row of the screen: styled pieces of text, free of control characters.
 struct Row: Hashable, Sendable, ExpressibleByStringLiteral {
   struct Piece: Hashable, Sendable {
     var text: String
@@ -24,7 +24,7 @@ struct Row: Hashable, Sendable, ExpressibleByStringLiteral {
   var pieces: [Piece]
 
   init(_ text: String = "", _ style: Style = .plain) {
-    pieces = [Piece(text: text.shown, style: style)]
+    pieces = [Piece(text: text.displaySafe, style: style)]
   }
 
   init(pieces: [Piece]) { self.pieces = pieces }
@@ -36,17 +36,17 @@ struct Row: Hashable, Sendable, ExpressibleByStringLiteral {
 
   static func + (a: Row, b: Row) -> Row { Row(pieces: a.pieces + b.pieces) }
 
-  /// The row behind so many spaces.
+  /// The row indented by `columns` spaces.
   func indented(_ columns: Int) -> Row {
     columns > 0 ? Row(String(repeating: " ", count: columns)) + self : self
   }
 
-  /// The row with spaces up to this width.
+  /// The row padded with spaces to the width `columns`.
   func padded(_ columns: Int) -> Row {
     cells < columns ? self + Row(String(repeating: " ", count: columns - cells)) : self
   }
 
-  /// The bytes for the terminal.
+  /// The row's text, with SGR sequences if the terminal has colours.
   func rendered(colours: Bool) -> String {
     guard colours else { return text }
     return pieces.map { piece in
@@ -56,7 +56,7 @@ struct Row: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 extension [Row] {
-  /// The rows of a text in so many columns.
+  /// The rows of a text wrapped to `columns`.
   init(_ text: String, _ style: Style = .plain, in columns: Int) {
     self = text.wrapped(columns).map { Row($0, style) }
   }

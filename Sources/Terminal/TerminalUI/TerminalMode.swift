@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// How the terminal treats the keyboard: while an agent has it, it neither echoes nor edits.
+/// The terminal's input mode: while an agent runs, the kernel neither echoes nor edits lines.
 enum TerminalMode {
-  /// As it was before.
+  /// The mode before ``enter()``; `nil` outside an agent's session.
   private static let before = Mutex<termios?>(nil)
 
-  /// Takes the terminal, until ``leave()`` or the end of the process.
+  /// Turns off echo and line editing, until ``leave()`` or the end of the process.
   static func enter() {
     var mode = termios()
     guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
@@ -16,11 +16,11 @@ enum TerminalMode {
     }
     mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
-    // A host that stops at a failure ends the process without any farewell.
+    // A host that fails ends the process without calling `leave()`.
     if isFirst { atexit { TerminalMode.leave() } }
   }
 
-  /// Gives the terminal back as it was.
+  /// Restores the earlier mode.
   static func leave() {
     before.withLock { before in
       guard var mode = before else { return }

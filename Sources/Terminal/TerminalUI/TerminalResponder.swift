@@ -4,50 +4,51 @@ package import FamilyCore
 package import FamilyModel
 import Synchronization
 
-/// What happens at a terminal, in order.
+/// An event for the terminal's session, which processes them in order.
 enum TerminalEvent: Sendable {
   case input(Console.Input)
   case prompt(Prompt, UnsafeContinuation<PromptAnswer, Never>)
   case notice(Notice)
-  /// Something may look different.
+  /// The device's state changed.
   case changed
-  /// A second is over.
+  /// One second has passed.
   case tick
-  /// A picture was checked.
+  /// The content check of a picture is complete.
   case picture(Avatar, ContentVerdict)
   /// The new passcode's key is derived.
   case passcode(Passcode?)
 }
 
-/// Hands what the device asks and tells to the terminal's session.
+/// Forwards the device's prompts and notices to the terminal's session.
 package final class TerminalResponder: Responder {
   let stream: AsyncStream<TerminalEvent>
   let events: AsyncStream<TerminalEvent>.Continuation
-  private let isChangeWaiting = Mutex(false)
+  private let isChangeQueued = Mutex(false)
 
   package init() { (stream, events) = AsyncStream.makeStream() }
 
   package nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
-    // A prompt that nobody answers before the end of the process is asked again after a restart: it is
-    // left waiting, since any answer would be the person's.
+    // An unanswered prompt stays suspended until the process ends, and appears again after a
+    // restart: any value returned here would count as the person's answer.
     await withUnsafeContinuation { _ = events.yield(.prompt(prompt, $0)) }
   }
 
-  /// Bubbles stand in the conversation; the answer comes with a command, whenever the guardian likes.
+  /// Returns `nil`: the conversation shows the bubble, and a command answers it later.
   package nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer? { nil }
 
   package func notified(_ notice: Notice, on address: DeviceAddress) {
     events.yield(.notice(notice))
   }
 
-  /// Several changes that nobody looked at yet are one.
+  /// Enqueues one `changed` event, unless the session has yet to process an earlier one.
   func changed() {
-    let isFirst = isChangeWaiting.withLock { waits in
-      defer { waits = true }
-      return !waits
+    let isFirst = isChangeQueued.withLock { isQueued in
+      defer { isQueued = true }
+      return !isQueued
     }
     if isFirst { events.yield(.changed) }
   }
 
-  func looked() { isChangeWaiting.withLock { $0 = false } }
+  /// Records that the session has processed the enqueued change.
+  func changeProcessed() { isChangeQueued.withLock { $0 = false } }
 }

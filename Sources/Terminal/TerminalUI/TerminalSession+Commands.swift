@@ -3,7 +3,7 @@ import FamilyModel
 import Wording
 
 extension TerminalSession {
-  /// The child whom a guardian's commands are about: the one that was picked, or else the first.
+  /// The child to which a guardian's commands apply: the selected one, or the first.
   var pickedChild: Person? {
     let children = timeline?.children ?? []
     return children.first { $0.id == picked } ?? children.first
@@ -13,14 +13,14 @@ extension TerminalSession {
     guard let timeline else { return }
     let child = pickedChild
     switch command {
-    case .help: say(renderer.help(TerminalCommand.help(isGuardian: isGuardian)))
+    case .help: write(renderer.help(TerminalCommand.help(isGuardian: isGuardian)))
     case .list:
       for child in timeline.children {
-        say(renderer.overview(timeline, of: child, numbers: feed.numbers))
+        write(renderer.overview(timeline, of: child, numbers: feed.numbers))
       }
     case .show: if let child { show(child) }
     case .quit: break
-    case .say(let text): await post(text)
+    case .post(let text): await post(text)
     case .cancel(let number):
       if let card = question(number) {
         await host.act(ChildMachine.Input.cancel(card.header.id), on: address)
@@ -30,7 +30,7 @@ extension TerminalSession {
     case .decline(let number):
       if let card = question(number) { await decline(card) }
     case .pictures(let number):
-      if let card = question(number) { handOut(card) }
+      if let card = question(number) { exportPictures(card) }
     case .children: listChildren()
     case .with(let name):
       guard let found = self.child(name) else { return }
@@ -41,7 +41,7 @@ extension TerminalSession {
       await act(.setLimits(child: child.id, on: on))
     case .contact(let handle, let known):
       do throws(Problem) { try handle.validate() } catch {
-        return say(renderer.text(wording(.notDone, "\(error.code)"), .bad))
+        return write(renderer.text(wording(.notDone, "\(error.code)"), .bad))
       }
       if let child { await act(.changeContact(child: child.id, handle, known: known)) }
     case .withdraw: if let child { withdraw(child) }
@@ -94,36 +94,37 @@ extension TerminalSession {
     }
   }
 
-  // MARK: questions
+  // MARK: Questions
 
-  /// The open question of this number, or the only one there is.
+  /// The open question with this number, or the only open question; otherwise shows an error.
   private func question(_ number: Int?) -> Card? {
     guard let timeline else { return nil }
     let open = timeline.children.flatMap { timeline.openCards(of: $0.id) }
     guard let number else {
       if open.count == 1 { return open[0] }
-      let text = open.isEmpty ? wording(.noOpenQuestions) : "Which one? " + numbers(open)
-      say(renderer.text(text, .bad))
+      write(renderer.text(selectionError(open), .bad))
       return nil
     }
     if let card = open.first(where: { feed.numbers[$0.header.id] == number }) { return card }
     if let id = feed.question(number), let card = closed(id, timeline) {
-      say(renderer.text(outcome(of: card, timeline), .bad))
+      write(renderer.text(outcome(of: card, timeline), .bad))
     } else {
-      say(renderer.text("Which one? " + numbers(open), .bad))
+      write(renderer.text(selectionError(open), .bad))
     }
     return nil
   }
 
-  private func numbers(_ cards: [Card]) -> String {
-    cards.compactMap { feed.numbers[$0.header.id] }.map { "#\($0)" }.joined(separator: " ")
+  private func selectionError(_ open: [Card]) -> String {
+    guard !open.isEmpty else { return wording(.noOpenQuestions) }
+    let numbers = open.compactMap { feed.numbers[$0.header.id] }.map { "#\($0)" }
+    return wording(.chooseRequest, numbers.joined(separator: " "))
   }
 
   private func closed(_ id: QuestionID, _ timeline: Timeline) -> Card? {
     timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first.map(Card.init)
   }
 
-  /// Why nobody can answer any more (R3, R8).
+  /// The reason why a closed question cannot be answered.
   private func outcome(of card: Card, _ timeline: Timeline) -> String {
     if let answer = timeline.answer(to: card) {
       return wording(.alreadyAnswered, answer.by, answer.title)
@@ -141,20 +142,21 @@ extension TerminalSession {
     open(ReviewDialog(card: card, child: child, titles: question.choices.map(renderer.title)))
   }
 
-  private func handOut(_ card: Card) {
+  /// Saves the question's pictures as files and shows their paths.
+  private func exportPictures(_ card: Card) {
     guard let number = feed.numbers[card.header.id] else { return }
     do {
       let files = try Pictures.write(card, number: number, in: host.configuration.directory)
-      say(
+      write(
         zip(card.pictures, files).flatMap { picture, file in
           renderer.text(renderer.line(of: picture), .faint) + renderer.text(file.path)
         })
     } catch {
-      say(renderer.text("\(error)", .bad))
+      write(renderer.text(wording(.picturesNotSaved), .bad) + renderer.text("\(error)", .faint))
     }
   }
 
-  /// Right from the bubble (R1): the first choice that denies.
+  /// Answers with the question's first denial; a question without a denial opens the review.
   private func decline(_ card: Card) async {
     guard let denial = card.question?.choices.first(where: { $0.answer == .denial }) else {
       return await review(card)
@@ -162,25 +164,28 @@ extension TerminalSession {
     await act(.answer(card.header.id, choice: denial.id))
   }
 
-  // MARK: children
+  // MARK: Children
 
   private func show(_ child: Person) {
     guard let timeline else { return }
-    let rows = showAgain(child, timeline)
-    say(rows)
+    let rows = replay(child, timeline)
+    write(rows)
   }
 
-  /// The child of this name, or of this number in the list.
+  /// The child with this name, or with this number in the list; otherwise shows an error.
   private func child(_ name: String) -> Person? {
     let children = timeline?.children ?? []
     let byName = children.first { $0.displayName.lowercased() == name.lowercased() }
     let byNumber = Int(name).flatMap { children.indices.contains($0 - 1) ? children[$0 - 1] : nil }
-    if byName == nil, byNumber == nil { listChildren() }
+    if byName == nil, byNumber == nil {
+      showNotFound(name)
+      listChildren()
+    }
     return byName ?? byNumber
   }
 
   private func listChildren() {
-    say(
+    write(
       (timeline?.children ?? []).enumerated().flatMap { index, child in
         renderer.hanging(Row("\(index + 1) ", .key), child.displayName)
       })
@@ -189,11 +194,13 @@ extension TerminalSession {
   private func withdraw(_ child: Person) {
     let conversation = timeline?.link.conversations[child.id] ?? Conversation()
     let known = KnownHandle.all(in: conversation)
-    guard !known.isEmpty else { return say(renderer.text(wording(.noKnownContacts), .faint)) }
+    guard !known.isEmpty else { return write(renderer.text(wording(.noKnownContacts), .faint)) }
     open(WithdrawDialog(child: child, known: known))
   }
 
-  /// Keeps what else the account says; a new one has the guardian's region.
+  /// Sets the birthdate and keeps the account's other values.
+  ///
+  /// A new account gets the guardian's region.
   private func set(_ day: Account.Day, of child: Person) async {
     guard let link = timeline?.link else { return }
     let known = link.accounts[child.id]

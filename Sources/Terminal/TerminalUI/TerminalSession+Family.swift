@@ -4,20 +4,29 @@ import FamilyModel
 import FamilyTrust
 import QRCode
 import SystemClock
+import Wording
 
 extension TerminalSession {
-  /// Who is in the family, and with which devices.
+  /// Lists the family's members with their roles and devices.
   func listMembers() {
     guard let roster = timeline?.link.roster else { return }
-    say(
+    write(
       roster.persons.flatMap { person in
         let devices = roster.devices.filter { $0.person == person.id }.map { "\($0.id.rawValue)" }
-        let text = devices.isEmpty ? "no device" : "devices " + devices.joined(separator: ", ")
-        return renderer.hanging(Row("\(person.displayName) ", .key), "\(person.role), \(text)")
+        let text =
+          devices.isEmpty
+          ? wording(.noDevices) : wording(.devices, devices.joined(separator: ", "))
+        let role = wording(person.role.phrase)
+        return renderer.hanging(Row("\(person.displayName) ", .key), "\(role), \(text)")
       })
   }
 
-  /// Shows a code that lets one device of the member join, as long as this session lasts.
+  /// Shows the error for a name or number that matches nothing. A list of the choices follows.
+  func showNotFound(_ name: String) {
+    write(renderer.text(wording(.notFound, name.displaySafe.shortened(40)), .bad))
+  }
+
+  /// Shows a code that admits one device of the member, while this session runs.
   func invite(_ name: String) async {
     guard let person = member(name),
       let credential = host.configuration.credentials.first(where: { $0.address == address })
@@ -27,20 +36,21 @@ extension TerminalSession {
     await act(.invite(ticket.invitation(for: person.id, until: .now + Self.invitationTime)))
     let code = JoinCode(ticket, from: credential)
     if let picture = QRCode(code.text), picture.columns <= renderer.columns {
-      say(picture.rows.map { Row($0, .paper) })
+      write(picture.rows.map { Row($0, .paper) })
     }
     let agent = person.role.isGuardian ? "parent-agent" : "child-agent"
-    say(renderer.text(code.text, .key))
-    say(renderer.text("On the new device: \(agent) join --credential FILE, and this code.", .faint))
+    write(renderer.text(code.text, .key))
+    write(
+      renderer.text(wording(.joinInstruction, "\(agent) join --credential FILE"), .faint))
   }
 
-  /// A device has the code of an invitation: of one of this session it is let in.
+  /// Adds the device of a join request to the roster, if its invitation is of this session.
   func join(_ join: JoinRequest) async {
     guard let link = timeline?.link, let person = invited.removeValue(forKey: join.invitation),
       let member = link.roster.person(person)
     else { return }
     await act(.setRoster(link.roster(adding: join, of: person)))
-    say(renderer.text("\(member.displayName)'s new device joins.", .good))
+    write(renderer.text(wording(.deviceJoins, member.displayName), .good))
   }
 
   func addMember(_ role: Role, _ name: String) async {
@@ -55,7 +65,10 @@ extension TerminalSession {
 
   func remove(device number: UInt32) async {
     guard let link = timeline?.link else { return }
-    guard link.roster.device(DeviceID(number)) != nil else { return listMembers() }
+    guard link.roster.device(DeviceID(number)) != nil else {
+      showNotFound("\(number)")
+      return listMembers()
+    }
     await act(.setRoster(link.roster(removing: DeviceID(number))))
   }
 
@@ -63,7 +76,20 @@ extension TerminalSession {
     let found = timeline?.link.roster.persons.filter {
       $0.displayName.lowercased() == name.lowercased()
     }
+    if found?.isEmpty ?? true { showNotFound(name) }
     if found?.count != 1 { listMembers() }
     return found?.count == 1 ? found?.first : nil
+  }
+}
+
+extension Role {
+  /// The phrase that names the role.
+  fileprivate var phrase: Phrase {
+    switch self {
+    case .organizer: .roleOrganizer
+    case .guardian: .roleGuardian
+    case .child: .roleChild
+    case .adult: .roleAdult
+    }
   }
 }

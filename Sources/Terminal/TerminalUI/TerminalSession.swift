@@ -8,12 +8,12 @@ package import ServiceLifecycle
 import SystemClock
 package import Wording
 
-/// A device in a terminal: shows the conversations, asks what the device asks, and does what is typed.
+/// A device in a terminal: shows conversations and prompts, and executes typed commands.
 ///
-/// Everything comes as one stream of events and is handled in order.
+/// All input arrives as one stream of events, which the session processes in order.
 package actor TerminalSession: Service {
-  /// Milliseconds that a device has to catch up.
-  private static let settling: Int64 = 1_000
+  /// Milliseconds after connecting in which changes count as catching up, not as news.
+  private static let catchUpTime: Int64 = 1_000
 
   let host: AgentHost
   let address: DeviceAddress
@@ -23,24 +23,24 @@ package actor TerminalSession: Service {
   private let checker: (any ContentChecker)?
   private var pictures = Pictures()
   private(set) var feed = Feed()
-  /// The first one has the keyboard.
+  /// The queue of dialogs; the first one receives the input.
   private var dialogs: [(dialog: any Dialog, reply: UnsafeContinuation<PromptAnswer, Never>?)] = []
-  /// What was being typed when a dialogue came.
+  /// The unfinished line that the first dialog interrupted.
   private var draft = ""
-  /// As it was looked at last.
+  /// The device's state at the last refresh; `nil` before the first one.
   private(set) var view: DeviceView?
-  /// Whom a guardian's commands are about.
+  /// The child that a guardian selected with `with`.
   var picked: PersonID?
-  /// Milliseconds that a code of this session lets a device join.
+  /// Milliseconds for which a shown code admits a device.
   static let invitationTime: Int64 = 15 * 60_000
-  /// For whom the codes are that this session has shown and nobody has used.
+  /// The persons of this session's unused codes, by the invitation's public key.
   var invited: [[UInt8]: PersonID] = [:]
-  private var facts: FamilySummary?
+  private var summary: FamilySummary?
   private var isConnected: Bool?
-  /// Whether it was said that the family does not know the device; each try says so anew.
+  /// Whether the screen already says that the device is not in the family; each attempt repeats it.
   private var isShutOut = false
   private var connectedAt = Instant(milliseconds: .max)
-  /// Refusals that cannot be explained before something else has come.
+  /// Refusals whose explanation needs an event that has not arrived yet.
   private var refusals: [(command: Command, problem: Problem)] = []
 
   package init(
@@ -75,36 +75,38 @@ package actor TerminalSession: Service {
     defer { ticks.cancel() }
     await cancelWhenGracefulShutdown {
       for await event in responder.stream {
-        guard await self.handle(event) else { break }
+        guard await self.process(event) else { break }
       }
     }
   }
 
-  /// Handles one event; `false` ends the session.
-  private func handle(_ event: TerminalEvent) async -> Bool {
+  /// Processes one event.
+  ///
+  /// - Returns: `false` to end the session.
+  private func process(_ event: TerminalEvent) async -> Bool {
     switch event {
     case .input(.end): return false
     case .input(.line(let line)):
-      guard await take(line) else { return false }
-    case .changed, .tick: await look()
+      guard await submit(line) else { return false }
+    case .changed, .tick: await refresh()
     case .notice(let notice):
-      await look()
-      await tell(notice)
+      await refresh()
+      await announce(notice)
     case .prompt(let prompt, let reply): open(prompt.dialog(received: .now), reply)
-    case .picture(let picture, let verdict): found(verdict, in: picture)
+    case .picture(let picture, let verdict): record(verdict, for: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
-    case .passcode(nil): say(renderer.text(wording(.passcodeLength), .bad))
+    case .passcode(nil): write(renderer.text(wording(.passcodeLength), .bad))
     }
     showPrompt()
-    if case .input = event { console.proceed() }
+    if case .input = event { console.resumeReading() }
     return true
   }
 
-  // MARK: the screen
+  // MARK: Output
 
-  /// Shows the rows below everything else.
-  func say(_ rows: [Row]) {
-    feed.interrupted()
+  /// Appends rows to the output.
+  func write(_ rows: [Row]) {
+    feed.invalidateLastRow()
     console.show(rows)
   }
 
@@ -114,35 +116,36 @@ package actor TerminalSession: Service {
     }
     guard let view else { return }
     let child = isGuardian ? pickedChild.map { " → \($0.displayName)" } ?? "" : ""
-    console.prompt(view.name.shown.shortened(24) + child.shown.shortened(24) + " › ", hidden: false)
+    console.prompt(
+      view.name.displaySafe.shortened(24) + child.displaySafe.shortened(24) + " › ", hidden: false)
   }
 
-  /// Looks at the device, and shows what is new.
-  func look() async {
-    responder.looked()
+  /// Reads the device's state and shows what is new.
+  func refresh() async {
+    responder.changeProcessed()
     guard let now = await host.view(of: address) else { return }
     if view == nil {
-      say([renderer.rule("permission-relay")] + renderer.text(wording(.youAre, now.name), .bold))
-      say(renderer.text("? lists the commands", .faint))
+      write([renderer.rule("permission-relay")] + renderer.text(wording(.youAre, now.name), .bold))
+      write(renderer.text(wording(.helpHint), .faint))
     }
     view = now
     guard let timeline else { return }
-    connection(now)
+    showConnection(now)
     let outputs = feed.update(timeline, renderer, isGuardian: isGuardian)
     for output in outputs { console.show(output.rows, replacing: output.replacesLast) }
-    check(timeline)
-    news(timeline)
+    checkPictures(timeline)
+    announceChanges(timeline)
     refusals.removeAll { explain($0.command, $0.problem, timeline) }
     closeReview(timeline)
   }
 
-  /// The end of the child's conversation once more.
-  func showAgain(_ child: Person, _ timeline: Timeline) -> [Row] {
-    feed.again(child, timeline, renderer, isGuardian: isGuardian)
+  /// The newest entries of the child's conversation, shown again.
+  func replay(_ child: Person, _ timeline: Timeline) -> [Row] {
+    feed.replay(child, timeline, renderer, isGuardian: isGuardian)
   }
 
-  /// Has the pictures of open questions checked, on other threads.
-  private func check(_ timeline: Timeline) {
+  /// Starts the content check for pictures of open questions, in detached tasks.
+  private func checkPictures(_ timeline: Timeline) {
     guard let checker else { return }
     let open = timeline.children.flatMap { timeline.openCards(of: $0.id) }
     for picture in pictures.unchecked(of: open) {
@@ -152,38 +155,40 @@ package actor TerminalSession: Service {
     }
   }
 
-  /// The bubbles came with a warning; one that was not needed is taken back.
-  private func found(_ verdict: ContentVerdict, in picture: Avatar) {
-    pictures.found(verdict, in: picture)
+  /// Records a verdict, and replaces the warning of a clean picture by its description.
+  private func record(_ verdict: ContentVerdict, for picture: Avatar) {
+    pictures.record(verdict, for: picture)
     guard let timeline, pictures.isClean(picture) else { return }
     for card in timeline.children.flatMap({ timeline.openCards(of: $0.id) })
     where card.pictures.contains(picture) {
-      say(feed.note(card.header.id, renderer.line(of: picture), renderer))
+      write(feed.statusLine(card.header.id, renderer.line(of: picture), renderer))
     }
   }
 
-  private func connection(_ now: DeviceView) {
+  private func showConnection(_ now: DeviceView) {
     guard now.isConnected != isConnected, isConnected != nil || now.isConnected else { return }
     isConnected = now.isConnected
     connectedAt = .now
-    say(renderer.centred(wording(now.isConnected ? .connected : .notConnected)))
+    write(renderer.centred(wording(now.isConnected ? .connected : .notConnected)))
   }
 
-  /// What comes while the device catches up is no news; that is over when the person does something.
-  private func news(_ timeline: Timeline, isSettled: Bool = false) {
+  /// Announces changed settings, except while the device catches up after connecting.
+  ///
+  /// - Parameter isCaughtUp: Whether the person has typed, which ends catching up.
+  private func announceChanges(_ timeline: Timeline, isCaughtUp: Bool = false) {
     let new = FamilySummary(timeline)
-    if let old = facts {
-      let rows = new.news(since: old, renderer)
-      if !rows.isEmpty { say(rows) }
+    if let old = summary {
+      let rows = new.changes(since: old, renderer)
+      if !rows.isEmpty { write(rows) }
     } else if timeline.link.roster.persons.isEmpty
-      || !isSettled && connectedAt + Self.settling > renderer.now
+      || !isCaughtUp && connectedAt + Self.catchUpTime > renderer.now
     {
       return
     }
-    facts = new
+    summary = new
   }
 
-  // MARK: dialogues
+  // MARK: Dialogs
 
   func open(_ dialog: any Dialog, _ reply: UnsafeContinuation<PromptAnswer, Never>? = nil) {
     dialogs.append((dialog, reply))
@@ -192,8 +197,8 @@ package actor TerminalSession: Service {
 
   private func begin() {
     guard let dialog = dialogs.first?.dialog else { return console.restore(draft) }
-    if draft.isEmpty { draft = console.draft() }
-    say(dialog.opening(renderer))
+    if draft.isEmpty { draft = console.removeDraft() }
+    write(dialog.opening(renderer))
   }
 
   private func finish(_ result: DialogResult) async {
@@ -204,7 +209,7 @@ package actor TerminalSession: Service {
     case .withdraw(let child, let what):
       await host.act(.withdraw(child: child, what), on: address)
     case .passcode(let typed):
-      // scrypt takes its time by intent.
+      // scrypt is slow by design, so derive the key off the actor.
       Task.detached { [events = responder.events] in
         events.yield(.passcode(try? PasscodeCipher.make(typed)))
       }
@@ -215,7 +220,7 @@ package actor TerminalSession: Service {
     if dialogs.isEmpty { draft = "" }
   }
 
-  /// A question that somebody else answered needs no review any more (R3).
+  /// Closes the review of a question that another guardian answered in the meantime.
   private func closeReview(_ timeline: Timeline) {
     guard let review = dialogs.first?.dialog as? ReviewDialog else { return }
     let conversation = timeline.link.conversations[review.child.id]
@@ -224,35 +229,37 @@ package actor TerminalSession: Service {
     else { return }
     dialogs.removeFirst()
     if let answer = timeline.answer(to: Card(state)) {
-      say(renderer.text(wording(.alreadyAnswered, answer.by, answer.title), .question))
+      write(renderer.text(wording(.alreadyAnswered, answer.by, answer.title), .question))
     }
     begin()
     draft = ""
   }
 
-  // MARK: lines
+  // MARK: Input lines
 
-  /// Takes a line; `false` ends the session.
-  private func take(_ line: String) async -> Bool {
-    feed.interrupted()
-    await look()
-    if let timeline { news(timeline, isSettled: true) }
+  /// Executes a line, in the first dialog or as a command.
+  ///
+  /// - Returns: `false` to end the session.
+  private func submit(_ line: String) async -> Bool {
+    feed.invalidateLastRow()
+    await refresh()
+    if let timeline { announceChanges(timeline, isCaughtUp: true) }
     if isGuardian {
-      // Who types has seen what stands above.
-      for (child, seq) in feed.shown.sorted(by: { $0.key < $1.key }) {
+      // A typed line proves that the guardian has read the entries above it.
+      for (child, seq) in feed.shownSeq.sorted(by: { $0.key < $1.key }) {
         await host.act(GuardianMachine.Input.seen(child: child, seq: seq), on: address)
       }
     }
     if !dialogs.isEmpty {
-      switch dialogs[0].dialog.take(line, renderer) {
-      case .more(let rows): say(rows)
+      switch dialogs[0].dialog.submit(line, renderer) {
+      case .more(let rows): write(rows)
       case .done(let result): await finish(result)
       }
       return true
     }
     if line.trimmingSpaces.isEmpty { return true }
     guard let command = TerminalCommand(line, isGuardian: isGuardian) else {
-      say(renderer.text("That is no command: ? lists them.", .bad))
+      write(renderer.text(wording(.unknownCommand, line.displaySafe.shortened(40)), .bad))
       return true
     }
     if command == .quit { return false }
@@ -260,9 +267,9 @@ package actor TerminalSession: Service {
     return true
   }
 
-  // MARK: notices
+  // MARK: Notices
 
-  private func tell(_ notice: Notice) async {
+  private func announce(_ notice: Notice) async {
     guard let timeline else { return }
     let wasShutOut = isShutOut
     isShutOut = if case .shutOut = notice { true } else { false }
@@ -270,23 +277,25 @@ package actor TerminalSession: Service {
     case .decided(let id, let choice, let guardian) where !isGuardian:
       let question = timeline.link.conversations[timeline.link.personID]?.questions[id]?.question
       let title = timeline.title(of: choice, in: question)
-      say(
+      write(
         renderer.hanging(
           Row("◆ ", .question), wording(.decidedNotice, timeline.name(guardian), title), .bold))
     case .refused(let command, let problem):
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
-    case .noPasscode: say(renderer.text(wording(.noPasscode), .bad))
+    case .noPasscode: write(renderer.text(wording(.noPasscode), .bad))
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
-      say(renderer.hanging(Row("◆ ", .question), text, .bold))
-    case .shutOut: if !wasShutOut { say(renderer.text(wording(.notInFamily), .bad)) }
-    // These have a line in the conversation.
-    case .decided, .message, .reminded, .withdrawn, .disbelieved, .appDisbelieves: break
+      write(renderer.hanging(Row("◆ ", .question), text, .bold))
+    case .shutOut: if !wasShutOut { write(renderer.text(wording(.notInFamily), .bad)) }
+    // The conversation has a line for each of these.
+    case .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break
     case .wantsToJoin(let join): await self.join(join)
     }
   }
 
-  /// Says why something was refused; `false` where that is not known yet.
+  /// Shows why the relay refused a command.
+  ///
+  /// - Returns: `false` if the explanation needs an event that has not arrived yet.
   private func explain(_ command: Command, _ problem: Problem, _ timeline: Timeline) -> Bool {
     var text = wording(.notDone, "\(problem.code)")
     let id = command.question
@@ -304,7 +313,7 @@ package actor TerminalSession: Service {
     case .noPasscode: text = wording(.noPasscode)
     default: break
     }
-    say(renderer.text(text, .bad))
+    write(renderer.text(text, .bad))
     return true
   }
 }

@@ -2,10 +2,10 @@ import FamilyCore
 import FamilyModel
 import Wording
 
-/// A question as it is shown.
+/// A question as the terminal shows it.
 struct Card: Hashable, Sendable {
   var header: QuestionHeader
-  /// What it says, where this device can open it.
+  /// The content; `nil` if this device cannot decrypt it.
   var question: Question?
   var phase: QuestionState.Phase
 
@@ -17,7 +17,7 @@ struct Card: Hashable, Sendable {
 
   init(_ state: QuestionState) { self.init(state.header, state.question, state.phase) }
 
-  /// Whether nobody can answer any more though nobody did.
+  /// Whether the question expired without an answer.
   func isExpired(_ now: Instant) -> Bool {
     phase == .open && header.expiration.map { $0 < now } ?? false
   }
@@ -25,10 +25,9 @@ struct Card: Hashable, Sendable {
   func isOpen(_ now: Instant) -> Bool { phase == .open && !isExpired(now) }
 }
 
-/// One thing of a conversation that is shown, in the order of the relay; what this device has not
-/// brought there yet comes last.
+/// One item of a conversation: committed entries in the relay's order, then those of the outbox.
 struct Entry: Hashable, Sendable {
-  /// What it is.
+  /// The kind of item and its content.
   enum Body: Hashable, Sendable {
     case text(String)
     case question(Card)
@@ -38,11 +37,11 @@ struct Entry: Hashable, Sendable {
     case inPerson(Card, title: String, Answer)
     case withdrawal(Withdrawal)
   }
-  /// The command that led to it: the same before and after the relay has it.
+  /// The id of the entry's command, which stays the same when the relay commits the event.
   var id: CommandID
-  /// Whose conversation.
+  /// The child whose conversation contains the entry.
   var child: PersonID
-  /// `nil` until the relay has it.
+  /// The event's sequence number; `nil` until the relay has committed it.
   var seq: UInt64?
   /// The author's name.
   var author: String
@@ -50,11 +49,11 @@ struct Entry: Hashable, Sendable {
   var isMine: Bool
   var at: Instant
   var body: Body
-  /// How far the message has come (M4); a guardian's is sent, no more is known.
+  /// The message's delivery state. A guardian's message stays `sent`: it has no receipts.
   var delivery: DeliveryState?
 }
 
-/// Makes entries of what a device knows.
+/// The conversations of a device's link, as entries.
 struct Timeline {
   let link: DeviceLink
   let renderer: Renderer
@@ -67,13 +66,13 @@ struct Timeline {
 
   func name(_ person: PersonID) -> String { link.roster.person(person)?.displayName ?? "?" }
 
-  /// Who answered, and the title of the choice; `nil` while nobody did.
+  /// The person who answered and the choice's title; `nil` without an answer.
   func answer(to card: Card) -> (by: String, title: String)? {
     guard case .answered(let choice, let device, _) = card.phase else { return nil }
     return (name(link.owner(of: device)), title(of: choice, in: card.question))
   }
 
-  /// The questions that can be answered, in their order.
+  /// The child's open questions, in the relay's order.
   func openCards(of child: PersonID) -> [Card] {
     (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(renderer.now) }
   }
@@ -112,9 +111,9 @@ struct Timeline {
       isMine: author == link.personID, at: line.at, body: body, delivery: delivery)
   }
 
-  /// What still has to reach the relay.
+  /// The entries of commands that the relay has not acknowledged.
   private func waiting(for child: PersonID) -> [Entry] {
-    link.waitingByID.compactMap { id, command in
+    link.pendingCommandsByID.compactMap { id, command in
       let body: Entry.Body
       switch command {
       case .post(child, .text(let text)): body = .text(text)
@@ -128,7 +127,7 @@ struct Timeline {
     }
   }
 
-  /// The choice's title, or its id where the question cannot be opened.
+  /// The choice's title, or its id if the question cannot be decrypted.
   func title(of choice: ChoiceHeader, in question: Question?) -> String {
     question?.choices.first { $0.id == choice.id }.map(renderer.title) ?? choice.id
   }

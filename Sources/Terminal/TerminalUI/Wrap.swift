@@ -1,17 +1,19 @@
 extension String {
-  /// What no line begins with in Japanese and Chinese, nor in French behind a full-width sign.
+  /// Characters that must not start a line in Japanese and Chinese.
   private static let neverFirst: Set<Character> = [
     "、", "。", "，", "．", "：", "；", "！", "？", "」", "』", "）", "”", "…", "ー", "・",
   ]
-  /// What no line ends with there.
+  /// Characters that must not end a line in Japanese and Chinese.
   private static let neverLast: Set<Character> = ["「", "『", "（", "“"]
 
-  /// The text in lines of at most `width` columns, which is two or more: broken at spaces and between
-  /// ideographs, and inside a word only where the word does not fit.
+  /// The text in lines of at most `width` columns.
+  ///
+  /// Lines break at spaces and between ideographs; a word breaks only if it is wider than a line.
+  /// Precondition: `width` is at least 2.
   func wrapped(_ width: Int) -> [String] {
     var lines: [String] = []
     for paragraph in split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      lines += Self.wrap(Array(String(paragraph).shown), width)
+      lines += Self.wrap(Array(String(paragraph).displaySafe), width)
     }
     return lines
   }
@@ -20,7 +22,7 @@ extension String {
     var lines: [String] = []
     var start = 0
     var used = 0
-    /// Where the line can end; at least one character is before it.
+    /// The last possible end of the current line, after at least one character.
     var possible: Int?
     var index = 0
     while index < text.count {

@@ -1,8 +1,8 @@
-/// Text in columns, for people at a terminal.
+/// Plain-text tables for a terminal.
 public enum Table {
-  /// The rows, one a line: each column as wide as its widest cell, two spaces between columns.
+  /// Renders one line per row. Columns are as wide as their widest cell, two spaces apart.
   ///
-  /// - Parameter rows: As many cells in each as in the first.
+  /// - Parameter rows: The cells. Precondition: all rows have the same number of cells.
   public static func render(_ rows: [[String]]) -> String {
     let rows = rows.map { $0.map(\.printable) }
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].columns }.max()! }

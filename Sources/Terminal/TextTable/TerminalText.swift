@@ -1,6 +1,7 @@
 extension String {
-  /// The text as one line that cannot command the terminal: what breaks the line is a space, and other
-  /// controls, those that turn the direction of text among them, are U+FFFD.
+  /// The text as one line without control sequences, safe to print in a terminal.
+  ///
+  /// Line breaks and tabs become spaces. Other controls, including bidi controls, become U+FFFD.
   public var printable: String {
     var scalars = UnicodeScalarView()
     for scalar in unicodeScalars {
@@ -15,7 +16,7 @@ extension String {
     return String(scalars)
   }
 
-  /// How many columns of a terminal the text takes: two for each wide character, as of Chinese.
+  /// The width of the text in terminal columns; wide characters, such as Chinese ones, count two.
   public var columns: Int { reduce(0) { $0 + $1.columns } }
 }
 

@@ -1,24 +1,24 @@
 extension String {
-  /// The template with `%1$@` … `%9$@` replaced by the arguments; what they contain is left alone.
+  /// The template with `%1$@` … `%9$@` replaced by the sanitized arguments.
   ///
-  /// A placeholder without an argument stays, so that the mistake is seen.
+  /// Placeholders inside arguments are not replaced; one without an argument stays visible.
   func filled(with arguments: [String]) -> String {
     replacing(/%([1-9])\$@/) { match in
       guard let position = Int(match.1), position <= arguments.count else { return String(match.0) }
-      return arguments[position - 1].harmless
+      return arguments[position - 1].sanitized
     }
   }
 
   /// The text with each control, line separator and bidi control replaced by U+FFFD.
   ///
-  /// A line break could begin a sentence of its own, an override could turn ours around.
-  public var harmless: String {
+  /// A line break could start a forged sentence, and an override could reverse the text around it.
+  public var sanitized: String {
     var scalars = UnicodeScalarView()
     for scalar in unicodeScalars { scalars.append(scalar.isHarmful ? "\u{FFFD}" : scalar) }
     return String(scalars)
   }
 
-  /// Whether there is something to see: not only spaces, controls and invisible characters.
+  /// Whether the text contains a visible character: no space, control or ignorable code point.
   public var isVisible: Bool {
     unicodeScalars.contains {
       !$0.isHarmful && !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint

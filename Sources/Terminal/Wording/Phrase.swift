@@ -1,8 +1,8 @@
-/// What the system says in fixed words; `Wording` says it in a language.
+/// A fixed text of the system; `Wording` provides it in a language.
 ///
-/// `%1`, `%2` below are the arguments, in their order.
+/// `%1` and `%2` below are the arguments, in order.
 public enum Phrase: String, CaseIterable, Sendable {
-  // MARK: The child's prompt and compose sheet (A1, A2)
+  // MARK: The child's prompt and compose sheet
 
   /// The text of the child's first prompt: permission is needed. `%1` the app, `%2` the people.
   case permissionPrompt
@@ -10,107 +10,106 @@ public enum Phrase: String, CaseIterable, Sendable {
   case askByMessage
   /// The button that lets a guardian who is present decide on this device.
   case approveInPerson
-  /// The button that goes back without sending anything (A5).
+  /// The button that closes a dialog without sending anything.
   case cancel
-  /// To whom the message goes. `%1` the guardians.
+  /// The recipients of the message. `%1` the guardians.
   case composeTo
-  /// The field for the name of a person whom the app did not name. `%1` the handle.
+  /// The field for the name of a person. `%1` the handle.
   case addName
   /// The button that sends the message.
   case send
 
-  // MARK: Asking again (A6)
+  // MARK: Repeated questions
 
-  /// There is an open question about the same people. `%1` the people.
+  /// The text of the prompt when a question about the same people is open. `%1` the people.
   case alreadyAsked
-  /// The button that reminds the guardians of it.
+  /// The button that reminds the guardians of the open question.
   case remind
-  /// The button that lets it be and reminds nobody.
+  /// The button that closes the prompt without a reminder.
   case leaveIt
 
-  // MARK: Approving in person (A4)
+  // MARK: In-person answers
 
   /// Asks the guardian for the passcode.
   case enterPasscode
-  /// The passcode was not the right one.
+  /// The typed passcode is incorrect.
   case wrongPasscode
-  /// No passcode is taken for a while. `%1` the seconds, in digits.
+  /// Further attempts are blocked for a time. `%1` the seconds, in digits.
   case tryAgainIn
-  /// The family has no passcode, so nobody can approve in person.
+  /// The family has no passcode, so an in-person answer is impossible.
   case noPasscode
 
-  // MARK: The guardian's bubble (R1, R2)
+  // MARK: The guardian's bubble
 
   /// The button that opens all details of a question.
   case review
   /// The button that closes the details without an answer.
   case notNow
-  /// The title of the default approval (Q7).
+  /// The title of the default approval.
   case approve
-  /// The title of the default denial (Q7).
+  /// The title of the default denial.
   case decline
 
-  // MARK: States of a message (M4)
+  // MARK: Delivery states of a message
 
-  /// It has not reached the relay yet.
+  /// The relay has not acknowledged the message.
   case sending
-  /// The relay has it.
+  /// The relay has stored the message.
   case sent
-  /// A guardian's device has it.
+  /// A guardian's device has received the message.
   case delivered
-  /// A guardian read it.
+  /// A guardian has read the message.
   case read
-  /// A guardian answered it.
+  /// A guardian has answered the question.
   case answered
 
-  // MARK: Lines of the conversation and notifications
+  // MARK: Lines of the conversation and notices
 
-  /// The child's notification of a decision (R5). `%1` who decided, `%2` the title of the choice.
+  /// The child's notice of a decision. `%1` the guardian, `%2` the title of the choice.
   case decidedNotice
-  /// The line that shows everybody who decided what. `%1` the guardian, `%2` the choice's title.
+  /// The conversation's line about a decision. `%1` the guardian, `%2` the choice's title.
   case decidedLine
   /// The line that reminds of an open question. `%1` the child.
   case reminderLine
-  /// The line that says that the question is cancelled. `%1` the child.
+  /// The line about a cancelled question. `%1` the child.
   case cancelledLine
-  /// The line that says that nobody can answer any more (R8).
+  /// The line about an expired question.
   case expiredLine
-  /// Another guardian was first (R3). `%1` that guardian, `%2` the title of the choice.
+  /// Another guardian answered first. `%1` that guardian, `%2` the title of the choice.
   case alreadyAnswered
-  /// The child's notification that a permission is withdrawn (R9). `%1` the guardian, `%2` the
-  /// person or app.
+  /// The child's notice of a withdrawal. `%1` the guardian, `%2` the person or app.
   case withdrawnNotice
-  /// The notification of a text message. `%1` its author.
+  /// The notice of a text message. `%1` the author.
   case newMessage
 
-  // MARK: Pictures (S2)
+  // MARK: Pictures
 
-  /// Stands in place of a picture that may be sensitive.
+  /// The warning that replaces a picture that may be sensitive.
   case sensitivePicture
-  /// The button that shows it nevertheless.
+  /// The button that shows a picture despite the warning.
   case showPicture
 
-  // MARK: Significant updates (Q5)
+  // MARK: Significant updates
 
-  /// The text of the child's first prompt about an app that changed. `%1` the app, `%2` the app's
+  /// The text of the child's first prompt about an app's update. `%1` the app, `%2` the app's
   /// description.
   case updatePrompt
-  /// Tells an adult of the change. `%1` the app, `%2` the app's description.
+  /// The text that informs an adult of an app's update. `%1` the app, `%2` the app's description.
   case updateNotice
-  /// The button that takes note of it.
+  /// The button that acknowledges the update.
   case acknowledge
 
-  // MARK: Age ranges (D6)
+  // MARK: Age ranges
 
   /// Asks the person whether to share the age range. `%1` the app, `%2` the range.
   case agePrompt
-  /// The button that shares it.
+  /// The button that shares the age range.
   case shareAge
-  /// The button that does not.
+  /// The button that refuses to share the age range.
   case dontShareAge
-  /// The notification that a new range was shared. `%1` the app, `%2` the range.
+  /// The notice that a new range was shared. `%1` the app, `%2` the range.
   case ageSharedNotice
-  /// A guardian is needed to change the settings for sharing on a child's device (D7).
+  /// A guardian must confirm changed sharing settings on a child's device.
   case ageSettingsPrompt
   /// A range with two bounds, of ages in years. `%1` the lower, `%2` the upper, in digits.
   case ageBetween
@@ -121,54 +120,132 @@ public enum Phrase: String, CaseIterable, Sendable {
   /// A range without bounds.
   case ageAny
 
-  // MARK: Everything else that a device says to its owner
+  // MARK: A device's other texts
 
-  /// The line that shows what was decided in person. `%1` the device's owner, `%2` the choice's title.
+  /// The line about an in-person answer. `%1` the device's owner, `%2` the choice's title.
   case inPersonLine
   /// The title above the open questions.
   case openQuestions
-  /// There are none.
+  /// The text for an empty list of open questions.
   case noOpenQuestions
-  /// The title above the known handles of a child (K1).
+  /// The title above a child's known handles.
   case knownContacts
-  /// There are none.
+  /// The text for an empty list of known handles.
   case noKnownContacts
-  /// These are known from now on. `%1` the handles.
+  /// The notice of new known handles. `%1` the handles.
   case contactsAdded
-  /// These are not known any more. `%1` the handles.
+  /// The notice of handles that are no longer known. `%1` the handles.
   case contactsRemoved
-  /// Communication limits are on (F6). `%1` the child.
+  /// Communication limits are on. `%1` the child.
   case limitsOn
-  /// Communication limits are off (F6). `%1` the child.
+  /// Communication limits are off. `%1` the child.
   case limitsOff
-  /// The title above what can be withdrawn (R9).
+  /// The title above the approvals that can be withdrawn.
   case withdrawFrom
-  /// Stands for a picture. `%1` its type, `%2` its size.
+  /// The description of a clean picture. `%1` its type, `%2` its size.
   case picture
-  /// A birthdate was set or corrected (F5). `%1` the child, `%2` the day.
+  /// A birthdate was set or corrected. `%1` the child, `%2` the day.
   case birthdateSet
-  /// A child has an account in the family (F4). `%1` the child.
+  /// A child was added to the family. `%1` the child.
   case childAdded
-  /// Asks a guardian for a new passcode (A4).
+  /// Asks a guardian for a new passcode.
   case newPasscode
-  /// Asks for it once more.
+  /// Asks for the new passcode again.
   case passcodeAgain
-  /// What was typed the second time is something else.
+  /// The two typed passcodes differ.
   case passcodesDiffer
   /// The passcode is too short or too long.
   case passcodeLength
   /// The family has a new passcode.
   case passcodeSet
-  /// Whose device it is. `%1` the person.
+  /// The device's owner. `%1` the person.
   case youAre
-  /// What was typed is none of the numbers. `%1` the last number.
+  /// The typed line is not a number of the menu. `%1` the last number.
   case chooseNumber
-  /// The device has reached the relay.
+  /// The device has connected to the relay.
   case connected
-  /// It has not.
+  /// The device has no connection to the relay.
   case notConnected
   /// The relay does not know the device.
   case notInFamily
-  /// Something was refused. `%1` the problem's number.
+  /// The relay refused a command. `%1` the problem's number.
   case notDone
+
+  // MARK: Commands in a terminal
+
+  /// How to list the commands.
+  case helpHint
+  /// The typed line is not a command. `%1` the line.
+  case unknownCommand
+  /// The command needs the number of an open question. `%1` the numbers.
+  case chooseRequest
+  /// No member, child or device matches; a list follows. `%1` the typed name or number.
+  case notFound
+  /// The pictures could not be written to files.
+  case picturesNotSaved
+  /// How a new device joins. `%1` the command to run there.
+  case joinInstruction
+  /// A device uses an invitation's code. `%1` the device's owner.
+  case deviceJoins
+  /// A member's devices. `%1` their numbers.
+  case devices
+  /// A member has no devices.
+  case noDevices
+  /// The role of the organizer.
+  case roleOrganizer
+  /// The role of a guardian.
+  case roleGuardian
+  /// The role of a child.
+  case roleChild
+  /// The role of another adult.
+  case roleAdult
+
+  // MARK: The list of commands: the effect of each
+
+  /// Posts a message.
+  case helpPost
+  /// Lists contacts and questions.
+  case helpList
+  /// Sets whether age ranges are shared.
+  case helpAge
+  /// Clears an app's age answers.
+  case helpForgetAge
+  /// Sets the age rating's ceiling.
+  case helpCeiling
+  /// Shows the conversation again.
+  case helpShow
+  /// Ends the session.
+  case helpQuit
+  /// Cancels a question.
+  case helpCancel
+  /// Reviews a question.
+  case helpReview
+  /// Declines a question.
+  case helpDecline
+  /// Saves a question's pictures.
+  case helpPictures
+  /// Selects a child.
+  case helpWith
+  /// Adds or removes a contact.
+  case helpContact
+  /// Withdraws an approval.
+  case helpWithdraw
+  /// Withdraws consent for an app.
+  case helpWithdrawConsent
+  /// Switches communication limits.
+  case helpLimits
+  /// Sets a birthdate.
+  case helpBirthdate
+  /// Lists the family's members.
+  case helpFamily
+  /// Adds a member.
+  case helpAdd
+  /// Invites a device.
+  case helpInvite
+  /// Removes a device.
+  case helpRemoveDevice
+  /// Removes a member.
+  case helpRemoveMember
+  /// Sets the passcode.
+  case helpPasscode
 }

@@ -1,7 +1,7 @@
 public import FamilyModel
 
 extension Wording {
-  /// The ages of a range, in words.
+  /// The text for a range of ages in years, bounds included.
   public func ages(_ range: AgeRange) -> String {
     switch (range.lower, range.upper) {
     case (let lower?, let upper?): self(.ageBetween, "\(lower)", "\(upper)")

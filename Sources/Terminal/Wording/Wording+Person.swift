@@ -1,26 +1,26 @@
 public import FamilyModel
 
 extension Wording {
-  /// What to show for a person of the topic (Q3): name, nickname and, in brackets, the handle; the
-  /// handle alone where there is no name.
+  /// The text for a person of a question: name, nickname and, in parentheses, the handle.
+  ///
+  /// Without a visible name, the text is the handle alone.
   public func person(_ subject: Subject) -> String {
-    let handle = subject.handle.value.harmless
+    let handle = subject.handle.value.sanitized
     guard let parts = subject.name else { return handle }
     var shown = name(parts)
     guard !shown.isEmpty else { return handle }
-    if parts.nickname.isVisible, shown != parts.nickname.harmless {
+    if parts.nickname.isVisible, shown != parts.nickname.sanitized {
       shown = text("person.withNickname", [shown, parts.nickname])
     }
     return text("person.withHandle", [shown, handle])
   }
 
-  /// The whole name in the order of its own script, or the nickname where there is nothing else;
-  /// empty where nothing of it can be seen.
+  /// The whole name in the order of its script, or the nickname alone; empty if neither is visible.
   ///
-  /// Foundation has no `PersonNameComponentsFormatter` on Linux; this follows its long style.
+  /// The result follows the long style of `PersonNameComponentsFormatter`, which Linux lacks.
   public func name(_ parts: NameParts) -> String {
     let core = [parts.given, parts.middle, parts.family].filter(\.isVisible)
-    guard !core.isEmpty else { return parts.nickname.isVisible ? parts.nickname.harmless : "" }
+    guard !core.isEmpty else { return parts.nickname.isVisible ? parts.nickname.sanitized : "" }
     let order = NameOrder(core, language)
     let ordered =
       order.familyFirst
@@ -28,23 +28,24 @@ extension Wording {
     return [
       parts.prefix, ordered.filter(\.isVisible).joined(separator: order.within), parts.suffix,
     ]
-    .filter(\.isVisible).joined(separator: order.around).harmless
+    .filter(\.isVisible).joined(separator: order.around).sanitized
   }
 }
 
-/// How the parts of a name stand together. It depends on the script of the name: Ada Lovelace stays
-/// so in Japanese, and 山田太郎 begins with the family in English, too.
+/// The order and separators of a name's parts, which depend on the name's script.
+///
+/// Ada Lovelace keeps her order in Japanese, and 山田太郎 starts with the family name in English.
 private struct NameOrder {
   var familyFirst = false
-  /// Between given, middle and family name.
+  /// The separator between given, middle and family name.
   var within = " "
-  /// Between them and what stands before and after the name.
+  /// The separator of prefix and suffix.
   var around = " "
 
   init(_ core: [String], _ language: Language) {
     let scalars = core.joined().unicodeScalars.filter { !$0.properties.isWhitespace }
     if scalars.allSatisfy(\.isKatakana) {
-      // A name from abroad, in its own order: エイダ・ラブレス.
+      // A foreign name in katakana keeps its order: エイダ・ラブレス.
       within = "・"
     } else if scalars.allSatisfy({ $0.isHan || $0.isKana || $0.isHangul }) {
       familyFirst = true

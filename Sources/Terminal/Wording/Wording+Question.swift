@@ -1,9 +1,9 @@
 public import FamilyModel
 
 extension Wording {
-  /// The sentence of a bubble (M6, Q6): who asks, what for, whom, in which app.
+  /// The sentence of a bubble: the child, the actions, the people and the app.
   ///
-  /// For an app that changed, the app's description follows, marked as the app's words (Q5).
+  /// For an app's update, the app's description follows as a quotation.
   public func question(child: String, app: String, topic: Topic) -> String {
     switch topic {
     case .significantUpdate(let description):
@@ -17,7 +17,7 @@ extension Wording {
     }
   }
 
-  /// A person inside a sentence: the name as the language speaks of others, or else the handle.
+  /// A person inside a sentence: the name with the language's honorific, or the handle.
   private func inQuestion(_ subject: Subject) -> String {
     let name = subject.name.map(name) ?? ""
     return name.isEmpty ? subject.handle.value : text("person.inQuestion", [name])
@@ -31,8 +31,8 @@ extension Actions {
     (.message, "message"), (.videoCall, "videoCall"),
   ]
 
-  /// The middle of the key of the sentence: one action has its own, calls are calls, and all else
-  /// is communication.
+  /// The middle part of the sentence's key: a single action's name, `call` for several kinds of
+  /// calls, and `communicate` for every other combination.
   fileprivate var key: String {
     if let one = Actions.all.first(where: { $0.action == self }) { return one.key }
     return !isEmpty && isSubset(of: [.call, .audioCall, .videoCall]) ? "call" : "communicate"

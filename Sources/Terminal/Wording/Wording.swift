@@ -1,43 +1,43 @@
 import Foundation
 
-/// What the system, not the app, says to a child or a guardian, in one language.
+/// The system's texts for children and guardians in one language.
 ///
-/// Names and texts of apps and people are put into the sentences as they are, never taken for a
-/// format; of them, only controls are replaced that could fake the sentence around them.
+/// Names and texts of apps and people are inserted verbatim and never parsed as a format. Only
+/// controls that could forge the sentence around them are replaced.
 public struct Wording: Sendable {
-  /// The language spoken.
+  /// The language of the texts.
   public let language: Language
   /// The language's folder in the resources.
   private let bundle: Bundle
 
-  /// The words of `language`.
+  /// Loads the texts of `language` from the module's resources.
   public init(_ language: Language) {
     self.language = language
-    // On Linux the package manager writes the names of the folders in lower case.
+    // On Linux, SwiftPM names the resource folders in lower case.
     bundle =
       [language.rawValue, language.rawValue.lowercased()].lazy
       .compactMap { Bundle.module.path(forResource: $0, ofType: "lproj") }
       .compactMap { Bundle(path: $0) }.first ?? .module
   }
 
-  /// The phrase with its arguments in place; see `Phrase` for what they are.
+  /// The phrase with its arguments inserted; `Phrase` documents them.
   public func callAsFunction(_ phrase: Phrase, _ arguments: String...) -> String {
     let one = phrase == .tryAgainIn && arguments == ["1"]
     return text(phrase.rawValue + (one ? ".one" : ""), arguments)
   }
 
-  /// The items as the language enumerates them: “A, B and C”.
+  /// The items as a list in the language: “A, B and C”.
   public func list(_ items: [String]) -> String {
-    // English of Britain: no comma before the “and”.
+    // British English has no comma before “and”.
     let locale = Locale(identifier: language == .english ? "en-GB" : language.rawValue)
-    var listed = items.map(\.harmless)
+    var listed = items.map(\.sanitized)
       .formatted(.list(type: .and, width: .standard).locale(locale))
-    // The items have no bidi control any more: these are the formatter's, around Hebrew or Arabic.
+    // Only the formatter's own bidi controls remain, which it adds around Hebrew and Arabic.
     listed.unicodeScalars.removeAll(where: \.isBidiControl)
     return listed
   }
 
-  /// The text under `key`, its placeholders filled.
+  /// The text of `key` with its placeholders replaced.
   func text(_ key: String, _ arguments: [String] = []) -> String {
     bundle.localizedString(forKey: key, value: nil, table: nil).filled(with: arguments)
   }
