@@ -35,7 +35,7 @@ import ZeroMQ
       }
     }
     for parts in [1, 3, 12] { _ = try bad.socket.send(Array(repeating: [1], count: parts)) }
-    #expect(try await rig.counters { $0.apps == 206 })
+    #expect(try await rig.counters { $0.unusableAppMessages == 206 })
     #expect(isAttached(try answer(attach)))
     await rig.stop()
   }
@@ -80,7 +80,7 @@ import ZeroMQ
     let other = DeviceAddress(family: FamilyID(1), device: DeviceID(4))
     let foreign = ReplyEnvelope(device: other, requestID: first.requestID, reply: .pong)
     _ = try rig.router.send([route, [], foreign.encode()])
-    #expect(try await rig.counters { $0.replies == 104 })
+    #expect(try await rig.counters { $0.unusableReplies == 104 })
 
     let topic = [UInt8](repeating: 7, count: 16)
     var channel = Channel(audience: .family, generation: 0, head: 0)
@@ -95,7 +95,7 @@ import ZeroMQ
     let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: channel.key)
     _ = try rig.publisher.send([topic, sealed])
     _ = try rig.publisher.send([topic])
-    #expect(try await rig.counters { $0.broadcasts == 102 })
+    #expect(try await rig.counters { $0.unusableBroadcasts == 102 })
 
     // It still hears what it can read, and fetches what it lacks.
     let head = Broadcast.head(.family, seq: 5).encode()
@@ -149,7 +149,7 @@ import ZeroMQ
       left.remove(audience)
     }
     #expect(left.isEmpty)
-    #expect(try await rig.counters { $0.disbelieved == 2 })
+    #expect(try await rig.counters { $0.rejectedEvents == 2 })
     let status = await rig.host.status.devices[0]
     #expect(status.disbelieved == 2 && status.known == [AgentFixture.app.rawValue: []])
     await rig.stop()

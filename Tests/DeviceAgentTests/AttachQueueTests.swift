@@ -12,18 +12,18 @@ import Testing
     "a relay that answers is asked by many devices at a time, one that does not by fewer and fewer")
   func window() {
     var queue = AttachQueue()
-    for number in 0..<5_000 { queue.add(device(number)) }
+    for number in 0..<5_000 { queue.enqueue(device(number)) }
     var now = Instant(milliseconds: 1_000)
     var turns: [Int] = []
     for _ in 0..<8 {
-      turns.append(queue.next(now).count)
-      now = now + AttachQueue.patience
+      turns.append(queue.admit(now: now).count)
+      now = now + AttachQueue.timeout
     }
     #expect(turns == [256, 128, 64, 32, 16, 8, 8, 8])
     // Each answer lets one more in than before.
-    let turn = queue.next(now)
-    for device in turn { queue.answered(device, now: now) }
-    let next = queue.next(now)
+    let turn = queue.admit(now: now)
+    for device in turn { queue.replied(to: device, now: now) }
+    let next = queue.admit(now: now)
     #expect(next.count == 2 * turn.count)
   }
 
@@ -39,7 +39,7 @@ import Testing
     may.append(queue.mayAttach(device(1), from: [], now: now + 999))
     may.append(queue.mayAttach(device(1), from: more, now: now + 999))
     may.append(queue.mayAttach(device(1), from: more, now: now + 1_999))
-    queue.answered(device(1), now: now + 2_000)
+    queue.replied(to: device(1), now: now + 2_000)
     may.append(queue.mayAttach(device(1), from: more, now: now + 2_000))
     // A clock that was set back does not make it wait.
     may.append(queue.mayAttach(device(1), from: more, now: now))

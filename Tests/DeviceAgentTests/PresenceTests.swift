@@ -10,17 +10,17 @@ import Testing
 
   private func presence(_ count: Int) -> Presence {
     var presence = Presence()
-    for number in 1...count { presence.add(device(number), 0) }
+    for number in 1...count { presence.add(device(number), now: 0) }
     return presence
   }
 
   /// What is said in `rounds` times 15 seconds, by a relay that answers.
   private func said(_ presence: inout Presence, rounds: UInt64) -> [[DeviceAddress]] {
     var said: [[DeviceAddress]] = []
-    while let now = presence.deadline, now <= Presence.every * (rounds + 1) {
-      #expect(presence.takeLost(now) == [])
-      said.append(Array(presence.speak(now)))
-      presence.heard()
+    while let now = presence.deadline, now <= Presence.interval * (rounds + 1) {
+      #expect(presence.expire(now: now) == [])
+      said.append(Array(presence.announce(now: now)))
+      presence.messageArrived()
     }
     return said
   }
@@ -29,7 +29,7 @@ import Testing
   func rounds() {
     var presence = presence(1_000)
     let said = said(&presence, rounds: 3)
-    #expect(said.allSatisfy { !$0.isEmpty && $0.count <= Presence.most })
+    #expect(said.allSatisfy { !$0.isEmpty && $0.count <= Presence.devicesPerRequest })
     #expect(said.count == 13)
     let times = said.joined().reduce(into: [:]) { $0[$1, default: 0] += 1 }
     #expect(times.count == 1_000 && times.values.allSatisfy { (3...4).contains($0) })
@@ -48,13 +48,13 @@ import Testing
   @Test("where nothing comes for long after a request, all devices attach anew, and not before")
   func lost() {
     var presence = presence(2)
-    _ = presence.speak(Presence.every)
-    let late = Presence.every + Presence.patience
-    #expect(presence.takeLost(late - 1) == [])
+    _ = presence.announce(now: Presence.interval)
+    let late = Presence.interval + Presence.timeout
+    #expect(presence.expire(now: late - 1) == [])
     var heard = presence
-    heard.heard()
-    #expect(heard.takeLost(late) == [])
-    #expect(presence.takeLost(late) == [device(1), device(2)])
+    heard.messageArrived()
+    #expect(heard.expire(now: late) == [])
+    #expect(presence.expire(now: late) == [device(1), device(2)])
     #expect(presence.deadline == nil)
   }
 }

@@ -23,7 +23,7 @@ struct HealAndVerify {
     for control in stage.controls.values { control.heal() }
     for shard in stage.shards.values.flatMap({ $0 }) { shard.set { $0 = Lane.Faults() } }
     for pid in OrphanReaper.processes(of: stage.layout.root.path) { kill(pid, SIGCONT) }
-    recorder.note(.healed)
+    recorder.record(.healed)
   }
 
   /// Waits until every device has everything and nothing is under way; gives what is not so in time. A guardian
@@ -37,14 +37,14 @@ struct HealAndVerify {
         (open, isRepeated) = (found, false)
         try? await Task.sleep(for: .milliseconds(200))
       } else if isRepeated {
-        recorder.note(.converged)
+        recorder.record(.converged)
         return nil
       } else {
         (open, isRepeated) = ("it was at rest only once", true)
         try? await Task.sleep(for: .milliseconds(2 * ChaosCluster.slowAnswer))
       }
     }
-    recorder.note(.stuck(open))
+    recorder.record(.notConverged(open))
     return open
   }
 
@@ -83,7 +83,7 @@ struct HealAndVerify {
       let store = try SQLiteAgentStore(
         path: stage.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
       defer { store.close() }
-      let prefix = credential.address.prefix
+      let prefix = credential.address.recordKeyPrefix
       let records = try store.load(prefix: prefix).map {
         try DeviceRecord.decode(key: Array($0.key.dropFirst(prefix.count)), value: $0.value)
       }
@@ -93,7 +93,7 @@ struct HealAndVerify {
       for event in machine.link.restored {
         opened[credential.address.family, default: [:]][event.seq] = event
       }
-      recorder.note(Self.facts(of: machine, records))
+      recorder.record(Self.facts(of: machine, records))
       if credential.role == .child { try readApp(credential, agent) }
     }
     let store = try SQLiteEventStore(
@@ -102,9 +102,9 @@ struct HealAndVerify {
     for family in Set(devices.map(\.credential.address.family)).sorted() {
       // The relay cannot read what was said: the devices can.
       let events = try store.load(family).events.map { try Event.decode($0.payload) }
-      recorder.note(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
+      recorder.record(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
     }
-    recorder.note(.storeRead)
+    recorder.record(.storeRead)
   }
 
   private static func facts(of machine: GuardianMachine, _ records: [DeviceRecord]) -> [Fact] {
@@ -139,6 +139,6 @@ struct HealAndVerify {
       else { return nil }
       return handle
     }
-    recorder.note(.knows(AppAddress(address, AppID(RunningCluster.app)), known))
+    recorder.record(.knows(AppAddress(address, AppID(RunningCluster.app)), known))
   }
 }

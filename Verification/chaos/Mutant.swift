@@ -22,7 +22,7 @@ enum Mutant: String, ExpressibleByArgument, CaseIterable {
     guard FileManager.default.fileExists(atPath: file.path) else { return }
     let store = try SQLiteAgentStore(path: file.path)
     defer { store.close() }
-    let prefix = DeviceAddress(family: FamilyID(0), device: DeviceID(0)).prefix.count
+    let prefix = DeviceAddress(family: FamilyID(0), device: DeviceID(0)).recordKeyPrefix.count
     let outbox = try store.load(prefix: []).filter { stored in
       let key = Array(stored.key.dropFirst(prefix))
       guard case .outbox? = try? DeviceRecord.decode(key: key, value: stored.value) else {

@@ -149,7 +149,7 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   func notified(_ notice: Notice, on address: DeviceAddress) {
     guard case .decided(let id, let choice, _) = notice else { return }
     state.withLock { state in
-      state.notebook.note(.decided(address, id, choice: choice.id), address.family)
+      state.notebook.record(.decided(address, id, choice: choice.id), address.family)
       state.flights[id]?.shown += 1
       state.finish(id)
     }
@@ -157,7 +157,8 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
 
   // MARK: LocalApps
 
-  func take(_ reply: AppReply, _ app: AppID, on address: DeviceAddress) -> [ChildMachine.Input] {
+  func received(_ reply: AppReply, by app: AppID, on address: DeviceAddress) -> [ChildMachine.Input]
+  {
     state.withLock { $0.step(.reply(reply), address.family) }
   }
 

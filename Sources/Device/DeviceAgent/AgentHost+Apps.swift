@@ -3,11 +3,11 @@ import RelayWire
 import SystemClock
 
 extension AgentHost {
-  func admitApps() { guarded { try apps?.admit() } }
+  func acceptApps() { guarded { try apps?.acceptInstalledApps() } }
 
   func drainApps() {
     guarded {
-      self.counters.apps +=
+      self.counters.unusableAppMessages +=
         try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
           do throws(Problem) {
             let request = try AppRequest.decode(bytes)
@@ -16,37 +16,38 @@ extension AgentHost {
             case .acknowledge: self.trace("app-acknowledged", device: address)
             case .ask(let question, _): self.trace("ask", device: address, question: question.id)
             case .age: self.trace("age", device: address)
-            case .register, .detach, .disbelieved: break
+            case .register, .detach, .rejected: break
             }
             self.perform(
               self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)
           } catch {
-            self.counters.apps += 1
-            self.tell(app, .failed(error), on: address)
+            self.counters.unusableAppMessages += 1
+            self.send(.failed(error), to: app, on: address)
           }
         } ?? 0
     }
   }
 
-  func tell(_ app: AppID, _ reply: AppReply, on address: DeviceAddress) {
+  /// Sends a reply to the app on the device.
+  func send(_ reply: AppReply, to app: AppID, on address: DeviceAddress) {
     if case .asked(let question, let outcome) = reply {
       let facts = [("outcome", "\"\(outcome.name)\"")]
       trace("asked", device: address, question: question, facts: facts)
     }
     if let localApps {
-      for input in localApps.take(reply, app, on: address) { act(input, on: address) }
+      for input in localApps.received(reply, by: app, on: address) { act(input, on: address) }
       return
     }
     guarded {
-      // An app that cannot be reached has gone; one that does not read attaches again later.
+      // An unreachable app has ended. An app whose queue is full attaches again later.
       let result = try self.apps?.send(reply.encode(), to: app, on: address)
-      if result == .unreachable { self.appGone(app, exited: false, on: address) }
+      if result == .unreachable { self.appEnded(app, exited: false, on: address) }
     }
   }
 }
 
 extension AskOutcome {
-  /// What the trace calls it.
+  /// The name in the trace.
   fileprivate var name: String {
     switch self {
     case .sent: "sent"

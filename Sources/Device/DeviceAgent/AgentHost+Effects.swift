@@ -6,23 +6,24 @@ import RelayWire
 import SystemClock
 
 extension AgentHost {
-  /// Carries out one effect. What it depends on is durable.
+  /// Carries out one effect. Precondition: the changes on which the effect depends are durable.
   func carryOut(_ effect: DeviceEffect, for address: DeviceAddress) {
     switch effect {
     case .persist, .requestAdmission: break
     case .send(let id, let request): send(id, request, of: address)
-    case .listen(let channels, let anew): listen(channels, anew: anew, of: address)
-    case .app(let app, let reply): tell(app, reply, on: address)
+    case .listen(let channels, let anew): listen(channels, resubscribes: anew, of: address)
+    case .app(let app, let reply): send(reply, to: app, on: address)
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
-    case .prompt(let number, let prompt): ask(prompt, number, on: address)
+    case .prompt(let number, let prompt): show(prompt, number, on: address)
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      check(typed, passcode, bytes, for: prompt, on: address)
+      checkPasscode(typed, passcode, bytes, for: prompt, on: address)
     case .bubble(let bubble): show(bubble, on: address)
     case .notify(let notice): notify(notice, on: address)
     }
   }
 
+  /// The name of the app's process at the launcher.
   func launchName(_ address: DeviceAddress, _ app: AppID) -> String {
     "\(address.family.rawValue)-\(address.device.rawValue)-\(app.rawValue)"
   }
@@ -41,17 +42,18 @@ extension AgentHost {
     let name = launchName(address, app)
     Task { [weak self, launcher] in
       await launcher.run(installed, name: name)
-      await self?.appGone(app, exited: true, on: address)
+      await self?.appEnded(app, exited: true, on: address)
     }
   }
 
-  func appGone(_ app: AppID, exited: Bool, on address: DeviceAddress) {
+  /// Records that an app's process has exited, or that the app is unreachable.
+  func appEnded(_ app: AppID, exited: Bool, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
     let effects = device.child?.step(.appGone(app, exited: exited), now: .now) ?? []
     perform(effects, for: address)
   }
 
-  private func ask(_ prompt: Prompt, _ number: UInt64, on address: DeviceAddress) {
+  private func show(_ prompt: Prompt, _ number: UInt64, on address: DeviceAddress) {
     switch prompt {
     case .permission(_, let question): trace("prompt", device: address, question: question.id)
     case .compose(_, let question, _): trace("compose", device: address, question: question.id)
@@ -65,15 +67,15 @@ extension AgentHost {
     case .ageSettings: trace("age-settings", device: address)
     }
     guard let responder else { return }
-    // On this actor's thread: an answer that needs no waiting costs no switch to another one.
+    // The task runs on this actor's thread: an immediate answer costs no thread switch.
     Task {
       let answer = await responder.answer(prompt)
       answered(number, answer, on: address)
     }
   }
 
-  /// scrypt takes its time by intent: on another thread.
-  private func check(
+  /// Signs with the typed passcode. Runs on another thread, because scrypt is slow by design.
+  private func checkPasscode(
     _ typed: String, _ passcode: Passcode, _ bytes: [UInt8], for prompt: UInt64,
     on address: DeviceAddress
   ) {
@@ -110,13 +112,13 @@ extension AgentHost {
     act(.answer(bubble.question.id, choice: answer.choice), on: address)
   }
 
-  /// Something that a guardian does on one of the hosted devices.
+  /// Applies an input of a guardian to one of the hosted devices.
   public func act(_ input: GuardianMachine.Input, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
     perform(device.guardian?.step(input, now: .now) ?? [], for: address)
   }
 
-  /// Something that a child does on one of the hosted devices.
+  /// Applies an input of a child or an app to one of the hosted devices.
   public func act(_ input: ChildMachine.Input, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
     perform(device.child?.step(input, now: .now) ?? [], for: address)
@@ -135,24 +137,24 @@ extension AgentHost {
     case .withdrawn: trace("withdrawn", device: address)
     case .wantsToJoin: trace("wants-to-join", device: address)
     case .ageShared: trace("age-shared", device: address)
-    case .disbelieved(let problem):
-      counters.disbelieved += 1
-      devices[address]?.disbelieved += 1
-      statusIsStale = true
+    case .eventRejected(let problem):
+      counters.rejectedEvents += 1
+      devices[address]?.rejectedEvents += 1
+      isStatusStale = true
       trace("disbelieved", device: address, problem: problem)
-      logger.error("the relay handed over an event that is not believed: \(problem)")
-    case .appDisbelieves(_, let problem):
-      counters.disbelieved += 1
-      devices[address]?.disbelieved += 1
-      statusIsStale = true
+      logger.error("rejected an event of the relay: \(problem)")
+    case .appRejected(_, let problem):
+      counters.rejectedEvents += 1
+      devices[address]?.rejectedEvents += 1
+      isStatusStale = true
       trace("app-disbelieves", device: address, problem: problem)
-      logger.error("an app does not believe what this device told it: \(problem)")
+      logger.error("an app rejected a message of this device: \(problem)")
     case .shutOut(let problem):
-      guard devices[address]?.shutOut != problem else { return }
-      devices[address]?.shutOut = problem
+      guard devices[address]?.refusal != problem else { return }
+      devices[address]?.refusal = problem
       trace("shut-out", device: address, problem: problem)
       logger.error(
-        "the relay does not let this device in (\(problem)): it was removed, or its family was never applied"
+        "the relay refuses this device (\(problem)). The device was removed, or its family was never applied."
       )
     }
   }

@@ -17,92 +17,91 @@ extension AgentHost {
       self?.assumeIsolated { $0.drainBroadcasts(key) }
     }
     thread.watch(connection.requests.monitorSocket) { [weak self] in
-      self?.assumeIsolated { $0.noteRequests(key) }
+      self?.assumeIsolated { $0.drainRequestConnection(key) }
     }
     thread.watch(connection.broadcasts.monitorSocket) { [weak self] in
-      self?.assumeIsolated { $0.noteBroadcasts(key) }
+      self?.assumeIsolated { $0.drainBroadcastConnection(key) }
     }
   }
 
-  private func noteRequests(_ key: [UInt8]) {
+  // MARK: Connection
+
+  func connection(of device: HostedDevice) -> RelayConnection? { connections[device.key] }
+
+  private func drainRequestConnection(_ key: [UInt8]) {
     guarded {
-      for state in try self.connections[key]?.requests.changes() ?? [] {
+      for state in try self.connections[key]?.requests.drainChanges() ?? [] {
         self.log(state)
         self.connections[key]?.questionWindow.restart()
         for address in self.devices.keys.sorted() {
-          guard let device = self.devices[address],
-            device.key == key, device.isInFamily,
+          guard let device = self.devices[address], device.key == key, device.isInFamily,
             device.connection != state
           else { continue }
-          self.note(state, of: device)
+          self.update(device) { $0.connection = state }
         }
       }
     }
   }
 
-  private func note(_ state: ConnectionHealth.State, of device: HostedDevice) {
-    let wasConnected = device.isReachable
-    device.connection = state
-    noteReachable(device, before: wasConnected)
+  /// The state of the broadcast connection needs no reaction: devices fetch missed events, and libzmq subscribes again
+  /// after a reconnect.
+  private func drainBroadcastConnection(_ key: [UInt8]) {
+    guarded { _ = try self.connections[key]?.broadcasts.drainChanges() }
   }
 
-  private func noteReachable(_ device: HostedDevice, before: Bool) {
-    statusIsStale = true
-    if device.isReachable, !before {
-      attachQueue.add(device.link.address)
-    } else if before, !device.isReachable {
+  /// Connects one device to the network or disconnects it, as airplane mode does. Lasts until the process ends.
+  public func setOnline(_ isOnline: Bool, _ address: DeviceAddress) {
+    guard let device = devices[address], device.isOnline != isOnline else { return }
+    update(device) { $0.isOnline = isOnline }
+  }
+
+  /// Changes the device's connectivity, and attaches or disconnects the device if its reachability changes.
+  private func update(_ device: HostedDevice, _ change: (HostedDevice) -> Void) {
+    let wasReachable = device.isReachable
+    change(device)
+    isStatusStale = true
+    if device.isReachable, !wasReachable {
+      attachQueue.enqueue(device.link.address)
+    } else if wasReachable, !device.isReachable {
       attachQueue.remove(device.link.address)
       connection(of: device)?.presence.remove(device.link.address)
       perform(device.disconnected(.now), for: device.link.address)
     }
   }
 
-  /// Takes one device off the network, as a flight mode does, or puts it back. It stays so until the
-  /// process ends.
-  public func setOnline(_ isOnline: Bool, _ address: DeviceAddress) {
-    guard let device = devices[address], device.isOnline != isOnline else { return }
-    let before = device.isReachable
-    device.isOnline = isOnline
-    noteReachable(device, before: before)
-  }
-
-  /// What is missed meanwhile is fetched; libzmq subscribes again by itself.
-  private func noteBroadcasts(_ key: [UInt8]) {
-    guarded { _ = try self.connections[key]?.broadcasts.changes() }
-  }
-
   private func log(_ state: ConnectionHealth.State) {
     switch state {
     case .connected: logger.notice("connected to the relay")
     case .connecting: logger.info("connecting to the relay")
-    case .serverUnreachable: logger.notice("no relay answers; trying again")
+    case .serverUnreachable: logger.notice("the relay does not answer; retrying")
     case .keyRefused(.serverKey):
-      logger.error("what answers is not the relay of the credential: run `relayctl apply` again")
+      logger.error("the server is not the relay of the credential; run `relayctl apply` again")
     case .keyRefused(let refusal):
       logger.error("the relay refuses this key: \(refusal)")
     }
   }
 
+  // MARK: Messages
+
   private func drainReplies(_ key: [UInt8]) {
     guard let connection = connections[key] else { return }
-    connection.presence.heard()
+    connection.presence.messageArrived()
     guarded {
       try connection.drainReplies(limit: Self.drainLimit) { bytes in
         guard let bytes, let envelope = try? ReplyEnvelope.decode(bytes),
-          let device = self.devices[envelope.device],
-          device.key == key
-        else { return self.counters.replies += 1 }
+          let device = self.devices[envelope.device], device.key == key
+        else { return self.counters.unusableReplies += 1 }
         var reply = envelope.reply
-        self.settle(reply, on: connection)
+        self.updateQuestionWindow(of: connection, with: reply)
         guard device.isOnline else { return }
         self.rosters.share(&reply, of: envelope.device.family)
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached:
-          self.attachQueue.answered(envelope.device, now: .now)
-          connection.presence.add(envelope.device, Monotonic.now())
+          self.attachQueue.replied(to: envelope.device, now: .now)
+          connection.presence.add(envelope.device, now: Monotonic.now())
         case .failed:
-          self.attachQueue.answered(envelope.device, now: .now)
+          self.attachQueue.replied(to: envelope.device, now: .now)
           connection.presence.remove(envelope.device)
         default: break
         }
@@ -116,18 +115,19 @@ extension AgentHost {
     guarded {
       try connection.drainBroadcasts(limit: Self.drainLimit) { message in
         guard let (topic, sealed) = message,
-          let first = connection.listener(topic),
+          let first = connection.firstSubscriber(of: topic),
           let channel = self.devices[first]?.channels.first(where: { $0.topic == topic }),
           let bytes = ChannelCipher.open(
             sealed, topic: topic, key: channel.key.0.bytes + channel.key.1.bytes),
           var broadcast = try? Broadcast.decode(bytes)
-        else { return self.counters.broadcasts += 1 }
+        else { return self.counters.unusableBroadcasts += 1 }
         self.rosters.share(&broadcast, of: first.family)
-        // A device's own event is an answer to its command, too.
+        // A device's own event acknowledges its command.
         if case .event(let event) = broadcast {
-          connection.questionWindow.answered(event.command, wasOverloaded: false, Monotonic.now())
+          connection.questionWindow.answered(
+            event.command, wasOverloaded: false, now: Monotonic.now())
         }
-        for address in [first] + connection.furtherListeners(topic) {
+        for address in [first] + connection.furtherSubscribers(of: topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
           self.observer?.received(broadcast, on: address)
           self.perform(device.broadcast(broadcast, now: .now), for: address)
@@ -136,32 +136,13 @@ extension AgentHost {
     }
   }
 
-  private func connection(of device: HostedDevice) -> RelayConnection? {
-    connections[device.key]
-  }
-
-  /// Tells the relay who is there, where it is time to; where the relay is silent, all attach anew.
-  func speakForAll() {
-    let now = Monotonic.now()
-    for connection in connections.values
-    where connection.presence.deadline.map({ $0 <= now }) ?? false {
-      for address in connection.presence.takeLost(now) {
-        guard let device = devices[address] else { continue }
-        perform(device.disconnected(.now), for: address)
-        attachQueue.add(address)
-      }
-      let turn = connection.presence.speak(now)
-      guard let first = turn.first else { continue }
-      send(0, .present(Array(turn.dropFirst())), of: first)
-    }
-  }
-
+  /// Sends a request of the device. Drops the request if it must wait or the socket is full: the machine's timer
+  /// retries.
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
     guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
-    // The machine's timer brings again what is not sent now.
     if case .command(let command, _, _) = request,
-      !connection.questionWindow.maySend(command, Monotonic.now())
+      !connection.questionWindow.maySend(command, now: Monotonic.now())
     {
       return
     }
@@ -171,71 +152,29 @@ extension AgentHost {
       return
     }
     let envelope = Envelope(device: address, requestID: id, request: request)
-    // Full or not connected: the machine's timers send it again.
     guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
   }
 
-  /// The answer to a command makes room for a question that waits.
-  private func settle(_ reply: Reply, on connection: RelayConnection) {
-    let now = Monotonic.now()
-    switch reply {
-    case .accepted(let id, _): connection.questionWindow.answered(id, wasOverloaded: false, now)
-    case .refused(let id, let problem):
-      connection.questionWindow.answered(
-        id, wasOverloaded: problem.code == Problem.overloaded.code, now)
-    case .page(_, let events, _):
-      for event in events {
-        connection.questionWindow.answered(event.command, wasOverloaded: false, now)
-      }
-    default: break
-    }
-  }
-
-  /// Enqueues a question of the device until its connection's question window admits it.
-  func enqueue(_ question: CommandID, of address: DeviceAddress) {
-    guard let device = devices[address], device.isReachable else { return }
-    connection(of: device)?.questionWindow.enqueue(question, address)
-  }
-
-  /// Whether a connection's question window admits another question.
-  var hasQuestions: Bool { connections.values.contains { $0.questionWindow.canAdmit } }
-
-  /// Admits up to `room` questions, one of each connection in turn, and reduces `room` by their number.
-  func admit(_ room: inout Int) {
-    var isAnyLeft = true
-    while room > 0, isAnyLeft {
-      isAnyLeft = false
-      for connection in connections.values where room > 0 {
-        guard let (question, address) = connection.questionWindow.admit(Monotonic.now()) else {
-          continue
-        }
-        isAnyLeft = true
-        room -= 1
-        let wanted = devices[address]?.child?.step(.admitted(question), now: .now) ?? []
-        let goes = wanted.contains { if case .send = $0 { true } else { false } }
-        if !goes { connection.questionWindow.release(question) }
-        perform(wanted, for: address)
-      }
-    }
-  }
-
-  func listen(_ channels: [Channel], anew: Bool, of address: DeviceAddress) {
+  /// Subscribes the device to exactly these channels.
+  ///
+  /// - Parameter resubscribes: Whether to repeat the current subscriptions, because broadcasts were lost.
+  func listen(_ channels: [Channel], resubscribes: Bool, of address: DeviceAddress) {
     guard let device = devices[address], let connection = connection(of: device) else { return }
-    var wanted = channels.compactMap(HostedDevice.Listening.init)
+    var wanted = channels.compactMap(HostedDevice.SubscribedChannel.init)
     for index in wanted.indices {
-      // The connection knows the topic already: one copy of it is enough.
+      // The device shares the topic's memory with the connection, which knows the topic already.
       let known = device.channels.first { $0.topic == wanted[index].topic }
       if let known { wanted[index].topic = known.topic }
     }
     guarded {
       for old in device.channels where !wanted.contains(where: { $0.topic == old.topic }) {
-        try connection.stopListening(old.topic, address)
+        try connection.unsubscribe(address, from: old.topic)
       }
       for new in wanted {
         if !device.channels.contains(where: { $0.topic == new.topic }) {
-          try connection.listen(new.topic, address)
-        } else if anew {
-          try connection.listenAnew(new.topic)
+          try connection.subscribe(address, to: new.topic)
+        } else if resubscribes {
+          try connection.resubscribe(to: new.topic)
         }
       }
     }

@@ -1,20 +1,20 @@
 package import FamilyCore
 package import FamilyModel
 
-/// A hosted device as it is at one moment, for its owner's screen.
+/// A snapshot of a hosted device for its owner's screen.
 package struct DeviceView: Sendable {
-  /// All that came over the connection.
+  /// The device's conversations, rosters and commands.
   package var link: DeviceLink
   /// The owner's name.
   package var name: String
-  /// Whether it is a guardian's.
+  /// Whether the owner is a guardian.
   package var isGuardian: Bool
-  /// Whether the relay is there.
+  /// Whether the device is connected to the relay.
   package var isConnected: Bool
 }
 
 extension AgentHost {
-  /// The device as it is now; `nil` before the host runs.
+  /// The device's current state; `nil` before the host runs.
   package func view(of address: DeviceAddress) -> DeviceView? {
     devices[address].map { device in
       DeviceView(
@@ -23,7 +23,7 @@ extension AgentHost {
     }
   }
 
-  /// Calls back, on the host's thread, whenever something may look different.
+  /// Calls `changed` on the host's thread, now and after every turn that may have changed a view.
   package func watch(_ changed: @escaping @Sendable () -> Void) {
     onChange = changed
     changed()

@@ -4,7 +4,7 @@ import FamilyModel
 import Foundation
 import SystemClock
 
-/// What a device knows, as the file `status.json` beside its store shows it (mode 0600).
+/// The state of the hosted devices, as in the file `status.json` beside the store (mode 0600).
 public struct AgentStatus: Codable, Sendable {
   /// One hosted device.
   public struct Device: Codable, Sendable {
@@ -12,34 +12,34 @@ public struct AgentStatus: Codable, Sendable {
     public var family: UInt64
     /// The device's number.
     public var device: UInt32
-    /// Whose it is.
+    /// The name of the owner.
     public var name: String
-    /// `child`, `guardian`, …
+    /// The owner's role: `child`, `guardian`, …
     public var role: String
-    /// `connected`, `connecting`, `no relay`, `wrong key` or `no family`.
+    /// The connection to the relay: `connected`, `connecting`, `no relay`, `wrong key` or `no family`.
     public var relay: String
-    /// The sum of the positions in all audiences.
+    /// The sum of the cursors of all audiences.
     public var position: UInt64
     /// Commands that the relay has not acknowledged.
     public var outbox: Int
     /// Entries that the device's apps have not acknowledged.
     public var unacknowledged: Int
-    /// The questions, in order.
+    /// The newest questions of each conversation, in order.
     public var questions: [Question]
-    /// Events since the start that were not believed; anything above zero is a relay that is not honest.
+    /// Events since the start that the device or an app rejected. Above zero the relay is not honest.
     public var disbelieved: Int
-    /// The handles known in each app.
+    /// The known handles of each app.
     public var known: [String: [String]]
   }
-  /// A question as the device sees it.
+  /// The state of a question.
   public struct Question: Codable, Sendable {
     /// The question's UUID.
     public var id: String
     /// `open`, `cancelled`, or the id of the choice.
     public var state: String
-    /// The name of who answered.
+    /// The name of the person who answered.
     public var by: String?
-    /// `sent`, `delivered`, `read` or `answered` (M4).
+    /// `sent`, `delivered`, `read` or `answered`.
     public var delivery: String
   }
   /// The hosted devices, by address.
@@ -47,21 +47,21 @@ public struct AgentStatus: Codable, Sendable {
 }
 
 extension AgentHost {
-  /// Milliseconds between two writings of the status.
+  /// Milliseconds between two writes of the status.
   static let statusInterval: Int64 = 100
-  /// A host of many devices does not write their status: it would be large, and nobody reads it.
+  /// Devices of a host that writes a status. With more devices the file would be large and unread.
   static let statusDevices = 64
-  /// The newest questions of a conversation that the status holds: it is written often, and stays small.
+  /// Questions of a conversation in the status. Older ones are left out to keep frequent writes small.
   static let statusQuestions = 64
 
   func writeStatus(_ now: Instant) {
-    guard statusIsStale, devices.count <= Self.statusDevices,
+    guard isStatusStale, devices.count <= Self.statusDevices,
       statusWritten + Self.statusInterval <= now
     else {
-      if devices.count > Self.statusDevices { statusIsStale = false }
+      if devices.count > Self.statusDevices { isStatusStale = false }
       return
     }
-    statusIsStale = false
+    isStatusStale = false
     statusWritten = now
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
@@ -69,7 +69,7 @@ extension AgentHost {
     if let data = try? encoder.encode(status) { try? PrivateFile.write(data, to: file) }
   }
 
-  /// What the hosted devices know.
+  /// The current state of the hosted devices.
   public var status: AgentStatus {
     AgentStatus(
       devices: devices.keys.sorted().map { address in
@@ -89,9 +89,10 @@ extension AgentHost {
           family: address.family.rawValue, device: address.device.rawValue,
           name: device.name, role: "\(device.role)",
           relay: device.connectionName,
-          position: link.position.reduce(0) { $0 + $1.delivered }, outbox: link.waiting.count,
+          position: link.position.reduce(0) { $0 + $1.delivered },
+          outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
-          disbelieved: device.disbelieved, known: known)
+          disbelieved: device.rejectedEvents, known: known)
       })
   }
 

@@ -4,16 +4,16 @@ import FamilyModel
 import Foundation
 import ZeroMQ
 
-/// The socket on which apps reach their device. An app is known by its key, which the device made.
+/// The socket on which apps reach their device. The device creates each app's key and identifies the app by it.
 ///
-/// It is confined to the host's thread.
+/// Confined to the host's socket thread.
 final class AppSocket {
   let router: Socket
   var zap: ZAPHandler
   private var message = Multipart()
-  /// By the text of the app's public key.
+  /// The device and name of each app, by the app's public key in Z85.
   private var owners: [String: (DeviceAddress, AppID)] = [:]
-  /// Where the app is, since it last spoke.
+  /// The connection on which each app last sent a message, by the app's public key in Z85.
   private var routes: [String: [UInt8]] = [:]
   private var keys: [DeviceAddress: [AppID: String]] = [:]
 
@@ -41,13 +41,13 @@ final class AppSocket {
       "app-\(address.family.rawValue)-\(address.device.rawValue)-\(app.rawValue).json")
   }
 
-  /// The key that apps know this device by: it stays, so that an app that runs finds the device again.
+  /// Reads or creates the device's key. The key survives a restart, so that running apps reconnect.
   private static func deviceKeys(_ configuration: AgentHost.Configuration) throws -> CurveKeyPair {
     let file = configuration.directory.appendingPathComponent("device.key")
     if FileManager.default.fileExists(atPath: file.path) {
       let text = String(decoding: try PrivateFile.read(file), as: UTF8.self)
       guard let keys = CurveKeyPair(secretZ85: text) else {
-        throw PrivateFile.Failure(description: "\(file.path) is not a key.")
+        throw PrivateFile.Failure(description: "\(file.path) is not a secret key in Z85.")
       }
       return keys
     }
@@ -56,7 +56,7 @@ final class AppSocket {
     return keys
   }
 
-  /// Writes the app's credential; the key of one that is there stays.
+  /// Writes the app's credential. An existing credential keeps its key.
   private func install(
     _ app: AppID, _ owner: Credential, _ serverKeys: CurveKeyPair, _ endpoint: String,
     _ configuration: AgentHost.Configuration
@@ -79,15 +79,17 @@ final class AppSocket {
     keys[address, default: [:]][app] = pair.publicKey.z85
   }
 
-  /// Lets in the apps that are installed, and nobody else.
-  func admit() throws(ZeroMQError) {
+  /// Accepts the keys of installed apps and denies all others.
+  func acceptInstalledApps() throws(ZeroMQError) {
     _ = try zap.drain { [owners] request in
       guard let key = request.publicKey?.z85, owners[key] != nil else { return .deny }
       return .accept(userID: key)
     }
   }
 
-  /// Gives what waits, up to `limit`; tells how many messages were not of three frames, or too large.
+  /// Passes waiting messages to `body`, at most `limit`.
+  ///
+  /// - Returns: The number of messages that were too large or did not have three frames.
   func drain(
     limit: Int, _ body: (DeviceAddress, AppID, UnsafeRawBufferPointer) -> Void
   ) throws(ZeroMQError) -> Int {
@@ -107,7 +109,9 @@ final class AppSocket {
     return unusable
   }
 
-  /// Sends to the app; `unreachable` where it has gone.
+  /// Sends a message to the app.
+  ///
+  /// - Returns: `unreachable` if the app is not connected.
   func send(_ bytes: [UInt8], to app: AppID, on address: DeviceAddress) throws(ZeroMQError)
     -> SendResult
   {

@@ -1,67 +1,71 @@
 import DequeModule
 import FamilyModel
 
-/// The devices of a host attach some hundred at a time: a relay that has just started, or that is slow, is
-/// not buried under the requests of thousands and their repetitions.
+/// Limits how many devices of a host attach at the same time.
 ///
-/// How many at a time follows from how the relay answers: one more for each answer, half as many where
-/// answers do not come.
+/// Without a limit, thousands of devices and their retries would overload a relay that has just started. The window
+/// grows by one with each reply and is halved when replies time out.
 struct AttachQueue {
-  /// Devices that attach at the same time, at most and at least.
-  static let window = (most: 256, least: 8)
-  /// Milliseconds after which a device that was not answered does not hold up the next; it goes on trying.
-  static let patience: Int64 = 2_000
+  /// Devices that attach at the same time.
+  static let window = (maximum: 256, minimum: 8)
+  /// Milliseconds after which a device without a reply frees its room in the window. The device keeps trying.
+  static let timeout: Int64 = 2_000
+  /// Milliseconds between two identical requests of a device: four average reply times, within this range.
+  static let retryInterval: ClosedRange<Int64> = 1_000...30_000
 
-  /// Devices that have their turn, and since when.
+  /// The devices inside the window, with the time of their admission.
   private var attaching: [DeviceAddress: Instant] = [:]
-  /// When those that were not answered asked last.
-  private var asked: [DeviceAddress: (at: Instant, from: [Cursor])] = [:]
+  /// The newest requests without a reply.
+  private var requests: [DeviceAddress: (at: Instant, from: [Cursor])] = [:]
   private var waiting: Deque<DeviceAddress> = []
-  private var window = Self.window.most
-  /// Milliseconds that an answer takes usually.
-  private var usual: Int64 = 0
+  private var window = Self.window.maximum
+  /// The moving average of reply times in milliseconds.
+  private var averageReplyTime: Int64 = 0
 
-  /// The device can reach the relay.
-  mutating func add(_ device: DeviceAddress) { waiting.append(device) }
+  /// Adds a device that can reach the relay.
+  mutating func enqueue(_ device: DeviceAddress) { waiting.append(device) }
 
-  /// The device was answered.
-  mutating func answered(_ device: DeviceAddress, now: Instant) {
-    if let asked = asked[device] {
-      let took = max(0, now.milliseconds - asked.at.milliseconds)
-      usual = usual - usual / 8 + took / 8
+  /// Records the relay's reply to a device.
+  mutating func replied(to device: DeviceAddress, now: Instant) {
+    if let request = requests[device] {
+      let duration = max(0, now.milliseconds - request.at.milliseconds)
+      averageReplyTime = averageReplyTime - averageReplyTime / 8 + duration / 8
     }
-    if attaching[device] != nil { window = min(window + 1, Self.window.most) }
+    if attaching[device] != nil { window = min(window + 1, Self.window.maximum) }
     remove(device)
   }
 
-  /// The device cannot reach the relay any more.
+  /// Removes a device that can no longer reach the relay.
   mutating func remove(_ device: DeviceAddress) {
     attaching[device] = nil
-    asked[device] = nil
+    requests[device] = nil
   }
 
-  /// Whether the device may ask now; not the same again while an answer can still be expected.
+  /// Whether the device may send its request now. An identical request waits for ``retryInterval``.
   mutating func mayAttach(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
-    if let last = asked[device], last.from == cursors, last.at <= now,
-      now < last.at + min(max(1_000, 4 * usual), 30_000)
-    {
+    let interval = min(
+      max(4 * averageReplyTime, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
+    // A request from the future was sent before the clock was set back.
+    if let last = requests[device], last.from == cursors, last.at <= now, now < last.at + interval {
       return false
     }
-    asked[device] = (now, cursors)
+    requests[device] = (now, cursors)
     return true
   }
 
-  /// Takes those whose turn it is.
-  mutating func next(_ now: Instant) -> [DeviceAddress] {
+  /// Admits as many waiting devices as the window has room for.
+  ///
+  /// - Returns: The admitted devices.
+  mutating func admit(now: Instant) -> [DeviceAddress] {
     guard !waiting.isEmpty else { return [] }
     if attaching.count >= window {
-      let answering = attaching.filter { now < $0.value + Self.patience }
-      if answering.count < attaching.count { window = max(Self.window.least, window / 2) }
-      attaching = answering
+      let current = attaching.filter { now < $0.value + Self.timeout }
+      if current.count < attaching.count { window = max(Self.window.minimum, window / 2) }
+      attaching = current
     }
-    let turn = Array(waiting.prefix(max(0, window - attaching.count)))
-    for device in turn { attaching[device] = now }
-    waiting.removeFirst(turn.count)
-    return turn
+    let admitted = Array(waiting.prefix(max(0, window - attaching.count)))
+    for device in admitted { attaching[device] = now }
+    waiting.removeFirst(admitted.count)
+    return admitted
   }
 }

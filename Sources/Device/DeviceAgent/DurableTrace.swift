@@ -1,39 +1,40 @@
 package import FamilyCore
 package import FamilyModel
 
-/// What a complete trace tells besides the steps: what became durable on the device, each line after it is,
-/// and the relay's answers to commands, each line before the device acts on it. So a checker that reads the
-/// lines of a process that was killed knows at least what others may have been told.
+/// Adds durable changes and the relay's replies to the trace of the steps.
+///
+/// A durable change is traced after its commit; a reply is traced before the device acts on it. A checker that reads the
+/// trace of a killed process therefore knows at least as much as any other process.
 package struct DurableTrace: AgentObserver {
   let trace: Trace
 
   package init(trace: Trace) { self.trace = trace }
 
   package func madeDurable(_ changes: [RecordChange], on device: DeviceAddress) {
-    for case .put(let record) in changes { tell(record, on: device) }
+    for case .put(let change) in changes { record(change, on: device) }
   }
 
-  private func tell(_ record: DeviceRecord, on device: DeviceAddress) {
-    switch record {
+  private func record(_ changed: DeviceRecord, on device: DeviceAddress) {
+    switch changed {
     case .event(let event):
-      tell(
+      record(
         "applied", device,
         [
           ("audience", "\(event.audience.rawValue)"), ("seq", "\(event.seq)"),
           ("command", event.command.json),
         ])
-    case .outbox(_, let id, _): tell("issued", device, [("command", id.json)])
+    case .outbox(_, let id, _): record("issued", device, [("command", id.json)])
     case .entry(_, let entry):
       guard case .response(let question, _) = entry.body else { return }
-      tell("app-entry", device, [("position", "\(entry.position)"), ("about", question.id.json)])
-    case .app(_, let standing):
-      if standing.registered { tell("app-registered", device, []) }
-      tell("app-settled", device, [("position", "\(standing.acknowledged)")])
+      record("app-entry", device, [("position", "\(entry.position)"), ("about", question.id.json)])
+    case .app(_, let progress):
+      if progress.registered { record("app-registered", device, []) }
+      record("app-settled", device, [("position", "\(progress.acknowledged)")])
     case .cursor, .receipt, .passcodeTries: break
     }
   }
 
-  /// The relay answered a command, be it by the command's event.
+  /// Traces the commands that the reply acknowledges or refuses.
   package func received(_ reply: Reply, on device: DeviceAddress) {
     switch reply {
     case .accepted(let id, let seq): acknowledged(id, seq, device)
@@ -51,32 +52,32 @@ package struct DurableTrace: AgentObserver {
   }
 
   private func acknowledged(_ command: CommandID, _ seq: UInt64, _ device: DeviceAddress) {
-    tell("acknowledged", device, [("command", command.json), ("seq", "\(seq)")])
+    record("acknowledged", device, [("command", command.json), ("seq", "\(seq)")])
   }
 
-  /// The device starts from these records.
+  /// Traces the state from which the device starts.
   package func restored(_ records: [DeviceRecord], on device: DeviceAddress) {
     var seqs: [Audience: [UInt64]] = [:]
     for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
-    tell("restarted", device, [])
+    record("restarted", device, [])
     for case .cursor(let cursor) in records {
       let held = (seqs[cursor.audience] ?? []).sorted().map(String.init).joined(separator: ",")
-      tell(
+      record(
         "restored", device,
         [
           ("audience", "\(cursor.audience.rawValue)"), ("seq", "\(cursor.delivered)"),
           ("seqs", "[\(held)]"),
         ])
     }
-    for record in records {
-      switch record {
-      case .outbox, .app, .entry: tell(record, on: device)
+    for restored in records {
+      switch restored {
+      case .outbox, .app, .entry: record(restored, on: device)
       default: break
       }
     }
   }
 
-  private func tell(_ step: String, _ device: DeviceAddress, _ facts: [(String, String)]) {
+  private func record(_ step: String, _ device: DeviceAddress, _ facts: [(String, String)]) {
     trace(step, device: device, facts: facts)
   }
 }

@@ -3,24 +3,24 @@ import FamilyCore
 import FamilyModel
 import ZeroMQ
 
-/// A device that the process hosts: a child's or another person's, or a guardian's.
+/// A device of the host: a guardian's, or that of a child or another person.
 ///
-/// It is confined to the host's thread. A host may have a hundred thousand of them: what they have in common
-/// is not here, and neither is room for what they are not.
+/// Confined to the host's socket thread. A host may have a hundred thousand devices, so shared state lives in the host,
+/// and a device allocates memory for one kind of machine only.
 final class HostedDevice {
-  /// The machine, behind a reference: of the two kinds each device has one.
+  /// A reference to a machine. Each device has one of the two kinds.
   private final class Machine<Value> {
     var value: Value?
     init(_ value: Value) { self.value = value }
   }
 
-  /// What the device is told on a topic is sealed under this key.
-  struct Listening {
+  /// A channel to which the device is subscribed.
+  struct SubscribedChannel {
     var topic: [UInt8]
-    /// Its 32 bytes, in two halves.
+    /// The channel key's 32 bytes in two halves, which need no allocation.
     var key: (ID128, ID128)
 
-    /// `nil` for a key of another length.
+    /// - Returns: `nil` if the key is not 32 bytes long.
     init?(_ channel: Channel) {
       guard channel.key.count == ChannelCipher.keyBytes,
         let first = ID128(bytes: channel.key.prefix(16)),
@@ -31,27 +31,27 @@ final class HostedDevice {
     }
   }
 
-  /// The key of its connection.
+  /// The public key of the device's connection.
   let key: [UInt8]
   let name: String
   let role: Role
   let isInFamily: Bool
   private let childMachine: Machine<ChildMachine>?
   private let guardianMachine: Machine<GuardianMachine>?
-  /// The channels that it listens to.
-  var channels: [Listening] = []
-  /// How the connection to the relay is.
+  /// The device's subscriptions.
+  var channels: [SubscribedChannel] = []
+  /// The state of the connection to the relay.
   var connection = ConnectionHealth.State.connecting
-  /// Events that were not believed.
-  var disbelieved = 0
-  /// Whether the device is on the network at all.
+  /// Events that the device or an app rejected.
+  var rejectedEvents = 0
+  /// Whether the device takes part in the network. False in airplane mode.
   var isOnline = true
-  /// Whether the relay can be reached.
+  /// Whether the device can send to the relay.
   var isReachable: Bool { isOnline && connection == .connected }
-  /// The relay's last words on why this device may not come in.
-  var shutOut: Problem?
+  /// The problem with which the relay last refused the device.
+  var refusal: Problem?
 
-  /// One of the two machines is there.
+  /// Precondition: exactly one of the machines is given.
   init(_ credential: Credential, child: ChildMachine? = nil, guardian: GuardianMachine? = nil) {
     key = credential.keys.publicKey.bytes
     name = credential.name
@@ -105,7 +105,7 @@ final class HostedDevice {
     child?.step(.timer, now: now) ?? guardian!.step(.timer, now: now)
   }
 
-  /// The connection in a word or two, for people.
+  /// The connection's state in a word or two, for people.
   var connectionName: String {
     guard isInFamily else { return "no family" }
     return switch connection {

@@ -3,22 +3,22 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// Starts apps in the background and ends them when their time is over (R6).
+/// Launches apps in the background, and terminates them when their time is over.
 public final class Launcher: Sendable {
-  /// The variable that tells an app where its device is: the path of its credential file.
+  /// The environment variable with the path of the app's credential file.
   public static let variable = "PERMISSION_RELAY_DEVICE"
 
   /// An app that is installed on the device.
   public struct Installed: Sendable {
-    /// The program.
+    /// The path of the program.
     public var executable: String
-    /// What it is given when it is launched in the background.
+    /// The arguments of a background launch.
     public var arguments: [String]
-    /// Its credential file.
+    /// The app's credential file.
     public var credential: URL
-    /// Where its output goes.
+    /// The file for the app's output; `nil` for standard error.
     public var log: URL?
-    /// A program with its arguments.
+    /// An app that runs this program.
     public init(executable: String, arguments: [String], credential: URL, log: URL?) {
       self.executable = executable
       self.arguments = arguments
@@ -29,10 +29,10 @@ public final class Launcher: Sendable {
 
   private let running = Mutex<[String: ProcessIdentifier]>([:])
 
-  /// A launcher that runs nothing yet.
+  /// A launcher without running apps.
   public init() {}
 
-  /// Runs the app until it ends. Returns without running it when it runs already, or cannot start.
+  /// Runs the app and returns when its process ends. Returns at once if the app runs already or cannot start.
   public func run(_ app: Installed, name: String) async {
     guard !running.withLock({ $0[name] != nil }) else { return }
     var log: FileDescriptor?
@@ -55,7 +55,7 @@ public final class Launcher: Sendable {
     if let log { try? log.close() }
   }
 
-  /// Ends the app at once, if it runs.
+  /// Kills the app's process if it runs.
   public func terminate(name: String) {
     guard let pid = running.withLock({ $0[name] }) else { return }
     kill(pid.value, SIGKILL)

@@ -1,28 +1,32 @@
 public import FamilyCore
 public import FamilyModel
 
-/// Apps that live in the host's own process, in the place of programs that reach it over a socket: for a
-/// process that stands for many thousands of children's devices.
+/// Apps inside the host's process, instead of programs that connect over a socket.
 ///
-/// It is called on the host's thread. What it returns is done at once.
+/// Load generators simulate many thousands of children's devices this way. The methods are called on the host's thread,
+/// and the host applies the returned inputs at once.
 public protocol LocalApps: Sendable {
-  /// The device tells an app something; the app's requests in return.
-  func take(_ reply: AppReply, _ app: AppID, on address: DeviceAddress) -> [ChildMachine.Input]
-  /// The device launches an app in the background (R6); the app's requests, up to its end.
+  /// An app receives a reply of its device.
+  ///
+  /// - Returns: The app's requests.
+  func received(_ reply: AppReply, by app: AppID, on address: DeviceAddress) -> [ChildMachine.Input]
+  /// The device launches an app in the background.
+  ///
+  /// - Returns: The app's requests until its end.
   func launch(_ app: AppID, on address: DeviceAddress) -> [ChildMachine.Input]
 }
 
-/// Sees what passes a host: for runs that are judged by what happened in them.
+/// Observes a host, for checkers that judge a run by its history.
 ///
-/// It is called on the host's thread.
+/// The methods are called on the host's thread.
 public protocol AgentObserver: Sendable {
-  /// The device starts from these records.
+  /// The device starts with these records.
   func restored(_ records: [DeviceRecord], on address: DeviceAddress)
-  /// The relay answered, and the device can read it.
+  /// A reply of the relay was decoded for the device.
   func received(_ reply: Reply, on address: DeviceAddress)
-  /// A broadcast reached the device, and it can open it.
+  /// A broadcast was opened and decoded for the device.
   func received(_ broadcast: Broadcast, on address: DeviceAddress)
-  /// The changes are durable on the device.
+  /// The changes became durable on the device.
   func madeDurable(_ changes: [RecordChange], on address: DeviceAddress)
 }
 

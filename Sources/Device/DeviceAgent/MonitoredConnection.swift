@@ -1,9 +1,9 @@
 import ZeroMQ
 
-/// A connecting socket with its monitor: knows how its connection is, and makes it anew where libzmq has
-/// stopped trying (``ConnectionHealth`` lists when that is).
+/// A connecting socket with its monitor.
 ///
-/// It is confined to the host's thread.
+/// Knows the state of the connection and reconnects after libzmq has given up; ``ConnectionHealth`` lists those cases.
+/// Confined to the host's socket thread.
 final class MonitoredConnection {
   let socket: Socket
   private var monitor: Monitor
@@ -24,8 +24,8 @@ final class MonitoredConnection {
     _read { yield monitor.socket }
   }
 
-  /// The states that the connection went through since the last call; the last is the present one.
-  func changes() throws(ZeroMQError) -> [ConnectionHealth.State] {
+  /// The states of the connection since the last call. The last one is the current state.
+  func drainChanges() throws(ZeroMQError) -> [ConnectionHealth.State] {
     var states: [ConnectionHealth.State] = []
     var health = health
     _ = try monitor.drain { event in
@@ -37,11 +37,11 @@ final class MonitoredConnection {
     return states
   }
 
-  /// Connects again where libzmq does not.
-  func revive() throws(ZeroMQError) {
+  /// Reconnects if libzmq has given up.
+  func reconnectIfStalled() throws(ZeroMQError) {
     guard health.hasGivenUp(now: Monotonic.now()) else { return }
     health.revived()
-    // The endpoint may be gone from the socket already, with the connection.
+    // libzmq may already have removed the endpoint with the connection.
     do { try socket.disconnect(endpoint) } catch  where error.code == .addressUnavailable {}
     try socket.connect(endpoint)
   }

@@ -1,74 +1,82 @@
 import FamilyCore
 import FamilyModel
 
-/// Says for the devices of one connection that they are there: one request for many, since a host may have
-/// thousands on a connection, and a ping of each would be most of what an idle relay hears.
+/// Announces the attached devices of one connection to the relay, many in one request.
 ///
-/// `silent` → (a device attaches) `speaking` → (nothing comes for ``patience`` after a request) `lost`: the
-/// devices attach anew. Each device is named every ``every`` nanoseconds, in turns of at most ``most``.
-/// Moments are nanoseconds of `Monotonic`.
+/// A host may have thousands of devices on a connection. Separate pings would be most of an idle relay's load.
+///
+/// - `idle` → `announcing`: a device attaches
+/// - `announcing` → `lost`: nothing arrives for ``timeout`` after a request
+/// - `lost` → `idle`: ``expire(now:)`` returns the devices, which attach again
+///
+/// Each device is announced every ``interval``, in requests of at most ``devicesPerRequest``. Times are nanoseconds
+/// of `Monotonic`.
 struct Presence {
-  /// Devices of one request.
-  static let most = 256
-  /// Between two requests that name the same device.
-  static let every = UInt64(Timing.ping) * 1_000_000
-  /// After which a connection on which nothing comes is not believed in: the relay has forgotten its devices
-  /// by then. A relay that is only slow must not have to attach thousands anew on top of it.
-  static let patience: UInt64 = 45_000_000_000
+  /// Devices of one request. Further devices are announced by the next one.
+  static let devicesPerRequest = 256
+  /// Nanoseconds between two announcements of one device.
+  static let interval = UInt64(Timing.pingInterval) * 1_000_000
+  /// Nanoseconds without a message after which the connection counts as lost; the relay has then forgotten its
+  /// devices. Long enough that a relay that is only slow does not have to attach thousands again.
+  static let timeout: UInt64 = 45_000_000_000
 
   private var devices: [DeviceAddress] = []
-  private var places: [DeviceAddress: Int] = [:]
+  private var indices: [DeviceAddress: Int] = [:]
+  /// The index of the first device of the next request.
   private var next = 0
   private var due: UInt64?
-  /// Since when something is unanswered.
-  private var waiting: UInt64?
+  /// When the oldest request without an answer was sent.
+  private var unansweredSince: UInt64?
 
-  /// When ``speak(_:)`` or ``takeLost(_:)`` may have something to say.
+  /// When ``announce(now:)`` or ``expire(now:)`` is due; `nil` without devices.
   var deadline: UInt64? {
-    devices.isEmpty ? nil : [due, waiting.map { $0 + Self.patience }].compactMap { $0 }.min()
+    guard !devices.isEmpty else { return nil }
+    return [due, unansweredSince.map { $0 + Self.timeout }].compactMap { $0 }.min()
   }
 
-  /// The device is attached.
-  mutating func add(_ device: DeviceAddress, _ now: UInt64) {
-    guard places[device] == nil else { return }
-    places[device] = devices.count
+  /// Adds an attached device.
+  mutating func add(_ device: DeviceAddress, now: UInt64) {
+    guard indices[device] == nil else { return }
+    indices[device] = devices.count
     devices.append(device)
-    if due == nil { due = now + Self.every }
+    if due == nil { due = now + Self.interval }
   }
 
-  /// The device is not attached any more.
+  /// Removes a device that is no longer attached.
   mutating func remove(_ device: DeviceAddress) {
-    guard let place = places.removeValue(forKey: device) else { return }
+    guard let index = indices.removeValue(forKey: device) else { return }
     let last = devices.removeLast()
     if last != device {
-      devices[place] = last
-      places[last] = place
+      devices[index] = last
+      indices[last] = index
     }
     if devices.isEmpty { self = Presence() }
   }
 
-  /// Something came from the relay.
-  mutating func heard() { waiting = nil }
+  /// Records that a message arrived from the relay.
+  mutating func messageArrived() { unansweredSince = nil }
 
-  /// The devices, where the relay is silent: they are to attach anew, and are forgotten here.
-  mutating func takeLost(_ now: UInt64) -> [DeviceAddress] {
-    guard let waiting, now >= waiting + Self.patience else { return [] }
+  /// Removes all devices if the connection is lost.
+  ///
+  /// - Returns: The removed devices, which must attach again.
+  mutating func expire(now: UInt64) -> [DeviceAddress] {
+    guard let unansweredSince, now >= unansweredSince + Self.timeout else { return [] }
     defer { self = Presence() }
     return devices
   }
 
-  /// The devices to name now: the first speaks for the others.
-  mutating func speak(_ now: UInt64) -> ArraySlice<DeviceAddress> {
+  /// The devices of the request that is due at `now`; empty if none is.
+  mutating func announce(now: UInt64) -> ArraySlice<DeviceAddress> {
     guard let due, due <= now else { return [] }
     if next >= devices.count { next = 0 }
-    // Who has not answered yet is not asked more.
-    let isAnswered = waiting.map { now >= $0 + Self.every } ?? true
-    let turn = isAnswered ? devices[next...].prefix(Self.most) : []
-    next += turn.count
-    // So many turns in a round; what was missed meanwhile is not made up for.
-    let turns = UInt64((devices.count + Self.most - 1) / Self.most)
-    self.due = now + Self.every / turns
-    waiting = waiting ?? now
-    return turn
+    // A relay that has not answered the last request gets no further one for an interval.
+    let isAnswered = unansweredSince.map { now >= $0 + Self.interval } ?? true
+    let announced = isAnswered ? devices[next...].prefix(Self.devicesPerRequest) : []
+    next += announced.count
+    // The requests of an interval are spread evenly. Missed ones are not made up for.
+    let requests = UInt64((devices.count + Self.devicesPerRequest - 1) / Self.devicesPerRequest)
+    self.due = now + Self.interval / requests
+    unansweredSince = unansweredSince ?? now
+    return announced
   }
 }

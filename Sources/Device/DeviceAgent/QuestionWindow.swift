@@ -1,55 +1,55 @@
 import DequeModule
 package import FamilyModel
 
-/// Keeps one connection from burying a relay that has too much to do: it bounds the questions on their way,
-/// and commands are not sent again while their answer can still be expected.
+/// The bound on the questions that one connection has in flight, and the retry interval of its commands.
 ///
-/// The window for questions grows by one for each that the relay takes, until it refuses one as too many;
-/// from then on by one for each windowful, and each refusal halves it; what finds no room waits in its device,
-/// neither sealed nor signed, stands here in order, and has its turn when others were answered.
-/// Other commands are never held back: they end what is under way. Moments are nanoseconds of `Monotonic`.
+/// An AIMD window, as in TCP: slow start until the first refusal, then additive increase, halved by each refusal.
+/// Questions outside the window wait in their device, in order, unsealed and unsigned. Other commands are always
+/// admitted, because they end questions. Times are nanoseconds of `Monotonic`.
 package struct QuestionWindow<Item> {
-  /// Questions on their way: at first, at most.
-  package static var window: (first: Double, most: Double) { (256, 4_096) }
-  /// Questions that stand in line; those beyond try again.
-  package static var waitingMost: Int { 16_384 }
-  /// Commands on their way that are remembered; of those beyond, repetitions are not noticed.
-  private static var rememberedMost: Int { 65_536 }
-  /// The shortest and the longest time for which an answer is expected: four times the usual one.
-  private static var patience: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
+  /// Questions in flight, initially and at most.
+  package static var window: (initial: Double, maximum: Double) { (256, 4_096) }
+  /// Questions that wait for admission. At the limit ``enqueue(_:_:)`` fails, and the device tries again.
+  package static var queueLimit: Int { 16_384 }
+  /// Commands whose replies are awaited. At the limit all are forgotten, and their repetitions are sent.
+  private static var trackedCommands: Int { 65_536 }
+  /// Nanoseconds between two transmissions of a command: four average reply times, within this range.
+  private static var retryInterval: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
+  /// Nanoseconds after which a question without a reply leaves the window. Its device may have been removed.
+  private static var abandonedAfter: UInt64 { 60_000_000_000 }
+  /// Nanoseconds between two searches for abandoned questions.
+  private static var sweepInterval: UInt64 { 1_000_000_000 }
 
-  /// A question that was not answered for so long takes up no room any more: its device may have been removed.
-  private static var forgottenAfter: UInt64 { 60_000_000_000 }
-
-  private struct Sent {
+  private struct TrackedCommand {
     /// When the command was last sent, or the question was admitted.
     var at: UInt64
     var isQuestion: Bool
-    /// A question has its turn before, as while the relay is given its key.
-    var isOnItsWay = true
+    /// False between the admission of a question and its transmission.
+    var isInFlight = true
   }
 
-  private var window = Self.window.first
-  private var sent: [CommandID: Sent] = [:]
-  private var questions = 0
-  private var waiting: Deque<(id: CommandID, item: Item)> = []
-  private var held: Set<CommandID> = []
-  /// How long an answer takes usually.
-  private var usual: UInt64 = 0
-  private var halved: UInt64 = 0
-  /// When those were looked for that take up room for nothing.
-  private var swept: UInt64 = 0
+  private var window = Self.window.initial
+  private var tracked: [CommandID: TrackedCommand] = [:]
+  /// The questions among the tracked commands.
+  private var questionCount = 0
+  private var queue: Deque<(id: CommandID, item: Item)> = []
+  private var queuedIDs: Set<CommandID> = []
+  /// The moving average of reply times.
+  private var averageReplyTime: UInt64 = 0
+  /// When the window was last halved; 0 during slow start.
+  private var halvedAt: UInt64 = 0
+  private var sweptAt: UInt64 = 0
 
-  /// A connection on which nothing was sent.
+  /// The window of a new connection.
   package init() {}
 
   /// Questions that wait for admission.
-  package var waitingCount: Int { held.count }
+  package var waitingCount: Int { queuedIDs.count }
   /// Whether a question waits and the window has room for it.
-  package var canAdmit: Bool { !waiting.isEmpty && questions < Int(window) }
+  package var canAdmit: Bool { !queue.isEmpty && questionCount < Int(window) }
 
-  private var patience: UInt64 {
-    min(max(4 * usual, Self.patience.lowerBound), Self.patience.upperBound)
+  private var retryInterval: UInt64 {
+    min(max(4 * averageReplyTime, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
   }
 
   /// Enqueues a question that requests admission, and revokes its earlier admission.
@@ -58,82 +58,86 @@ package struct QuestionWindow<Item> {
   @discardableResult
   package mutating func enqueue(_ id: CommandID, _ item: Item) -> Bool {
     forget(id)
-    guard !held.contains(id) else { return true }
-    guard held.count < Self.waitingMost else { return false }
-    held.insert(id)
-    waiting.append((id, item))
+    guard !queuedIDs.contains(id) else { return true }
+    guard queuedIDs.count < Self.queueLimit else { return false }
+    queuedIDs.insert(id)
+    queue.append((id, item))
     return true
   }
 
-  /// Admits the next question. It occupies the window until it is answered or released.
-  package mutating func admit(_ now: UInt64) -> (id: CommandID, item: Item)? {
-    sweep(now)
-    guard canAdmit, let entry = waiting.popFirst() else { return nil }
-    held.remove(entry.id)
-    note(entry.id, Sent(at: now, isQuestion: true, isOnItsWay: false))
+  /// Admits the next question, which occupies the window until a reply arrives or the question is released.
+  package mutating func admit(now: UInt64) -> (id: CommandID, item: Item)? {
+    removeAbandoned(now: now)
+    guard canAdmit, let entry = queue.popFirst() else { return nil }
+    queuedIDs.remove(entry.id)
+    track(entry.id, TrackedCommand(at: now, isQuestion: true, isInFlight: false))
     return entry
   }
 
   /// Frees the room of an admitted question that its device did not send.
   package mutating func release(_ id: CommandID) {
-    if sent[id]?.isOnItsWay == false { forget(id) }
+    if tracked[id]?.isInFlight == false { forget(id) }
   }
 
   @discardableResult
-  private mutating func forget(_ id: CommandID) -> Sent? {
-    let known = sent.removeValue(forKey: id)
-    if known?.isQuestion ?? false { questions -= 1 }
-    return known
+  private mutating func forget(_ id: CommandID) -> TrackedCommand? {
+    let command = tracked.removeValue(forKey: id)
+    if command?.isQuestion ?? false { questionCount -= 1 }
+    return command
   }
 
-  /// Makes room where there is none, at most once a second.
-  private mutating func sweep(_ now: UInt64) {
-    guard !waiting.isEmpty, !canAdmit, now >= swept + 1_000_000_000 else { return }
-    swept = now
-    for (id, known) in sent where known.isQuestion && now >= known.at + Self.forgottenAfter {
+  /// Removes abandoned questions from a full window, at most once per ``sweepInterval``.
+  private mutating func removeAbandoned(now: UInt64) {
+    guard !queue.isEmpty, !canAdmit, now >= sweptAt + Self.sweepInterval else { return }
+    sweptAt = now
+    for (id, command) in tracked
+    where command.isQuestion && now >= command.at + Self.abandonedAfter {
       forget(id)
     }
   }
 
-  /// Whether the command is to be sent now, and not while the answer to it is on its way.
-  package mutating func maySend(_ id: CommandID, _ now: UInt64) -> Bool {
-    guard let known = sent[id] else {
-      note(id, Sent(at: now, isQuestion: false))
+  /// Whether to send the command now, and not wait for the reply to its last transmission.
+  package mutating func maySend(_ id: CommandID, now: UInt64) -> Bool {
+    guard let command = tracked[id] else {
+      track(id, TrackedCommand(at: now, isQuestion: false))
       return true
     }
-    if known.isOnItsWay, now < known.at + patience { return false }
-    sent[id]!.at = now
-    sent[id]!.isOnItsWay = true
+    if command.isInFlight, now < command.at + retryInterval { return false }
+    tracked[id]!.at = now
+    tracked[id]!.isInFlight = true
     return true
   }
 
-  private mutating func note(_ id: CommandID, _ command: Sent) {
-    if sent.count >= Self.rememberedMost {
-      sent.removeAll(keepingCapacity: true)
-      questions = 0
+  private mutating func track(_ id: CommandID, _ command: TrackedCommand) {
+    if tracked.count >= Self.trackedCommands {
+      tracked.removeAll(keepingCapacity: true)
+      questionCount = 0
     }
-    sent[id] = command
-    if command.isQuestion { questions += 1 }
+    tracked[id] = command
+    if command.isQuestion { questionCount += 1 }
   }
 
-  /// The relay has answered; `wasOverloaded`: it refused the command because it has too much to do.
-  package mutating func answered(_ id: CommandID, wasOverloaded: Bool, _ now: UInt64) {
-    guard let known = forget(id), known.isOnItsWay else { return }
-    let took = now &- known.at
-    usual = usual == 0 ? took : usual - usual / 8 + took / 8
-    guard known.isQuestion else { return }
+  /// Records the relay's reply to a command, and adjusts the window after a question.
+  ///
+  /// - Parameter wasOverloaded: Whether the relay refused the command because of overload.
+  package mutating func answered(_ id: CommandID, wasOverloaded: Bool, now: UInt64) {
+    guard let command = forget(id), command.isInFlight else { return }
+    let duration = now &- command.at
+    averageReplyTime =
+      averageReplyTime == 0 ? duration : averageReplyTime - averageReplyTime / 8 + duration / 8
+    guard command.isQuestion else { return }
     if !wasOverloaded {
-      window = min(window + (halved == 0 ? 1 : 1 / window), Self.window.most)
-    } else if known.at >= halved {
-      // One answer to all that was on its way.
-      halved = now
+      window = min(window + (halvedAt == 0 ? 1 : 1 / window), Self.window.maximum)
+    } else if command.at >= halvedAt {
+      // Refusals of questions sent before the last halving belong to the same overload.
+      halvedAt = now
       window = max(1, window / 2)
     }
   }
 
-  /// The connection is gone, and what was on its way with it; devices bring their commands again. What the
-  /// relay could take stays known.
+  /// Forgets all commands after the connection is lost, because devices bring their commands again. The size of the
+  /// window stays.
   package mutating func restart() {
-    (sent, questions, waiting, held) = ([:], 0, [], [])
+    (tracked, questionCount, queue, queuedIDs) = ([:], 0, [], [])
   }
 }

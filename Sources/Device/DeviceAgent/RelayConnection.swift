@@ -4,18 +4,17 @@ import ZeroMQ
 
 /// The two sockets between one key and the relay, shared by all hosted devices of that key.
 ///
-/// It is confined to the host's thread.
+/// Confined to the host's socket thread.
 final class RelayConnection {
   let requests: MonitoredConnection
   let broadcasts: MonitoredConnection
-  /// Of the attached devices.
+  /// The presence of the attached devices.
   var presence = Presence()
-  /// Of commands.
   var questionWindow = QuestionWindow<DeviceAddress>()
   private var message = Multipart()
-  /// The device of this key that was the first to listen to a topic: mostly the only one.
-  private var first: [[UInt8]: DeviceAddress] = [:]
-  private var further: [[UInt8]: [DeviceAddress]] = [:]
+  /// The first subscriber of each topic, which is mostly the only one.
+  private var firstSubscribers: [[UInt8]: DeviceAddress] = [:]
+  private var furtherSubscribers: [[UInt8]: [DeviceAddress]] = [:]
 
   init(_ credential: Credential, in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
@@ -23,58 +22,60 @@ final class RelayConnection {
     options.maximumMessageSize = Int64(Limits.frameBytes)
     options.sendHighWaterMark = 10_000
     options.receiveHighWaterMark = 100_000
-    // Nothing is queued for an absent relay: the outbox keeps it, and sends it when the relay is there.
+    // Nothing is queued for an absent relay: the outbox keeps commands and sends them after a reconnect.
     options.immediate = true
     options.reconnectIntervalMaximum = 500
-    // First what only listens: whoever attaches is told of events at once.
+    // Broadcasts connect first, because a device receives events as soon as it is attached.
     broadcasts = try MonitoredConnection(
       .sub, to: credential.broadcasts, options: options, in: context)
     requests = try MonitoredConnection(
       .dealer, to: credential.requests, options: options, in: context)
   }
 
-  /// When ``revive()`` or ``presence`` may have work, in nanoseconds of `Monotonic`.
+  /// When ``reconnectIfStalled()`` or ``presence`` is due, in nanoseconds of `Monotonic`.
   var deadline: UInt64? {
     [requests.health.givesUpAt, broadcasts.health.givesUpAt, presence.deadline]
       .compactMap { $0 }.min()
   }
 
-  func revive() throws(ZeroMQError) {
-    try requests.revive()
-    try broadcasts.revive()
+  func reconnectIfStalled() throws(ZeroMQError) {
+    try requests.reconnectIfStalled()
+    try broadcasts.reconnectIfStalled()
   }
 
-  func listener(_ topic: [UInt8]) -> DeviceAddress? { first[topic] }
-  func furtherListeners(_ topic: [UInt8]) -> [DeviceAddress] {
-    further.isEmpty ? [] : further[topic] ?? []
+  func firstSubscriber(of topic: [UInt8]) -> DeviceAddress? { firstSubscribers[topic] }
+  func furtherSubscribers(of topic: [UInt8]) -> [DeviceAddress] {
+    furtherSubscribers.isEmpty ? [] : furtherSubscribers[topic] ?? []
   }
 
-  func listen(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
-    guard first[topic] == nil else { return further[topic, default: []].append(address) }
-    first[topic] = address
+  func subscribe(_ address: DeviceAddress, to topic: [UInt8]) throws(ZeroMQError) {
+    guard firstSubscribers[topic] == nil else {
+      return furtherSubscribers[topic, default: []].append(address)
+    }
+    firstSubscribers[topic] = address
     try broadcasts.socket.subscribe(topic)
   }
 
-  func stopListening(_ topic: [UInt8], _ address: DeviceAddress) throws(ZeroMQError) {
-    var others = furtherListeners(topic)
-    if first[topic] == address {
-      first[topic] = others.isEmpty ? nil : others.removeFirst()
-      if first[topic] == nil { try broadcasts.socket.unsubscribe(topic) }
+  func unsubscribe(_ address: DeviceAddress, from topic: [UInt8]) throws(ZeroMQError) {
+    var others = furtherSubscribers(of: topic)
+    if firstSubscribers[topic] == address {
+      firstSubscribers[topic] = others.isEmpty ? nil : others.removeFirst()
+      if firstSubscribers[topic] == nil { try broadcasts.socket.unsubscribe(topic) }
     } else {
       others.removeAll { $0 == address }
     }
-    further[topic] = others.isEmpty ? nil : others
+    furtherSubscribers[topic] = others.isEmpty ? nil : others
   }
 
-  /// Subscribes once more, since nothing seems to come: libzmq does not send a subscription that it counts
-  /// already.
-  func listenAnew(_ topic: [UInt8]) throws(ZeroMQError) {
-    guard first[topic] != nil else { return }
+  /// Repeats the subscription after broadcasts seem to be lost. Unsubscribes first, because libzmq does not send a
+  /// subscription that it counts already.
+  func resubscribe(to topic: [UInt8]) throws(ZeroMQError) {
+    guard firstSubscribers[topic] != nil else { return }
     try broadcasts.socket.unsubscribe(topic)
     try broadcasts.socket.subscribe(topic)
   }
 
-  /// The bodies of the replies that wait, up to `limit`; `nil` for what is none.
+  /// Passes the bodies of waiting replies to `body`, at most `limit`; `nil` for a message with a wrong number of frames.
   func drainReplies(limit: Int, _ body: (UnsafeRawBufferPointer?) -> Void) throws(ZeroMQError) {
     for _ in 0..<limit {
       guard try requests.socket.receive(into: &message) != .nothing else { return }
@@ -82,7 +83,8 @@ final class RelayConnection {
     }
   }
 
-  /// The topics and sealed bytes of the broadcasts that wait, up to `limit`; `nil` for what is none.
+  /// Passes the topics and sealed bytes of waiting broadcasts to `body`, at most `limit`; `nil` for a message with a
+  /// wrong number of frames.
   func drainBroadcasts(limit: Int, _ body: ((topic: [UInt8], sealed: [UInt8])?) -> Void)
     throws(ZeroMQError)
   {

@@ -1,16 +1,16 @@
 public import FamilyCore
 public import FamilyModel
 
-/// Answers a device's prompts in the place of a person.
+/// Answers the prompts and bubbles of devices.
 ///
-/// A terminal asks the person who sits before it; a script answers by rules, for demonstrations and tests.
-/// Both are called on the agent's thread, and leave it to wait.
+/// A terminal shows them to a person; a script answers by rules, for demonstrations and tests. The methods are called on
+/// the agent's thread and suspend while they wait.
 public protocol Responder: Sendable {
-  /// Answers the child's prompt. It may take as long as a person does.
+  /// Answers a prompt on a child's device. May suspend for as long as a person needs.
   nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer
   /// Answers a bubble on a guardian's device; `nil` leaves it open.
   nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer?
-  /// Something that the person should be told happened on a device.
+  /// Shows a notice of a device to its owner.
   func notified(_ notice: Notice, on address: DeviceAddress)
 }
 
@@ -18,13 +18,13 @@ extension Responder {
   public func notified(_ notice: Notice, on address: DeviceAddress) {}
 }
 
-/// What a guardian does with a bubble.
+/// A guardian's answer to a bubble.
 public struct BubbleAnswer: Hashable, Sendable {
-  /// Whether the details were opened first (R2); declining straight from the bubble needs no review (R1).
+  /// Whether the guardian opened the details first. Declining directly from the bubble needs no review.
   public var reviewed: Bool
-  /// The choice's id.
+  /// The id of the choice.
   public var choice: String
-  /// The answer `choice`.
+  /// An answer with this choice.
   public init(choice: String, reviewed: Bool) {
     self.choice = choice
     self.reviewed = reviewed

@@ -3,7 +3,7 @@ import FamilyModel
 public import Foundation
 import Synchronization
 
-/// Answers by the rules of a JSON file, which is read again when it has changed.
+/// Answers by the rules of a JSON file, which is reread after a change.
 ///
 /// ```json
 /// {"rules": [
@@ -12,28 +12,28 @@ import Synchronization
 ///   {"permission": "cancel"}
 /// ]}
 /// ```
-/// The first rule whose `handle` is part of one of the question's handles applies; a rule without a handle
-/// applies to all. `after` names a file, beside the script, that must exist before the answer is given.
+/// The first rule applies whose `handle` is part of one of the question's handles. A rule without a handle applies to
+/// all questions. `after` names a file beside the script: the answer waits until that file exists.
 public struct ScriptResponder: Responder {
   struct Rule: Codable {
     var handle: String?
-    /// Child, first prompt: `ask`, `inPerson` or `cancel`.
+    /// Child's first prompt: `ask`, `inPerson` or `cancel`.
     var permission: String?
-    /// Child, compose sheet: `send` or `cancel`.
+    /// Child's compose sheet: `send` or `cancel`.
     var compose: String?
-    /// Child: the given name to write on the compose sheet.
+    /// The given name to enter on the child's compose sheet.
     var name: String?
-    /// Child, asked already: `remind` or `cancel`.
+    /// Child's prompt about an open question: `remind` or `cancel`.
     var again: String?
-    /// Child's device: the passcode that a guardian types there, once.
+    /// The passcode that a guardian types on the child's device, once.
     var passcode: String?
-    /// `acknowledge` or `cancel`: what a person does with the notice of an update.
+    /// Notice of an app update: `acknowledge` or `cancel`.
     var acknowledge: String?
-    /// `share`, `dontShare` or `cancel`: what a person does when an app wants the age range.
+    /// An app's request for the age range: `share`, `dontShare` or `cancel`.
     var age: String?
-    /// The app that a rule about an age range is for.
+    /// The app of a rule about the age range; `nil` for all apps.
     var app: String?
-    /// Guardian: the id of a choice, or `ignore`.
+    /// Guardian's answer: the id of a choice, or `ignore`.
     var choose: String?
     var review: Bool?
     var after: String?
@@ -42,13 +42,13 @@ public struct ScriptResponder: Responder {
   }
   struct Script: Codable { var rules: [Rule] }
 
-  /// Milliseconds between two looks at the file that `after` names.
+  /// Milliseconds between two checks for the file that `after` names.
   static let gateInterval = 20
 
   private let file: URL
   private let cache = Cache()
 
-  /// A responder that follows the script in `file`.
+  /// A responder that answers by the script in `file`.
   public init(file: URL) { self.file = file }
 
   public nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
@@ -117,7 +117,7 @@ public struct ScriptResponder: Responder {
   }
 }
 
-/// The script as it was read last, and what the file was then.
+/// The script as last read, with the file's identity at that time.
 private final class Cache: Sendable {
   private let last = Mutex<(stamp: [Int], script: ScriptResponder.Script)?>(nil)
 
@@ -131,7 +131,7 @@ private final class Cache: Sendable {
     return script
   }
 
-  /// What changes when the file is written or replaced.
+  /// The file's identity: inode, size and time of change, of which one differs after each write.
   private static func stamp(of file: URL) -> [Int]? {
     var status = stat()
     guard stat(file.path, &status) == 0 else { return nil }

@@ -1,11 +1,11 @@
 import FamilyCore
 import FamilyModel
 
-/// The newest roster of each family: its devices in one process hold the same one, and not a copy each.
+/// The newest roster of each family, so that all its devices in the process share one copy.
 struct SharedRosters {
   private var rosters: [FamilyID: Roster] = [:]
 
-  /// The event with the roster that other devices of the family have, if it is the same.
+  /// Replaces the event's roster by the shared copy if both are equal.
   mutating func share(_ event: inout Event, of family: FamilyID) {
     guard case .rosterChanged(let roster) = event.body else { return }
     if let known = rosters[family], known == roster {

@@ -3,16 +3,16 @@ public import Foundation
 import Synchronization
 import SystemClock
 
-/// Tells what an agent does, a JSON line for each step: for people who watch a cluster, and for tests.
+/// Writes one JSON line for each step of an agent, for tests and for people who watch a cluster.
 ///
-/// It holds identifiers only: no name, no handle, no text.
+/// A line contains identifiers only: no name, no handle, no text.
 public struct Trace: Sendable {
   private let write: (@Sendable (String) -> Void)?
 
-  /// A trace that gives each line to `write`; `nil`: nobody reads it, and it costs nothing.
+  /// A trace that passes each line to `write`; `nil` turns the trace off at no cost.
   public init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
 
-  /// A trace on standard output, a line at a time.
+  /// A trace on standard output, one line per write.
   public static let standardOutput = Trace { line in
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }

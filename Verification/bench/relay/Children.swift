@@ -92,8 +92,8 @@ struct Children {
   }
 
   private mutating func sendAdmitted(_ devices: inout Devices) throws {
-    while let (command, number) = questionWindow?.admit(Monotonic.now()) {
-      _ = questionWindow!.maySend(command, Monotonic.now())
+    while let (command, number) = questionWindow?.admit(now: Monotonic.now()) {
+      _ = questionWindow!.maySend(command, now: Monotonic.now())
       try transmit(number, &devices)
     }
   }
@@ -139,13 +139,13 @@ struct Children {
     while let reply = try devices.nextReply() {
       switch reply.reply {
       case .accepted(let command, _):
-        questionWindow?.answered(command, wasOverloaded: false, Monotonic.now())
+        questionWindow?.answered(command, wasOverloaded: false, now: Monotonic.now())
       case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
         guard let number = commands.number(command), open[number]?.isInFlight == true else {
           continue
         }
         result.refused += 1
-        questionWindow?.answered(command, wasOverloaded: true, Monotonic.now())
+        questionWindow?.answered(command, wasOverloaded: true, now: Monotonic.now())
         scheduleRetry(number, milliseconds: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw UnexpectedReply(reply: reply.reply)
@@ -154,7 +154,8 @@ struct Children {
     while let (family, event) = try devices.nextEvent() {
       switch event.kind {
       // A device's own event acknowledges its command.
-      case .asked: questionWindow?.answered(event.command, wasOverloaded: false, Monotonic.now())
+      case .asked:
+        questionWindow?.answered(event.command, wasOverloaded: false, now: Monotonic.now())
       case .approved:
         _ = try devices.send(.acknowledge, .init(family: family, seq: event.seq))
         try finish(event, in: family)

@@ -4,7 +4,7 @@ import RelayStore
 import RelayWire
 
 extension Change {
-  /// A change of a device's record, in the store that the process's devices share.
+  /// A change of a device's record in the store that all devices of a host share.
   init(_ change: RecordChange, under prefix: [UInt8]) {
     switch change {
     case .put(let record): self.init(key: prefix + record.key.bytes, value: record.value)
@@ -14,8 +14,8 @@ extension Change {
 }
 
 extension DeviceAddress {
-  /// What the keys of this device's records begin with: twelve bytes, family and device.
-  public var prefix: [UInt8] {
+  /// The prefix of the store keys of this device's records: family and device number, twelve bytes, big-endian.
+  public var recordKeyPrefix: [UInt8] {
     withUnsafeBytes(of: family.rawValue.bigEndian) { Array($0) }
       + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }
   }
