@@ -172,7 +172,7 @@ import Testing
     #expect(machine.step(.reply(.roster(proofs.last!))).isEmpty)
     for reply in [.attached(acknowledged: 0)] + proofs.map({ AppReply.roster($0) }) {
       for effect in machine.step(.reply(reply)) {
-        if case .disbelieved(let problem) = effect { Issue.record("\(problem)") }
+        if case .rejected(let problem) = effect { Issue.record("\(problem)") }
       }
     }
     _ = machine.step(.reply(.entry(first)))
@@ -202,7 +202,7 @@ import Testing
       var first = entry
       first.position = 1
       let effects = machine.step(.reply(.entry(first)))
-      #expect(machine.known.sorted() == [] && effects.contains(.disbelieved(problem)))
+      #expect(machine.known.sorted() == [] && effects.contains(.rejected(problem)))
     }
     // Alex is removed, and signs afterwards.
     let late = home.ask("eve")
@@ -277,20 +277,20 @@ import Testing
       SignedFamily.app, trusting: (home.appSecurity, KeyVault.Public()),
       restoring: [.pinned(SignedFamily.security(home.keys[1]!))])
     _ = machine.step(.reply(.attached(acknowledged: 0)))
-    #expect(machine.step(.reply(.roster(forged))).contains(.disbelieved(.notSigned)))
+    #expect(machine.step(.reply(.roster(forged))).contains(.rejected(.notSigned)))
     var proof = home.children[3]!.link.rosterProofs[0]
     proof.roster.devices[0].signingKey = stranger.keys[1]!.signingKey
-    #expect(machine.step(.reply(.roster(proof))).contains(.disbelieved(.notSigned)))
+    #expect(machine.step(.reply(.roster(proof))).contains(.rejected(.notSigned)))
     proof = home.children[3]!.link.rosterProofs[0]
     #expect(machine.step(.reply(.roster(proof))) == [])
     // One that a child's device signed.
     var next = proof
     next.seq += 50
-    next.signature = Signature(signer: DeviceID(3), seen: proof.seq, bytes: next.signature.bytes)
-    #expect(machine.step(.reply(.roster(next))).contains(.disbelieved(.notSigned)))
-    next.signature.seen = 0
+    next.signature = Signature(signer: DeviceID(3), basedOnSeq: proof.seq, bytes: next.signature.bytes)
+    #expect(machine.step(.reply(.roster(next))).contains(.rejected(.notSigned)))
+    next.signature.basedOnSeq = 0
     next.seq = 2
-    #expect(machine.step(.reply(.roster(next))).contains(.disbelieved(.replayed)))
+    #expect(machine.step(.reply(.roster(next))).contains(.rejected(.replayed)))
   }
 
   @Test("X3: without the check, the same lies make an app know the handle")
@@ -351,7 +351,7 @@ import Testing
       .reply(
         .entry(
           AppEntry(position: 2, body: .known([Handle("ada", .custom)]), evidence: evidence))))
-    #expect(lie.contains(.disbelieved(.contradiction)) && app.known.sorted() == [phone.canonical])
+    #expect(lie.contains(.rejected(.contradiction)) && app.known.sorted() == [phone.canonical])
   }
 
   @Test("K3, X3: an approval that comes after a later withdrawal makes known what is left of it")

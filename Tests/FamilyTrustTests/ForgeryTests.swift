@@ -209,7 +209,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
         header, .sealed([]), Decision(question: header.id, choice: approve), proof: proof)
       var home = home
       home.hand(
-        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3, seen: 2)), to: 4)
+        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3, basedOnSeq: 2)), to: 4)
       #expect(home.problems[4] == [.noProof])
       #expect(home.known(4) == [])
     }

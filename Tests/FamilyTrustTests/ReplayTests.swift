@@ -32,7 +32,7 @@ import Testing
     // One that there never was is given up.
     home.child(4, .cancel(QuestionID(high: 1, low: 1)))
     home.wait(120_000)
-    #expect(home.children[4]!.link.waiting.isEmpty)
+    #expect(home.children[4]!.link.pendingCommands.isEmpty)
   }
 
   @Test("X3: an approval that was withdrawn does not come back when its event is handed out again")

@@ -60,7 +60,7 @@ import Testing
     home.log = []
     let first = home.forged(
       body, in: .family, id: id,
-      signature: home.sign(body, id, .family, with: keys, seen: 0))
+      signature: home.sign(body, id, .family, with: keys, basedOnSeq: 0))
     home.connect(3)
     home.hand(first, to: 3)
     #expect(home.problems[3] == [.notSigned])
@@ -111,7 +111,7 @@ import Testing
     let byChild = home.sign(body, id, .family, as: 3)
     #expect(home.request(0, 1, .command(id, .setRoster(roster), byChild)) == .notSigned)
     #expect(home.request(3, 1, .command(id, .setRoster(roster), byChild)) == .notPermitted)
-    let stale = home.sign(body, id, .family, as: 2, seen: 0)
+    let stale = home.sign(body, id, .family, as: 2, basedOnSeq: 0)
     #expect(home.request(2, 1, .command(id, .setRoster(roster), stale)) == .stale)
     #expect(
       home.change(by: 2) { roster in

@@ -40,7 +40,7 @@ import Testing
     var home = SignedFamily()
     // As of a word to a child who has left meanwhile.
     home.guardian(2, .post(child: PersonID(1), "are you there?"))
-    #expect(home.guardians[2]!.link.waiting.isEmpty)
+    #expect(home.guardians[2]!.link.pendingCommands.isEmpty)
     #expect(!home.log.contains { if case .posted = $0.body { true } else { false } })
   }
 

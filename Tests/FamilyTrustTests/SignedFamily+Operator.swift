@@ -20,14 +20,14 @@ extension SignedFamily {
   /// A signature by whichever keys the operator has got hold of.
   func sign(
     _ body: Event.Body, _ id: CommandID, _ audience: Audience = .conversation(emily),
-    as device: UInt32 = 1, with keys: DeviceKeys? = nil, seen: UInt64 = 1,
+    as device: UInt32 = 1, with keys: DeviceKeys? = nil, basedOnSeq: UInt64 = 1,
     about question: QuestionHeader? = nil
   ) -> Signature {
     let vault = KeyVault(keys ?? self.keys[device]!)
     let bytes = SignedBytes.of(
-      body, id, in: Self.family, audience, by: DeviceID(device), seen: seen, question: question,
+      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: seen, question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
-    return Signature(signer: DeviceID(device), seen: seen, bytes: vault.sign(bytes))
+    return Signature(signer: DeviceID(device), basedOnSeq: seen, bytes: vault.sign(bytes))
   }
 
   /// The same event under a new place at the end of the log.

@@ -107,7 +107,7 @@ struct SignedFamily {
     for signed in try! organizer.prepare(.setRoster(roster), now: now) {
       let command = Request.command(
         signed.id, signed.command,
-        signed.signature ?? sign(.rosterChanged(roster), signed.id, .family, seen: 0))
+        signed.signature ?? sign(.rosterChanged(roster), signed.id, .family, basedOnSeq: 0))
       request(0, 1, command)
     }
   }
@@ -253,8 +253,8 @@ struct SignedFamily {
       if admitsQuestions { child(id, .admitted(command)) }
     case .app(_, let reply):
       for reply in tellApp(reply, id) { tell(reply, id) }
-    case .notify(.disbelieved(let problem)): problems[id, default: []].append(problem)
-    case .notify(.appDisbelieves(_, let problem)):
+    case .notify(.eventRejected(let problem)): problems[id, default: []].append(problem)
+    case .notify(.appRejected(_, let problem)):
       reported[id, default: []].append(problem)
     default: break
     }
@@ -282,7 +282,7 @@ struct SignedFamily {
           appDisks[id] = (appDisks[id] ?? [:]).filter { $0.key.first != AppRecord.knownPrefix[0] }
         }
       }
-    case .disbelieved(let problem): appProblems[id, default: []].append(problem)
+    case .rejected(let problem): appProblems[id, default: []].append(problem)
     case .send(let request): child(id, .app(Self.app, request))
     case .deliver(let position, _, let choice):
       answers[id, default: []].append(choice)
@@ -297,7 +297,7 @@ struct SignedFamily {
     var body = body
     if !verifies, case .command(let command, let what, nil) = body {
       // Devices without cryptography have the shape of a signature only.
-      let shape = Signature(signer: DeviceID(id), seen: 0, bytes: Array(repeating: 0, count: 64))
+      let shape = Signature(signer: DeviceID(id), basedOnSeq: 0, bytes: Array(repeating: 0, count: 64))
       body = .command(command, what, shape)
     }
     let bytes = Envelope(device: address(id), requestID: number, request: body).encode()
@@ -305,7 +305,8 @@ struct SignedFamily {
     let envelope = try! bytes.withUnsafeBytes { try Envelope.decode($0) }
     return step(
       .request(
-        address(id), key: Self.curveKey(id), administrator: id == 0, id: number, envelope.request))
+        address(id), key: Self.curveKey(id), administrator: id == 0, id: RequestID(number),
+        envelope.request))
   }
 
   @discardableResult
@@ -317,9 +318,9 @@ struct SignedFamily {
       case .snapshot, .cursor, .approve: break
       case .reply(let device, let id, let reply):
         if case .refused(_, let refusal) = reply { problem = refusal }
-        deliver(reply, id, to: device.device.rawValue)
+        deliver(reply, id.rawValue, to: device.device.rawValue)
       case .page(let device, let id, let audience, let after, _):
-        page(audience, after: after, id, to: device.device.rawValue)
+        page(audience, after: after, id.rawValue, to: device.device.rawValue)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)
       case .republish(_, _, let audience, let after, let limit):
         for event in log.filter({ $0.audience == audience && $0.seq > after }).prefix(limit) {

@@ -69,7 +69,7 @@ private final class CountingVault: DeviceVault {
     home.child(3, .admitted(try #require(wanted.first)))
     // A key, its message's signature, the question's seal and its signature.
     #expect(vault.made.withLock { $0 } == before + 4)
-    #expect(questions(home) == 1 && home.children[3]!.link.waiting.isEmpty)
+    #expect(questions(home) == 1 && home.children[3]!.link.pendingCommands.isEmpty)
   }
 
   @Test("a turn that comes when the device is off the network is not used; it asks for another one")

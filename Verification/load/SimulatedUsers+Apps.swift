@@ -8,7 +8,7 @@ extension SimulatedUsers.State {
   mutating func wake(_ family: FamilyID) -> [ChildMachine.Input] {
     if apps[family] == nil {
       apps[family] = AppMachine(SimulatedUsers.app)
-      notebook.note(.registered(Self.app(family)), family)
+      notebook.record(.registered(Self.app(family)), family)
       return step(.connected, family) + step(.subscribe(.communication), family)
     }
     guard asleep.remove(family) != nil else { return [] }
@@ -25,7 +25,7 @@ extension SimulatedUsers.State {
     for effect in apps[family]?.step(input) ?? [] {
       switch effect {
       // The app's own state dies with this process, and so does the load.
-      case .persist, .consentChanged, .age, .disbelieved: break
+      case .persist, .consentChanged, .age, .rejected: break
       case .send(let request):
         inputs.append(.app(SimulatedUsers.app, request))
         if case .acknowledge = request { settle(family) }
@@ -41,7 +41,7 @@ extension SimulatedUsers.State {
   }
 
   private mutating func handle(_ question: Question, _ choice: Choice, _ family: FamilyID) {
-    notebook.note(.handled(Self.app(family), question.id, choice: choice.id), family)
+    notebook.record(.handled(Self.app(family), question.id, choice: choice.id), family)
     notebook.handled[family, default: []].append(question.id)
     guard let flight = flights[question.id] else { return }
     if !isRight(flight.kind, choice.id) { counts.wrongAnswers += 1 }
@@ -50,7 +50,7 @@ extension SimulatedUsers.State {
   /// The app has told its device that it has handled all that it was given.
   private mutating func settle(_ family: FamilyID) {
     for id in notebook.handled.removeValue(forKey: family) ?? [] {
-      notebook.note(.settled(Self.app(family), id), family)
+      notebook.record(.consumed(Self.app(family), id), family)
       guard let flight = flights[id], !flight.isHandled else { continue }
       flights[id]!.isHandled = true
       if flight.isMeasured {
@@ -69,7 +69,7 @@ extension SimulatedUsers.State {
     switch outcome {
     case .sent:
       flights[id]!.timesSent += 1
-      notebook.note(.sent(Self.app(family), id), family)
+      notebook.record(.sent(Self.app(family), id), family)
       guard flight.timesSent == 0 else { return [] }
       switch flight.kind {
       case .asleep: return sleep(family)

@@ -175,7 +175,7 @@ package actor AppSession {
       case .age(let id, let reply): ages.removeValue(forKey: id)?.resume(returning: reply)
       case .consentChanged:
         for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
-      case .disbelieved(let problem):
+      case .rejected(let problem):
         logger.error("rejected a message of the device: \(problem)")
       case .caughtUp: break
       }

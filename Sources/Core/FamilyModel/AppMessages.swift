@@ -16,7 +16,7 @@ public enum AppRequest: Hashable, Sendable {
   /// region. `AppReply.age` repeats the number, which the app chooses.
   case age(UInt64, gates: [Int32]?)
   /// Reports that the app rejected a message of its device and changed nothing. There is no reply.
-  case disbelieved(Problem)
+  case rejected(Problem)
 }
 
 /// The way in which a question starts on the child's device.

@@ -3,7 +3,7 @@ import Foundation
 import SwiftProtobuf
 
 extension AppRequest {
-  /// The bytes of one frame.
+  /// Encodes the request as the body frame of a message.
   public func encode() -> [UInt8] {
     var message = PBAppRequest()
     message.version = Wire.version
@@ -25,12 +25,14 @@ extension AppRequest {
         $0.asksRange = gates != nil
         $0.gates = gates ?? []
       }
-    case .disbelieved(let problem): message.disbelieved = problem.wire
+    case .rejected(let problem): message.disbelieved = problem.wire
     }
     return Wire.encode(message)
   }
 
-  /// Reads a frame.
+  /// Decodes a body frame.
+  ///
+  /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> AppRequest {
     let message = try Wire.parse(PBAppRequest.self, bytes)
     try Wire.check(version: message.version)
@@ -39,21 +41,21 @@ extension AppRequest {
       return .attach(app: AppID(attach.app), applied: attach.applied)
     case .register: return .register
     case .ask(let question):
-      let manner = try Wire.value(UInt8(exactly: message.manner).flatMap(AskManner.init))
+      let manner = try Wire.require(UInt8(exactly: message.manner).flatMap(AskManner.init))
       return .ask(try Question(question), manner)
     case .acknowledge(let position): return .acknowledge(position)
     case .detach: return .detach
     case .age(let ask):
       guard ask.gates.count <= Limits.identifierBytes else { throw .tooLarge }
       return .age(ask.id, gates: ask.asksRange ? ask.gates : nil)
-    case .disbelieved(let problem): return .disbelieved(try Problem(problem))
+    case .disbelieved(let problem): return .rejected(try Problem(problem))
     case nil: throw .unknownRequest
     }
   }
 }
 
 private func handles(_ list: [PBHandle]) throws(Problem) -> [Handle] {
-  try Wire.map(list, most: .max) { handle throws(Problem) in try Handle(handle) }
+  try Wire.map(list, limit: .max) { handle throws(Problem) in try Handle(handle) }
 }
 
 extension AppEntry {
@@ -91,7 +93,7 @@ extension AppEntry {
 }
 
 extension AppReply {
-  /// The bytes of one frame.
+  /// Encodes the reply as the body frame of a message.
   public func encode() -> [UInt8] {
     var message = PBAppReply()
     message.version = Wire.version
@@ -125,7 +127,9 @@ extension AppReply {
     return Wire.encode(message)
   }
 
-  /// Reads a frame.
+  /// Decodes a body frame.
+  ///
+  /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> AppReply {
     let message = try Wire.parse(PBAppReply.self, bytes)
     try Wire.check(version: message.version)

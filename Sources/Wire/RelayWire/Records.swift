@@ -3,7 +3,8 @@ public import FamilyModel
 import Foundation
 import SwiftProtobuf
 
-/// A key that sorts as its parts do: a tag, big-endian numbers, and texts with their length before them.
+/// A record key that sorts as its parts do: a tag, big-endian numbers, and texts after their
+/// lengths.
 struct KeyWriter {
   var bytes: [UInt8]
   init(_ tag: UInt8) { bytes = [tag] }
@@ -23,7 +24,7 @@ struct KeyWriter {
 }
 
 extension RecordKey {
-  /// The key's bytes: ascending bytes are ascending audiences and positions.
+  /// The key's bytes. Lexicographic order is the order of audiences and positions.
   public var bytes: [UInt8] {
     switch self {
     case .event(let audience, let seq): KeyWriter(1).with(audience.rawValue).with(seq).bytes
@@ -41,7 +42,7 @@ private func number(_ bytes: some Collection<UInt8>) -> UInt64 {
   bytes.reduce(0) { $0 << 8 | UInt64($1) }
 }
 
-/// The text that begins after the tag.
+/// The text that follows the tag of the key.
 private func text(_ key: [UInt8]) throws(Problem) -> String {
   guard key.count >= 3 else { throw .malformed }
   let count = Int(key[1]) << 8 | Int(key[2])
@@ -50,7 +51,7 @@ private func text(_ key: [UInt8]) throws(Problem) -> String {
 }
 
 extension DeviceRecord {
-  /// The record's value; ``RecordKey/bytes`` is its key.
+  /// The record's encoded value. ``RecordKey/bytes`` is its key.
   public var value: [UInt8] {
     switch self {
     case .event(let event): event.encode()
@@ -79,8 +80,10 @@ extension DeviceRecord {
     }
   }
 
-  /// Reads a record. An event's content stays sealed; that of a command, which waits here as it was given,
-  /// is open.
+  /// Decodes a record. An event's content stays sealed; an outbox command's content is not sealed
+  /// yet.
+  ///
+  /// - Throws: `malformed`, or the problem of an invalid value.
   public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> DeviceRecord {
     guard let tag = key.first else { throw .malformed }
     switch tag {
@@ -114,7 +117,7 @@ extension DeviceRecord {
 }
 
 extension Command {
-  /// With its content opened, where it can be.
+  /// The command with its content decoded if possible.
   func opened() -> Command {
     switch self {
     case .ask(let header, let content): .ask(header, content.openedIfPossible)
@@ -141,10 +144,10 @@ extension AppRecord {
     KeyWriter(1).with(UInt64(handle.kind.rawValue)).with(handle.value).bytes
   }
 
-  /// What all known handles' keys begin with.
+  /// The common prefix of all keys of known handles.
   public static let knownPrefix: [UInt8] = [1]
 
-  /// The record's key.
+  /// The record's key: a tag and the fields that identify the record.
   public var key: [UInt8] {
     switch self {
     case .known(let handle): Self.key(of: handle)
@@ -153,13 +156,13 @@ extension AppRecord {
     case .consumedAhead(let position): KeyWriter(4).with(position).bytes
     case .pinned: [5]
     case .statement(let statement):
-      KeyWriter(6).with(UInt64(statement.place.rawValue))
+      KeyWriter(6).with(UInt64(statement.kind.rawValue))
         .with(UInt64(statement.handle.kind.rawValue)).with(statement.handle.value).bytes
     case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
     }
   }
 
-  /// The record's value.
+  /// The record's encoded value; empty for records that are only keys.
   public var value: [UInt8] {
     switch self {
     case .known(let handle): Wire.encode(handle.wire)
@@ -180,7 +183,7 @@ extension AppRecord {
     case .statement(let statement):
       Wire.encode(
         PBAppStatement.with {
-          $0.place = UInt32(statement.place.rawValue)
+          $0.place = UInt32(statement.kind.rawValue)
           $0.handle = statement.handle.wire
           $0.stamp = Data(statement.stamp.bytes)
           $0.isKnown = statement.isKnown
@@ -189,7 +192,9 @@ extension AppRecord {
     }
   }
 
-  /// Reads a record.
+  /// Decodes a record.
+  ///
+  /// - Throws: `malformed`, or the problem of an invalid value.
   public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> AppRecord {
     switch key.first {
     case 1: return .known(try Handle(try Wire.parse(PBHandle.self, value)))
@@ -206,13 +211,13 @@ extension AppRecord {
           organizerKey: [UInt8](pin.organizerKey)))
     case 6:
       let statement = try Wire.parse(PBAppStatement.self, value)
-      let place = UInt8(exactly: statement.place).flatMap(KnownStatement.Place.init)
-      // That about the consent is about no handle.
+      let kind = UInt8(exactly: statement.place).flatMap(KnownStatement.Kind.init)
+      // A statement about the consent has no handle.
       let handle =
-        place == .consent ? Handle("", .custom) : try Handle(statement.handle)
+        kind == .consent ? Handle("", .custom) : try Handle(statement.handle)
       return .statement(
         KnownStatement(
-          place: try Wire.value(place), handle: handle, stamp: try Wire.id(statement.stamp),
+          kind: try Wire.require(kind), handle: handle, stamp: try Wire.id(statement.stamp),
           isKnown: statement.isKnown))
     case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
     default: throw .malformed

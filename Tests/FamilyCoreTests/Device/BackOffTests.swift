@@ -25,7 +25,7 @@ import Testing
     "a refused command waits as long as it is told, longer each time, up to twice the longest wait")
   func grows() {
     for (index, wait) in waits(ID128(high: 1, low: 2), retryAfter: 2_000).enumerated() {
-      let least = min(2_000 << Int64(index), Timing.requestMost)
+      let least = min(2_000 << Int64(index), Timing.longestRequestTimeout)
       #expect((least..<2 * least).contains(wait))
     }
     // More than the longest wait of its own, if it is told so.

@@ -37,9 +37,9 @@ import Testing
     let now = Instant(milliseconds: 0)
     var (device, command, id) = try #require(sent(now))
     #expect(id == 0)
-    #expect(device.link.waiting.count == 1)
+    #expect(device.link.pendingCommands.count == 1)
     let effects = device.step(.broadcast(.event(event(command, by: 3))), now: now)
-    #expect(device.link.waiting.isEmpty)
+    #expect(device.link.pendingCommands.isEmpty)
     guard case .persist(let changes)? = effects.first else {
       Issue.record("\(effects)")
       return
@@ -57,13 +57,13 @@ import Testing
     #expect(again.map(\.1) == [command])
     #expect(again.allSatisfy { $0.0 > 0 })
     _ = device.step(.reply(again[0].0, .accepted(command, seq: 1)), now: now + 1_001)
-    #expect(device.link.waiting.isEmpty)
+    #expect(device.link.pendingCommands.isEmpty)
   }
 
   @Test("A3: another device's event settles nothing") func others() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))
     _ = device.step(.broadcast(.event(event(command, by: 4))), now: now)
-    #expect(device.link.waiting.count == 1)
+    #expect(device.link.pendingCommands.count == 1)
   }
 }

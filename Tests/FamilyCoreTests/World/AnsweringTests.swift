@@ -60,7 +60,7 @@ import Testing
     _ = world.take(3)
     world.guardian(1, .answer(question.id, choice: "approve"))
     #expect(world.responses().count == 1)
-    world.wait(Timing.requestFirst - 10)
+    world.wait(Timing.firstRequestTimeout - 10)
     #expect(world.responses().count == 1)
     world.wait(20)
     // The shell cannot send it, since nobody is there.
@@ -71,7 +71,7 @@ import Testing
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.acknowledgeFirst()
     _ = world.take(3)
-    world.wait(Timing.requestFirst * 4)
+    world.wait(Timing.firstRequestTimeout * 4)
     #expect(world.responses().isEmpty)
   }
 
@@ -87,14 +87,14 @@ import Testing
     }
     #expect(launches() == 1)
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(Timing.relaunchFirst - 2)
+    world.wait(Timing.firstRelaunchDelay - 2)
     #expect(launches() == 1)
     world.wait(10)
     #expect(launches() == 2)
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(Timing.relaunchFirst + 50)
+    world.wait(Timing.firstRelaunchDelay + 50)
     #expect(launches() == 2)
-    world.wait(Timing.relaunchFirst)
+    world.wait(Timing.firstRelaunchDelay)
     #expect(launches() == 3)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.acknowledgeFirst()

@@ -14,11 +14,11 @@ import Testing
     var feed = AppFeed(World.app)
     _ = feed.register()
     _ = feed.append(.known([]))
-    #expect(feed.manage(late) != nil)
-    feed.gone(exited: true, now: late)
-    #expect(feed.manage(now) == nil)
-    feed.clockSetBack(now)
-    #expect(feed.manage(now) == .launch(World.app, budget: Timing.launchBudget))
+    #expect(feed.nextAction(now: late) != nil)
+    feed.disconnected(exited: true, now: late)
+    #expect(feed.nextAction(now: now) == nil)
+    feed.clockSetBack(now: now)
+    #expect(feed.nextAction(now: now) == .launch(World.app, budget: Timing.launchBudget))
   }
 
   @Test("R6: an app that hangs is ended within its time, counted from the clock that was set back")
@@ -28,9 +28,9 @@ import Testing
     var feed = AppFeed(World.app)
     _ = feed.register()
     _ = feed.append(.known([]))
-    _ = feed.manage(late)
-    feed.clockSetBack(now)
-    #expect(feed.manage(now + Timing.launchBudget) == .terminate(World.app))
+    _ = feed.nextAction(now: late)
+    feed.clockSetBack(now: now)
+    #expect(feed.nextAction(now: now + Timing.launchBudget) == .terminate(World.app))
   }
 
   @Test(
@@ -42,9 +42,9 @@ import Testing
     var feed = AppFeed(World.app)
     _ = feed.attach(applied: 0, known: [])
     _ = feed.append(.known([]))
-    #expect(feed.manage(late) == nil)
-    feed.clockSetBack(now)
-    #expect(feed.manage(now) == .app(World.app, .entry(AppEntry(position: 1, body: .known([])))))
+    #expect(feed.nextAction(now: late) == nil)
+    feed.clockSetBack(now: now)
+    #expect(feed.nextAction(now: now) == .app(World.app, .entry(AppEntry(position: 1, body: .known([])))))
   }
 
   @Test("A3: a command whose repetition was due on the clock before is sent when that was set back")
@@ -57,10 +57,10 @@ import Testing
     world.now = world.now + -Self.twoDays
     world.away.remove(3)
     world.wait(60_000)
-    #expect(world.children[3]!.link.waiting.count == 1)
+    #expect(world.children[3]!.link.pendingCommands.count == 1)
     world.child(3, .clockSetBack)
     world.wait(1)
-    #expect(world.children[3]!.link.waiting.isEmpty)
+    #expect(world.children[3]!.link.pendingCommands.isEmpty)
   }
 
   @Test("M5: a device goes on saying that it is there, although its clock was set back")

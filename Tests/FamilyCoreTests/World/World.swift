@@ -159,7 +159,7 @@ struct World {
       case .send(let request, let body):
         guard !away.contains(id) else { continue }
         let key = [UInt8](repeating: UInt8(id), count: 32)
-        relayStep(.request(address(id), key: key, administrator: false, id: request, body))
+        relayStep(.request(address(id), key: key, administrator: false, id: RequestID(request), body))
       case .requestAdmission(let command): child(id, .admitted(command))
       case .listen: break
       case .checkPasscode(let prompt, let typed, let passcode, let bytes):
@@ -176,10 +176,11 @@ struct World {
       switch effect {
       case .append(_, let event): log.append(event)
       case .snapshot, .cursor, .approve: break
-      case .reply(let device, let id, let reply): deliver(reply, id, to: device.device.rawValue)
+      case .reply(let device, let id, let reply):
+        deliver(reply, id.rawValue, to: device.device.rawValue)
       case .page(let device, let id, let audience, let after, _):
         let events = log.filter { $0.audience == audience && $0.seq > after }
-        deliver(.page(audience, events, more: false), id, to: device.device.rawValue)
+        deliver(.page(audience, events, more: false), id.rawValue, to: device.device.rawValue)
       case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)
       case .republish(_, _, let audience, let after, let limit):
         for event in log.filter({ $0.audience == audience && $0.seq > after }).prefix(limit) {

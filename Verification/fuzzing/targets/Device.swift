@@ -62,7 +62,7 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
     }
   }
   _ = guardian.link.position
-  _ = child.link.waiting
+  _ = child.link.pendingCommands
 }
 
 /// Everything that a machine wants written or sent can be written.

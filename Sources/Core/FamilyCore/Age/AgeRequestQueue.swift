@@ -38,15 +38,15 @@ struct AgeRequestQueue: Sendable {
   func first(of app: AppID) -> Request? { waiting.first { $0.app == app } }
 
   /// Whether the person is being asked for the app.
-  func isAsking(_ app: AppID) -> Bool {
+  func hasPrompt(for app: AppID) -> Bool {
     flows.contains { if case .share(app, _) = $0.value { true } else { false } }
   }
 
   mutating func remove(_ request: Request) { waiting.removeAll { $0 == request } }
 
   /// The app has gone; its prompt stays.
-  mutating func forget(_ app: AppID) { waiting.removeAll { $0.app == app } }
+  mutating func removeAll(of app: AppID) { waiting.removeAll { $0.app == app } }
 
-  mutating func begin(_ prompt: UInt64, _ flow: Flow) { flows[prompt] = flow }
-  mutating func take(_ prompt: UInt64) -> Flow? { flows.removeValue(forKey: prompt) }
+  mutating func startFlow(_ prompt: UInt64, _ flow: Flow) { flows[prompt] = flow }
+  mutating func endFlow(_ prompt: UInt64) -> Flow? { flows.removeValue(forKey: prompt) }
 }

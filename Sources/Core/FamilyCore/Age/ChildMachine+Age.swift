@@ -14,7 +14,7 @@ extension ChildMachine {
   /// Whether the device launches the app, or ends it.
   func isManaged(_ feed: AppFeed) -> Bool { feed.isRunning || refusal(of: feed.app) == nil }
 
-  private func policy(_ now: Instant) -> AgePolicy? {
+  private func policy(now: Instant) -> AgePolicy? {
     guard let account = link.accounts[link.personID], !isInFamily || link.person != nil else {
       return nil
     }
@@ -39,9 +39,9 @@ extension ChildMachine {
   mutating func answerAges(
     of app: AppID, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    while let request = ageDesk.first(of: app), !ageDesk.isAsking(app) {
+    while let request = ageRequests.first(of: app), !ageRequests.hasPrompt(for: app) {
       guard let reply = decide(request, now: now, into: &out, effects: &effects) else { return }
-      ageDesk.remove(request)
+      ageRequests.remove(request)
       effects.append(.app(app, .age(request.id, reply)))
     }
   }
@@ -55,7 +55,7 @@ extension ChildMachine {
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
     do throws(Problem) {
       try AgeGates.check(request.gates)
-      guard let policy = policy(now) else { throw .ageNotAvailable }
+      guard let policy = policy(now: now) else { throw .ageNotAvailable }
       switch try policy.decide(request.gates, of: request.app, age.memory(request.app)) {
       case .reply(let range): return range.map { .shared($0) } ?? .declined
       case .share(let answer, let isNew):
@@ -66,7 +66,7 @@ extension ChildMachine {
       case .prompt(let answer):
         let prompt = show(
           .ageRange(request.app, policy.withControls(answer.range!)), effects: &effects)
-        ageDesk.begin(prompt, .share(request.app, answer))
+        ageRequests.startFlow(prompt, .share(request.app, answer))
         return nil
       }
     } catch { return .failed(error) }
@@ -75,13 +75,14 @@ extension ChildMachine {
   private mutating func note(
     _ answer: AgeAnswer, _ app: AppID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
-    change(.noteAge(link.personID, .ageMemory(app, answer)), link.nextID(now), now: now, into: &out)
+    change(
+      .noteAge(link.personID, .ageMemory(app, answer)), link.nextID(now: now), now: now, into: &out)
   }
 
   // MARK: answers of people
 
-  mutating func handle(
-    _ answer: PromptAnswer, to flow: AgeRequestQueue.Flow, _ prompt: UInt64, now: Instant,
+  mutating func agePromptAnswered(
+    _ prompt: UInt64, of flow: AgeRequestQueue.Flow, with answer: PromptAnswer, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     switch (flow, answer) {
@@ -101,7 +102,7 @@ extension ChildMachine {
     case (.passcode(let settings), .passcode(let typed, _)):
       check(typed, settings, prompt, now: now, into: &out, effects: &effects)
     case (.passcode, _): break
-    case (.checking, _): ageDesk.begin(prompt, flow)
+    case (.checking, _): ageRequests.startFlow(prompt, flow)
     }
   }
 
@@ -111,7 +112,7 @@ extension ChildMachine {
     _ shown: AgeAnswer, with app: AppID, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    guard let policy = policy(now),
+    guard let policy = policy(now: now),
       case .prompt(shown)? = try? policy.decide(shown.gates, of: app, age.memory(app))
     else { return }
     if let problem = note(shown, app, now: now, into: &out) {
@@ -122,8 +123,8 @@ extension ChildMachine {
   private mutating func reply(
     _ reply: AgeReply, to app: AppID, effects: inout [DeviceEffect]
   ) {
-    guard let request = ageDesk.first(of: app) else { return }
-    ageDesk.remove(request)
+    guard let request = ageRequests.first(of: app) else { return }
+    ageRequests.remove(request)
     effects.append(.app(app, .age(request.id, reply)))
   }
 
@@ -148,8 +149,8 @@ extension ChildMachine {
     _ settings: AgeSettings, wrong: Bool, now: Instant, effects: inout [DeviceEffect]
   ) {
     let prompt = show(
-      .ageSettings(settings, wait: tries.wait(now), wrong: wrong), effects: &effects)
-    ageDesk.begin(prompt, .passcode(settings))
+      .ageSettings(settings, wait: tries.remainingWait(now: now), wrong: wrong), effects: &effects)
+    ageRequests.startFlow(prompt, .passcode(settings))
   }
 
   /// Counts the try, durably, and has it checked after that (A4).
@@ -157,13 +158,13 @@ extension ChildMachine {
     _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    guard tries.wait(now) == 0, let passcode = link.passcode else {
+    guard tries.remainingWait(now: now) == 0, let passcode = link.passcode else {
       return askPasscode(settings, wrong: false, now: now, effects: &effects)
     }
-    tries.begin(now)
+    tries.countAttempt(now: now)
     out.changes.append(.put(.passcodeTries(tries)))
-    let id = link.nextID(now)
-    ageDesk.begin(prompt, .checking(settings, id))
+    let id = link.nextID(now: now)
+    ageRequests.startFlow(prompt, .checking(settings, id))
     let bytes = InPerson.signedBytes(
       family: link.address.family, child: link.personID, command: id)
     effects.append(.checkPasscode(prompt: prompt, typed: typed, passcode, sign: bytes))
@@ -188,7 +189,7 @@ extension ChildMachine {
     _ command: Command, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    if let problem = change(command, link.nextID(now), now: now, into: &out) {
+    if let problem = change(command, link.nextID(now: now), now: now, into: &out) {
       effects.append(.notify(.refused(command, problem)))
     }
   }
@@ -220,6 +221,6 @@ extension ChildMachine {
       return
     }
     let body = Event.Body.accountChanged(link.personID, .account(account))
-    link.applyLocally(body, id: link.nextID(now), now: now, into: &out)
+    link.applyLocally(body, id: link.nextID(now: now), now: now, into: &out)
   }
 }

@@ -2,18 +2,18 @@ import FamilyModel
 
 extension AppMachine {
   /// Reports what was not believed: here, and to the device.
-  func disbelieve(_ problem: Problem) -> [Effect] {
-    [.disbelieved(problem), .send(.disbelieved(problem))]
+  func reject(_ problem: Problem) -> [Effect] {
+    [.rejected(problem), .send(.rejected(problem))]
   }
 
   /// Refuses an entry that nobody has signed who may, or that says something else than what was signed.
-  func check(_ entry: AppEntry) throws(Problem) {
+  func verify(_ entry: AppEntry) throws(Problem) {
     guard let trust else { return }
     if case .response(let question, let choice) = entry.body, entry.evidence.isEmpty {
-      return try check(byDefault: question, choice)
+      return try verify(byDefault: question, choice)
     }
-    var facts: [AppTrust.Fact] = []
-    for evidence in entry.evidence { facts.append(try trust.check(evidence, in: app)) }
+    var facts: [EvidenceVerifier.Fact] = []
+    for evidence in entry.evidence { facts.append(try trust.verify(evidence, in: app)) }
     guard let first = facts.first else { throw .notSigned }
     switch (entry.body, first) {
     case (.response(let question, let choice), .decided(let id, let header, let items)):
@@ -29,32 +29,32 @@ extension AppMachine {
 
   /// Nobody decides a default. One that permits something has to be of a question that was asked here, so
   /// that no device makes one up; and it makes nothing known (K1).
-  private func check(byDefault question: Question, _ choice: Choice) throws(Problem) {
+  private func verify(byDefault question: Question, _ choice: Choice) throws(Problem) {
     guard choice == question.defaultChoice else { throw .notSigned }
     guard choice.answer == .approval else { return }
     guard askedHere.contains(where: { $0.isSame(question) }) else { throw .notSigned }
   }
 
   /// What an entry says, once it is believed.
-  mutating func learn(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
-    guard trust != nil else { return believe(entry.body) }
-    try check(entry)
+  mutating func applyVerified(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
+    guard trust != nil else { return applyUnverified(entry.body) }
+    try verify(entry)
     switch entry.body {
     case .known(let handles), .forgotten(let handles):
-      return try take(entry.evidence, about: handles.map(\.canonical))
+      return try apply(entry.evidence, about: handles.map(\.canonical))
     case .response(let question, let choice):
       let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
       // A default has no evidence, and makes nothing known.
-      return try take(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
-    case .consentWithdrawn: return try take(entry.evidence, about: [])
+      return try apply(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
+    case .consentWithdrawn: return try apply(entry.evidence, about: [])
     }
   }
 
   /// Takes pieces of evidence about handles that a reset names later, if all are believed.
-  mutating func learn(_ evidence: [Evidence]) throws(Problem) -> [AppRecordChange] {
+  mutating func applyVerified(_ evidence: [Evidence]) throws(Problem) -> [AppRecordChange] {
     guard let trust else { return [] }
-    for piece in evidence { _ = try trust.check(piece, in: app) }
-    return try take(evidence, about: [])
+    for piece in evidence { _ = try trust.verify(piece, in: app) }
+    return try apply(evidence, about: [])
   }
 
   /// Takes pieces of evidence that were checked. Of two statements about one thing the later made counts,
@@ -62,7 +62,7 @@ extension AppMachine {
   ///
   /// - Parameter handles: Whose standing it tells. An approval may be of others as well, and of those the app
   ///   was told all that is said when it is about them: it may have been taken back before.
-  private mutating func take(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
+  private mutating func apply(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
     -> [AppRecordChange]
   {
     guard var trust else { return [] }
@@ -70,10 +70,10 @@ extension AppMachine {
     var said: Set<Handle> = []
     var isWithdrawn: Bool?
     for piece in evidence {
-      let learned = trust.learn(piece, in: app)
-      said.formUnion(learned.handles)
-      records += learned.records
-      isWithdrawn = learned.isConsentWithdrawn ?? isWithdrawn
+      let changes = trust.apply(piece, in: app)
+      said.formUnion(changes.handles)
+      records += changes.records
+      isWithdrawn = changes.isConsentWithdrawn ?? isWithdrawn
     }
     // These nobody has signed anything about.
     guard handles.allSatisfy(said.contains) else { throw .contradiction }
@@ -86,7 +86,7 @@ extension AppMachine {
   }
 
   /// Remembers a question whose default permits something.
-  mutating func keepAsked(_ question: Question) -> [Effect] {
+  mutating func rememberAsked(_ question: Question) -> [Effect] {
     guard trust != nil, question.defaultChoice.answer == .approval,
       !askedHere.contains(where: { $0.id == question.id })
     else { return [] }

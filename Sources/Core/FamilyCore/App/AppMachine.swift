@@ -41,7 +41,7 @@ public struct AppMachine: Sendable {
     /// Everything that waited at the device has been delivered.
     case caughtUp
     /// The device told something that does not verify; nothing of it was taken (X3).
-    case disbelieved(Problem)
+    case rejected(Problem)
   }
 
   /// A response that the app's code has not handled yet.
@@ -64,7 +64,7 @@ public struct AppMachine: Sendable {
   private var consumedAhead: Set<UInt64> = []
   /// The last entry that this process was given. Entries that an earlier process applied and did not hand
   /// to the app's code come again, one after the other: those behind this one are not consumed.
-  private var given: UInt64 = 0
+  private var lastGiven: UInt64 = 0
   private var isConnected = false
   /// Whether the device has answered this connection's attachment: what it says from then on is meant for it.
   private var isAttached = false
@@ -75,9 +75,9 @@ public struct AppMachine: Sendable {
   /// Ascending by position.
   private var waiting: [Waiting] = []
   /// What this app believes; `nil`: all that its device says, as in the machines' own tests.
-  var trust: AppTrust?
+  var trust: EvidenceVerifier?
   /// What is to be kept of whom it trusts, and what is wrong with what the launcher said.
-  private var toPin: AppSecurity?
+  private var unsavedPin: AppSecurity?
   private var isOtherFamily = false
   /// Questions whose default permits something, in the order in which they were asked.
   var askedHere: [Question] = []
@@ -95,9 +95,9 @@ public struct AppMachine: Sendable {
     if let security {
       var pinned: AppSecurity?
       for case .pinned(let found) in records { pinned = found }
-      if pinned == nil, !security.says.organizerKey.isEmpty { toPin = security.says }
+      if pinned == nil, !security.says.organizerKey.isEmpty { unsavedPin = security.says }
       isOtherFamily = pinned.map { $0 != security.says } ?? false
-      trust = AppTrust(security.vault, pinned: pinned ?? security.says)
+      trust = EvidenceVerifier(security.vault, pinned: pinned ?? security.says)
     }
     for record in records {
       switch record {
@@ -112,7 +112,7 @@ public struct AppMachine: Sendable {
         self.consumed = consumed
       }
     }
-    given = consumed
+    lastGiven = consumed
   }
 
   /// Takes one input and says what is to be done.
@@ -122,11 +122,11 @@ public struct AppMachine: Sendable {
       isConnected = true
       isAttached = false
       var first: [Effect] = []
-      if let security = toPin {
-        toPin = nil
+      if let security = unsavedPin {
+        unsavedPin = nil
         first = [.persist([.put(.pinned(security))])]
       }
-      if isOtherFamily { first += [.disbelieved(.otherFamily), .send(.disbelieved(.otherFamily))] }
+      if isOtherFamily { first += [.rejected(.otherFamily), .send(.rejected(.otherFamily))] }
       return first + [.send(.attach(app: app, applied: applied))]
         + (subscribed.isEmpty ? [] : [.send(.register)])
         + asking.map { .send(.ask($0.question, $0.manner)) }
@@ -136,7 +136,7 @@ public struct AppMachine: Sendable {
       return []
     case .ask(let question, let manner):
       asking.append((question, manner))
-      return keepAsked(question) + (isConnected ? [.send(.ask(question, manner))] : [])
+      return rememberAsked(question) + (isConnected ? [.send(.ask(question, manner))] : [])
     case .askAge(let id, let gates):
       ages.append((id, gates))
       return isConnected ? [.send(.age(id, gates: gates))] : []
@@ -145,11 +145,11 @@ public struct AppMachine: Sendable {
       guard subscribed.insert(kind).inserted else { return [] }
       return (isConnected && isFirst ? [.send(.register)] : []) + deliver()
     case .consumed(let position): return consume(position)
-    case .reply(let reply): return handle(reply)
+    case .reply(let reply): return received(reply)
     }
   }
 
-  private mutating func handle(_ reply: AppReply) -> [Effect] {
+  private mutating func received(_ reply: AppReply) -> [Effect] {
     // What is for an earlier process, or connection, that the device had not seen end comes again.
     guard isAttached || !reply.followsAttachment else { return [] }
     switch reply {
@@ -158,14 +158,14 @@ public struct AppMachine: Sendable {
       // Whoever has the app's positions from another device starts from that device's.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
-      given = max(given, consumed)
+      lastGiven = max(lastGiven, consumed)
       return [.persist(forgetAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
-    case .roster(let proof): return trust?.take(proof).map(disbelieve) ?? []
+    case .roster(let proof): return trust?.append(proof).map(reject) ?? []
     case .evidence(let evidence):
       do throws(Problem) {
-        return [.persist(try learn(evidence))]
-      } catch { return disbelieve(error) }
+        return [.persist(try applyVerified(evidence))]
+      } catch { return reject(error) }
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
@@ -189,24 +189,24 @@ public struct AppMachine: Sendable {
   private mutating func reset(_ position: UInt64, _ told: [Handle]) -> [Effect] {
     // What is not known by now was taken back later, or was never signed.
     let handles = told.filter { trust?.isKnown($0, in: app) ?? true }
-    let isMadeUp = told.contains { trust?.isUnheardOf($0, in: app) ?? false }
+    let isMadeUp = told.contains { trust?.hasNoStatement(about: $0, in: app) ?? false }
     known = HandleSet(handles)
     applied = position
     consumed = position
-    given = position
+    lastGiven = position
     waiting = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
     return [
       .persist(
         [.forgetAll] + handles.map { .put(.known($0)) } + ahead + [self.position])
-    ] + (isMadeUp ? disbelieve(.notSigned) : [])
+    ] + (isMadeUp ? reject(.notSigned) : [])
   }
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
     guard entry.position > consumed else { return [.send(.acknowledge(consumed))] }
     // The device may have sent it to an earlier process, before it heard of this one: what is behind comes first.
-    guard entry.position <= given + 1, entry.position <= applied + 1 else {
+    guard entry.position <= lastGiven + 1, entry.position <= applied + 1 else {
       return [.send(.attach(app: app, applied: applied))]
     }
     var effects: [Effect] = []
@@ -215,17 +215,17 @@ public struct AppMachine: Sendable {
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
       do throws(Problem) {
-        effects.append(.persist(try learn(entry) + [position]))
+        effects.append(.persist(try applyVerified(entry) + [position]))
       } catch {
         isBelieved = false
-        effects = [.persist([position])] + disbelieve(error)
+        effects = [.persist([position])] + reject(error)
       }
       if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
     } else {
       // It was taken, or not believed, before.
-      do throws(Problem) { try check(entry) } catch { isBelieved = false }
+      do throws(Problem) { try verify(entry) } catch { isBelieved = false }
     }
-    given = max(given, entry.position)
+    lastGiven = max(lastGiven, entry.position)
     if isBelieved, case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
@@ -237,7 +237,7 @@ public struct AppMachine: Sendable {
   }
 
   /// Takes what the device says for true.
-  mutating func believe(_ body: AppEntry.Body) -> [AppRecordChange] {
+  mutating func applyUnverified(_ body: AppEntry.Body) -> [AppRecordChange] {
     switch body {
     case .response(_, let choice) where choice.answer == .denial: return []
     case .response(let question, _):
@@ -297,7 +297,7 @@ public struct AppMachine: Sendable {
 
   /// Entries without a response need nobody: they go with the last response before them.
   private mutating func consumeDone() -> [Effect] {
-    let done = waiting.first.map { $0.position - 1 } ?? given
+    let done = waiting.first.map { $0.position - 1 } ?? lastGiven
     guard done > consumed else { return [] }
     consumed = done
     return [.persist(forgetAhead() + [position]), .send(.acknowledge(consumed))]

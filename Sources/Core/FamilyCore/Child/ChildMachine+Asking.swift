@@ -1,8 +1,8 @@
 import FamilyModel
 
 extension ChildMachine {
-  mutating func handle(
-    _ request: AppRequest, of app: AppID, now: Instant, into out: inout DeviceLink.Output,
+  mutating func appRequested(
+    _ request: AppRequest, by app: AppID, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
@@ -13,7 +13,7 @@ extension ChildMachine {
     }
     switch request {
     case .attach(_, let applied):
-      ageDesk.forget(app)
+      ageRequests.removeAll(of: app)
       let handles = known.all(in: app)
       let proofs = link.rosterProofs.map { AppReply.roster($0) }
       // A value of its own: the feed is being changed while it is asked.
@@ -24,17 +24,17 @@ extension ChildMachine {
         } ?? []
       // What comes before the first of them is not for this attachment.
       effects += (replies.prefix(1) + proofs + replies.dropFirst()).map { .app(app, $0) }
-    case .disbelieved(let problem): effects.append(.notify(.appDisbelieves(app, problem)))
+    case .rejected(let problem): effects.append(.notify(.appRejected(app, problem)))
     case .register: out.changes += update(app) { $0.register() } ?? []
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
     case .detach:
-      ageDesk.forget(app)
-      update(app) { $0.gone(exited: false, now: now) }
+      ageRequests.removeAll(of: app)
+      update(app) { $0.disconnected(exited: false, now: now) }
     case .ask(let question, let manner):
       ask(question, manner, app, now: now, into: &out, effects: &effects)
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
     case .age(let id, let gates?):
-      guard ageDesk.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
+      guard ageRequests.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
       answerAges(of: app, now: now, into: &out, effects: &effects)
@@ -47,7 +47,7 @@ extension ChildMachine {
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
     // The app asks again after a crash or a lost reply: it joins what is there.
-    if isOnItsWay(question.id) { return end(.sent) }
+    if isAsked(question.id) { return end(.sent) }
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
     if manner == .acknowledge {
@@ -68,12 +68,12 @@ extension ChildMachine {
         AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)),
         effects: &effects)
     }
-    begin(
+    start(
       AskFlow(app: app, question: question, stage: .permission), manner, now: now, effects: &effects
     )
   }
 
-  private mutating func begin(
+  private mutating func start(
     _ flow: AskFlow, _ manner: AskManner, now: Instant, effects: inout [DeviceEffect]
   ) {
     var flow = flow
@@ -97,16 +97,17 @@ extension ChildMachine {
     var flow = flow
     flow.stage = .passcode
     show(
-      .passcode(flow.app, flow.question, wait: tries.wait(now), wrong: wrong), flow,
+      .passcode(flow.app, flow.question, wait: tries.remainingWait(now: now), wrong: wrong), flow,
       effects: &effects)
   }
 
-  mutating func handle(
-    _ answer: PromptAnswer, to prompt: UInt64, now: Instant, into out: inout DeviceLink.Output,
+  mutating func promptAnswered(
+    _ prompt: UInt64, with answer: PromptAnswer, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    if let flow = ageDesk.take(prompt) {
-      return handle(answer, to: flow, prompt, now: now, into: &out, effects: &effects)
+    if let flow = ageRequests.endFlow(prompt) {
+      return agePromptAnswered(
+        prompt, of: flow, with: answer, now: now, into: &out, effects: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt) else { return }
     func end(_ outcome: AskOutcome) {
@@ -117,7 +118,7 @@ extension ChildMachine {
       send(.remind(open), now: now, into: &out)
       end(.alreadyAsked(open))
     case (.alreadyAsked(let open), _): end(.alreadyAsked(open))
-    case (.permission, .askByMessage): begin(flow, .byMessage, now: now, effects: &effects)
+    case (.permission, .askByMessage): start(flow, .byMessage, now: now, effects: &effects)
     case (.permission, .inPerson) where link.passcode == nil:
       // Nobody can type what there is not: back to the choice.
       effects.append(.notify(.noPasscode))
@@ -129,7 +130,7 @@ extension ChildMachine {
     // It is being checked already, and ends when that is done.
     case (.checking, _): flows[prompt] = flow
     case (.compose, .send(let names)):
-      end(compose(flow.named(names), flow.app, now: now, into: &out))
+      end(submit(flow.named(names), flow.app, now: now, into: &out))
     default: end(.cancelled)
     }
   }
@@ -143,10 +144,10 @@ extension ChildMachine {
     let choice = choices.first { choice in
       choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
     }
-    guard tries.wait(now) == 0, let choice, let passcode = link.passcode else {
+    guard tries.remainingWait(now: now) == 0, let choice, let passcode = link.passcode else {
       return askPasscode(flow, wrong: false, now: now, effects: &effects)
     }
-    tries.begin(now)
+    tries.countAttempt(now: now)
     out.changes.append(.put(.passcodeTries(tries)))
     var flow = flow
     flow.stage = .checking(choice: choice)
@@ -160,7 +161,7 @@ extension ChildMachine {
     _ prompt: UInt64, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    if let flow = ageDesk.take(prompt) {
+    if let flow = ageRequests.endFlow(prompt) {
       return passcodeChecked(flow, proof, now: now, into: &out, effects: &effects)
     }
     guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
@@ -181,7 +182,7 @@ extension ChildMachine {
     return flow.question.header(child: link.personID, app: flow.app, subjects: subjects)
   }
 
-  private mutating func compose(
+  private mutating func submit(
     _ question: Question, _ app: AppID, now: Instant, into out: inout DeviceLink.Output
   ) -> AskOutcome {
     do throws(Problem) { try question.validate(now: now) } catch { return .refused(error) }
@@ -197,12 +198,12 @@ extension ChildMachine {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
     // The app asks again after a lost reply: the response is on its way already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
-    tell(app, .response(question, question.defaultChoice), into: &out, effects: &effects)
+    enqueue(.response(question, question.defaultChoice), for: app, into: &out, effects: &effects)
   }
 
-  private func isOnItsWay(_ id: QuestionID) -> Bool {
+  private func isAsked(_ id: QuestionID) -> Bool {
     conversation?.questions[id] != nil
-      || link.waiting.contains { command in
+      || link.pendingCommands.contains { command in
         switch command {
         case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id == id
         default: false
@@ -224,7 +225,7 @@ extension ChildMachine {
     }) {
       return state
     }
-    for case .ask(let header, .question(let waiting)) in link.waiting
+    for case .ask(let header, .question(let waiting)) in link.pendingCommands
     where header.app == app && isAlike(waiting) {
       return QuestionState(header: header, question: waiting, seq: 0, lastAsked: now)
     }

@@ -54,7 +54,7 @@ public struct ChildMachine: Sendable {
   let digest: Digest
   let calendar: Calendar
   let manifests: [AppID: AppManifest]
-  var ageDesk = AgeRequestQueue()
+  var ageRequests = AgeRequestQueue()
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
@@ -92,16 +92,16 @@ public struct ChildMachine: Sendable {
     self.calendar = calendar
     self.manifests = manifests
     feeds = apps.sorted().map { app in
-      var standing = first
+      var progress = first
       var entries: [AppEntry] = []
       for record in records {
-        if case .app(app, let found) = record { standing = found }
+        if case .app(app, let found) = record { progress = found }
         if case .entry(app, let entry) = record { entries.append(entry) }
       }
-      return AppFeed(app, standing: standing, entries: entries)
+      return AppFeed(app, progress: progress, entries: entries)
     }
     for case .passcodeTries(let found) in records { tries = found }
-    for event in link.restored { learn(event) }
+    for event in link.restored { updateKnownHandles(event) }
   }
 
   /// When the machine wants a `timer` input; `nil`: never.
@@ -127,22 +127,22 @@ public struct ChildMachine: Sendable {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
     switch input {
-    case .connected: link.connected(now, into: &out)
+    case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .admitted(let id): link.admitted(id, now: now)
-    case .timer: link.timer(now, into: &out)
+    case .timer: link.timer(now: now, into: &out)
     case .clockSetBack:
-      link.clockSetBack(now)
-      for index in feeds.indices { feeds[index].clockSetBack(now) }
+      link.clockSetBack(now: now)
+      for index in feeds.indices { feeds[index].clockSetBack(now: now) }
     case .app(let app, let request):
-      handle(request, of: app, now: now, into: &out, effects: &effects)
+      appRequested(request, by: app, now: now, into: &out, effects: &effects)
     case .appGone(let app, let exited):
-      ageDesk.forget(app)
-      update(app) { $0.gone(exited: exited, now: now) }
+      ageRequests.removeAll(of: app)
+      update(app) { $0.disconnected(exited: exited, now: now) }
     case .answered(let prompt, let answer):
-      handle(answer, to: prompt, now: now, into: &out, effects: &effects)
+      promptAnswered(prompt, with: answer, now: now, into: &out, effects: &effects)
     case .passcodeChecked(let prompt, let proof):
       passcodeChecked(prompt, proof, now: now, into: &out, effects: &effects)
     case .post(let text):
@@ -156,13 +156,13 @@ public struct ChildMachine: Sendable {
     }
     for event in out.events { apply(event, now: now, into: &out, effects: &effects) }
     for (command, problem) in out.outcomes {
-      settle(command, problem, into: &out, effects: &effects)
+      completed(command, problem, into: &out, effects: &effects)
     }
-    effects += out.rejected.map { .notify(.disbelieved($0)) }
+    effects += out.rejected.map { .notify(.eventRejected($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.finish(now, into: &out)
+    link.endStep(now: now, into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
-      if let effect = feeds[index].manage(now) { effects.append(effect) }
+      if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
@@ -174,27 +174,27 @@ public struct ChildMachine: Sendable {
   ) {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
-    learn(event)
+    updateKnownHandles(event)
     var told: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:
-      link.reattach(now, into: &out)
+      link.reattach(now: now, into: &out)
       guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
       for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
     case .decided(let decision):
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the app that asked.
-      told = tellResponse(decision, event, into: &out, effects: &effects)
+      told = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .answeredInPerson(_, _, let decision, _):
-      told = tellResponse(decision, event, into: &out, effects: &effects)
+      told = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
       if case .consent(let app) = withdrawal {
-        tell(app, .consentWithdrawn, signed: [event.command], into: &out, effects: &effects)
+        enqueue(.consentWithdrawn, for: app, signed: [event.command], into: &out, effects: &effects)
       }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
@@ -211,13 +211,13 @@ public struct ChildMachine: Sendable {
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
       if !gained.isEmpty {
-        tell(
-          feed.app, .known(gained), signed: said(of: gained, in: feed.app), into: &out,
+        enqueue(
+          .known(gained), for: feed.app, signed: commands(about: gained, in: feed.app), into: &out,
           effects: &effects)
       }
       if !lost.isEmpty {
-        tell(
-          feed.app, .forgotten(lost), signed: said(of: lost, in: feed.app), into: &out,
+        enqueue(
+          .forgotten(lost), for: feed.app, signed: commands(about: lost, in: feed.app), into: &out,
           effects: &effects)
       }
     }
@@ -235,36 +235,36 @@ public struct ChildMachine: Sendable {
   }
 
   /// The commands by which the handles are known in the app, or not known any more.
-  private func said(of handles: [Handle], in app: AppID) -> [CommandID] {
+  private func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
     handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
   }
 
   /// What was signed about all handles that are known in the app.
   func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
-    link.evidence(said(of: handles, in: app), for: app)
+    link.evidence(commands(about: handles, in: app), for: app)
   }
 
   /// Tells the app of the decision: which app, and the handles that it now takes for known.
-  private mutating func tellResponse(
+  private mutating func enqueueResponse(
     _ decision: Decision, _ event: Event, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) -> (app: AppID, known: [Handle])? {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
-    tell(
-      state.header.app, .response(question, choice), signed: [event.command], into: &out,
+    enqueue(
+      .response(question, choice), for: state.header.app, signed: [event.command], into: &out,
       effects: &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
   /// What an event means for the known handles; the same at the event and at a restart.
-  private mutating func learn(_ event: Event) {
+  private mutating func updateKnownHandles(_ event: Event) {
     guard let child = event.audience.conversationChild, child == link.personID else { return }
     known.apply(event) { link.conversations[child]?.questions[$0] }
   }
 
-  private mutating func settle(
+  private mutating func completed(
     _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
@@ -273,7 +273,8 @@ public struct ChildMachine: Sendable {
     switch command {
     case .ask(let header, .question(let question)) where problem == .limitsOff,
       .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
-      tell(header.app, .response(question, question.defaultChoice), into: &out, effects: &effects)
+      enqueue(
+        .response(question, question.defaultChoice), for: header.app, into: &out, effects: &effects)
     default:
       effects.append(.notify(.refused(command, problem)))
     }
@@ -282,8 +283,8 @@ public struct ChildMachine: Sendable {
   // MARK: helpers of all parts
 
   /// Puts an entry into the app's feed, with what was signed of it, and sends it if the app runs.
-  mutating func tell(
-    _ app: AppID, _ body: AppEntry.Body, signed commands: [CommandID] = [],
+  mutating func enqueue(
+    _ body: AppEntry.Body, for app: AppID, signed commands: [CommandID] = [],
     into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
@@ -303,7 +304,7 @@ public struct ChildMachine: Sendable {
     -> Problem?
   {
     do throws(Problem) {
-      try link.send(command, id: link.nextID(now), now: now, into: &out)
+      try link.send(command, id: link.nextID(now: now), now: now, into: &out)
       return nil
     } catch { return error }
   }

@@ -3,7 +3,7 @@ public import FamilyModel
 /// One thing that was said about a handle, and is not outdone by anything later.
 public struct KnownStatement: Hashable, Sendable {
   /// What it is about.
-  public enum Place: UInt8, Sendable {
+  public enum Kind: UInt8, Sendable {
     /// The consent to the app: about no handle.
     case consent = 0
     /// The list of contacts.
@@ -16,7 +16,7 @@ public struct KnownStatement: Hashable, Sendable {
     case withdrawn = 4
   }
   /// What it is about.
-  public var place: Place
+  public var kind: Kind
   /// In canonical form.
   public var handle: Handle
   /// When it was said: the command's id.
@@ -24,8 +24,8 @@ public struct KnownStatement: Hashable, Sendable {
   /// Whether it makes the handle known.
   public var isKnown: Bool
   /// A statement of these parts.
-  public init(place: Place, handle: Handle, stamp: ID128, isKnown: Bool) {
-    self.place = place
+  public init(kind: Kind, handle: Handle, stamp: ID128, isKnown: Bool) {
+    self.kind = kind
     self.handle = handle
     self.stamp = stamp
     self.isKnown = isKnown
@@ -82,9 +82,9 @@ public struct KnownHandles: Sendable {
   /// What makes the handle known in the app, or not.
   func statements(of handle: Handle, in app: AppID) -> [KnownStatement] {
     let handle = handle.canonical
-    func statement(_ place: KnownStatement.Place, _ change: Change?) -> KnownStatement? {
+    func statement(_ kind: KnownStatement.Kind, _ change: Change?) -> KnownStatement? {
       change.map {
-        KnownStatement(place: place, handle: handle, stamp: $0.stamp, isKnown: $0.isKnown)
+        KnownStatement(kind: kind, handle: handle, stamp: $0.stamp, isKnown: $0.isKnown)
       }
     }
     let withdrawn = withdrawnEverywhere[handle].map { Change(stamp: $0, isKnown: false) }
@@ -97,7 +97,7 @@ public struct KnownHandles: Sendable {
   /// Takes what `statements` gave.
   mutating func restore(_ statement: KnownStatement, in app: AppID) {
     let (handle, isKnown, stamp) = (statement.handle, statement.isKnown, statement.stamp)
-    switch statement.place {
+    switch statement.kind {
     case .consent: break
     case .contact: Self.set(&contactChanges, handle, isKnown, stamp)
     case .approved: Self.set(&approvedChanges, handle, isKnown, stamp)

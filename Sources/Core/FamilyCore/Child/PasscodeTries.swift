@@ -14,12 +14,12 @@ public struct PasscodeTries: Hashable, Sendable {
   }
 
   /// Milliseconds until the next try; no clock that was set back makes it longer than the longest.
-  func wait(_ now: Instant) -> Int64 {
+  func remainingWait(now: Instant) -> Int64 {
     let left = notBefore.milliseconds - now.milliseconds
     return max(0, min(left, Timing.passcodeDelays.last!))
   }
 
-  mutating func begin(_ now: Instant) {
+  mutating func countAttempt(now: Instant) {
     count += 1
     let index = min(Int(count), Timing.passcodeDelays.count - 1)
     notBefore = now + Timing.passcodeDelays[index]

@@ -88,9 +88,9 @@ public enum Notice: Hashable, Sendable {
   /// Something new about the person's age was told to an app, and nobody was asked (D6).
   case ageShared(AppID, AgeRange)
   /// The relay handed over something that is not believed; it changed nothing (X3).
-  case disbelieved(Problem)
+  case eventRejected(Problem)
   /// An app does not believe what this device told it, and has not taken it (X3).
-  case appDisbelieves(AppID, Problem)
+  case appRejected(AppID, Problem)
   /// A device has the code of an invitation and asks to join (F3).
   case wantsToJoin(JoinRequest)
   /// The relay does not let this device in.

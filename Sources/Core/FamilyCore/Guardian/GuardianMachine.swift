@@ -87,7 +87,7 @@ public struct GuardianMachine: Sendable {
   /// The questions that wait for an answer of this guardian, oldest first.
   public func open(now: Instant) -> [Bubble] {
     let answered = Set(
-      link.waiting.compactMap { command in
+      link.pendingCommands.compactMap { command in
         if case .answer(let id, _) = command { id } else { QuestionID?.none }
       })
     return link.conversations.keys.sorted()
@@ -110,12 +110,12 @@ public struct GuardianMachine: Sendable {
     var effects: [DeviceEffect] = []
     switch input {
     case .started: effects += open(now: now).map { .bubble($0) }
-    case .connected: link.connected(now, into: &out)
+    case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
-    case .timer: link.timer(now, into: &out)
-    case .clockSetBack: link.clockSetBack(now)
+    case .timer: link.timer(now: now, into: &out)
+    case .clockSetBack: link.clockSetBack(now: now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)
     case .answer(let id, let choice): answer(id, choice, now: now, into: &out, effects: &effects)
     case .post(let child, let text):
@@ -147,9 +147,9 @@ public struct GuardianMachine: Sendable {
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
-    effects += out.rejected.map { .notify(.disbelieved($0)) }
+    effects += out.rejected.map { .notify(.eventRejected($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.finish(now, into: &out)
+    link.endStep(now: now, into: &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 
@@ -159,7 +159,7 @@ public struct GuardianMachine: Sendable {
     let author = link.owner(of: event.device)
     switch event.body {
     case .rosterChanged:
-      link.reattach(now, into: &out)
+      link.reattach(now: now, into: &out)
       // A question may have come before the roster that says who asks.
       effects += open(now: now).map { .bubble($0) }
     case .asked(let header, _):
@@ -207,7 +207,7 @@ public struct GuardianMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     do throws(Problem) {
-      try link.send(command, id: link.nextID(now), now: now, into: &out)
+      try link.send(command, id: link.nextID(now: now), now: now, into: &out)
     } catch { effects.append(.notify(.refused(command, error))) }
   }
 }

@@ -45,7 +45,7 @@ extension DeviceLink {
     case .joined: break
     case .pong:
       awaitsPong = false
-      if state == .attached { due = nextPing(now) }
+      if state == .attached { due = nextPing(now: now) }
     case .failed(let problem):
       if problem == .notEnrolled { out.shutOut = problem }
     }
@@ -64,9 +64,9 @@ extension DeviceLink {
   }
 
   /// Ends a step: writes cursors, sends due commands and acknowledges once.
-  mutating func finish(_ now: Instant, into out: inout Output) {
-    out.changes += moved.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
-    moved = []
+  mutating func endStep(now: Instant, into out: inout Output) {
+    out.changes += movedAudiences.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
+    movedAudiences = []
     if mayShareKeys, let due = sender.newcomersDue, due <= now {
       sender.shareWithNewcomers(now: now, family: family, verifier: &verifier, into: &out)
     }

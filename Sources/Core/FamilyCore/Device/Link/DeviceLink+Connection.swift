@@ -2,10 +2,10 @@ import FamilyModel
 
 /// The connection to the relay, and its time-outs.
 extension DeviceLink {
-  mutating func connected(_ now: Instant, into out: inout Output) {
+  mutating func connected(now: Instant, into out: inout Output) {
     state = .attaching
     attempts = 0
-    attach(now, into: &out)
+    attach(now: now, into: &out)
   }
 
   mutating func disconnected() {
@@ -17,15 +17,15 @@ extension DeviceLink {
   }
 
   /// Brings every deadline forward to the clock's new time, because it was set by the old one.
-  mutating func clockSetBack(_ now: Instant) {
+  mutating func clockSetBack(now: Instant) {
     guard state != .detached else { return }
-    due = state == .attached && hostAnnouncesPresence ? nextPing(now) : now
+    due = state == .attached && hostAnnouncesPresence ? nextPing(now: now) : now
     sender.clockSetBack(now: now)
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
     if state == .attached { sender.restart(now: now) }
   }
 
-  mutating func timer(_ now: Instant, into out: inout Output) {
+  mutating func timer(now: Instant, into out: inout Output) {
     for audience in fetching.keys.sorted() where fetching[audience]!.due <= now {
       let attempts = fetching[audience]!.attempts
       fetching[audience] = nil
@@ -34,19 +34,19 @@ extension DeviceLink {
     guard let due, due <= now else { return }
     if state == .attached, !awaitsPong {
       awaitsPong = true
-      self.due = now + Timing.requestFirst * 5
+      self.due = now + Timing.firstRequestTimeout * 5
       sender.send(.ping, into: &out)
     } else if state != .detached {
       state = .attaching
-      attach(now, into: &out)
+      attach(now: now, into: &out)
     }
   }
 
-  mutating func attach(_ now: Instant, into out: inout Output) {
+  mutating func attach(now: Instant, into out: inout Output) {
     awaitsPong = false
     fetching = [:]
     sender.send(.attach(position), into: &out)
-    due = now + Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
+    due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
     attempts += 1
   }
 
@@ -57,12 +57,12 @@ extension DeviceLink {
     state = .attached
     attempts = 0
     awaitsPong = false
-    due = nextPing(now)
+    due = nextPing(now: now)
     out.sends.append(.listen(channels, anew: anew))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     sender.newcomersDue = verifier == nil ? nil : now
     for channel in channels {
-      advance(channel.audience, channel.receipt, into: &out)
+      advanceReceipt(channel.audience, channel.receipt, into: &out)
       if channel.head > delivered(channel.audience) {
         fetch(channel.audience, now: now, into: &out)
       }
@@ -71,7 +71,7 @@ extension DeviceLink {
   }
 
   /// Attaches again after a change of the roster, to learn the channels of new audiences.
-  mutating func reattach(_ now: Instant, into out: inout Output) {
-    if state == .attached { attach(now, into: &out) }
+  mutating func reattach(now: Instant, into out: inout Output) {
+    if state == .attached { attach(now: now, into: &out) }
   }
 }

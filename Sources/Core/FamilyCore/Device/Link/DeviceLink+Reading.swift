@@ -19,14 +19,14 @@ extension DeviceLink {
     case .event(let event): receive(event, now: now, into: &out)
     case .head(let audience, let seq):
       if seq > delivered(audience) { fetch(audience, now: now, into: &out) }
-    case .receipt(let audience, let receipt): advance(audience, receipt, into: &out)
+    case .receipt(let audience, let receipt): advanceReceipt(audience, receipt, into: &out)
     }
   }
 
   mutating func markRead(_ audience: Audience, upTo seq: UInt64) {
     guard var cursor = cursors[audience], cursor.read < min(seq, cursor.delivered) else { return }
     cursor.read = min(seq, cursor.delivered)
-    set(cursor)
+    moveCursor(to: cursor)
   }
 
   mutating func receive(_ event: Event, now: Instant, into out: inout Output) {
@@ -39,7 +39,7 @@ extension DeviceLink {
     guard event.previous == delivered else { return fetch(event.audience, now: now, into: &out) }
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
-    set(cursor)
+    moveCursor(to: cursor)
     let before = out.events.count
     if verify(event, into: &out) {
       out.changes.append(.put(.event(event)))
@@ -58,17 +58,17 @@ extension DeviceLink {
   ) {
     guard state == .attached, fetching[audience] == nil else { return }
     let requestID = sender.send(.fetch(audience, after: delivered(audience)), into: &out)
-    let wait = Timing.backoff(attempts, Timing.requestFirst, Timing.requestMost)
+    let wait = Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
     fetching[audience] = (requestID, now + wait, attempts)
   }
 
-  mutating func set(_ cursor: Cursor) {
+  mutating func moveCursor(to cursor: Cursor) {
     cursors[cursor.audience] = cursor
-    moved.insert(cursor.audience)
+    movedAudiences.insert(cursor.audience)
     unacknowledged.insert(cursor.audience)
   }
 
-  mutating func advance(_ audience: Audience, _ receipt: Receipt, into out: inout Output) {
+  mutating func advanceReceipt(_ audience: Audience, _ receipt: Receipt, into out: inout Output) {
     guard let child = audience.conversationChild else { return }
     var known = family.conversations[child]?.receipt ?? Receipt()
     guard receipt.delivered > known.delivered || receipt.read > known.read else { return }

@@ -33,7 +33,7 @@ extension DeviceLink {
   }
 
   /// The number of durable events that wait for a key or a roster before they can be verified.
-  package var asideCount: Int { verifier?.aside.count ?? 0 }
+  package var deferredCount: Int { verifier?.aside.count ?? 0 }
 
   /// The owner of this device, or `nil` before the first roster.
   public var person: Person? { roster.person(personID) }
@@ -45,12 +45,12 @@ extension DeviceLink {
   public var position: [Cursor] { cursors.entries.map(\.value) }
 
   /// Commands that the relay has not acknowledged, in order.
-  public var waiting: [Command] { sender.outbox.pending.map(\.command) }
+  public var pendingCommands: [Command] { sender.outbox.pending.map(\.command) }
 
   /// The person's age settings and age answers. Commands in the outbox count already.
   public func age(of person: PersonID) -> AgeState {
     var state = family.ages[person]?.state ?? AgeState()
-    for command in waiting {
+    for command in pendingCommands {
       switch command {
       case .noteAge(person, let content): state.note(content)
       case .setAge(person, let content, _): state.set(content)
@@ -61,7 +61,7 @@ extension DeviceLink {
   }
 
   /// The commands in the outbox with their ids, which their lines in the conversation will carry.
-  public var waitingByID: [(id: CommandID, command: Command)] {
+  public var pendingCommandsByID: [(id: CommandID, command: Command)] {
     sender.outbox.pending.map { ($0.id, $0.command) }
   }
 

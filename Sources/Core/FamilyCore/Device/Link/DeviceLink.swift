@@ -47,9 +47,9 @@ public struct DeviceLink: Sendable {
   var due: Instant?
   var awaitsPong = false
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
-  /// The audiences whose cursors moved in this step. Their records are written once, at the end of
+  /// The audiences whose cursors movedAudiences in this step. Their records are written once, at the end of
   /// the step.
-  var moved: Set<Audience> = []
+  var movedAudiences: Set<Audience> = []
   var unacknowledged: Set<Audience> = []
   /// Whether the host announces the presence of all devices of its connection, so that this device
   /// pings seldom.
@@ -87,11 +87,12 @@ public struct DeviceLink: Sendable {
   }
 
   /// When an attached device pings next.
-  mutating func nextPing(_ now: Instant) -> Instant {
-    guard hostAnnouncesPresence else { return now + Timing.ping }
-    return now + Timing.pingSeldom + Int64(sender.randomBits() % UInt64(Timing.pingSeldom))
+  mutating func nextPing(now: Instant) -> Instant {
+    guard hostAnnouncesPresence else { return now + Timing.pingInterval }
+    return now + Timing.hostedPingInterval
+      + Int64(sender.randomBits() % UInt64(Timing.hostedPingInterval))
   }
 
   /// A new command id, later than every command that this device knows.
-  mutating func nextID(_ now: Instant) -> CommandID { sender.nextID(now: now) }
+  mutating func nextID(now: Instant) -> CommandID { sender.nextID(now: now) }
 }

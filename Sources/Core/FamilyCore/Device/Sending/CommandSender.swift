@@ -77,11 +77,11 @@ struct CommandSender: Sendable {
   mutating func resume(now: Instant) {
     guard isBlocked else { return }
     isBlocked = false
-    outbox.restart(now)
+    outbox.restart(now: now)
   }
 
   /// Makes every command due, as after an attachment.
-  mutating func restart(now: Instant) { outbox.restart(now) }
+  mutating func restart(now: Instant) { outbox.restart(now: now) }
 
   /// Sends nothing until ``restart(now:)``.
   mutating func suspend() { outbox.suspend() }
@@ -99,7 +99,7 @@ struct CommandSender: Sendable {
       outbox.backOff(id, atLeast: problem.retryAfter, now: now)
     } else if problem == .stale {
       // The command is sealed and signed again, based on the roster of that moment.
-      outbox.postpone(id, until: now + Timing.requestFirst)
+      outbox.postpone(id, until: now + Timing.firstRequestTimeout)
     } else {
       return false
     }
@@ -138,7 +138,7 @@ struct CommandSender: Sendable {
     now: Instant, family: FamilyProjection, verifier: inout EventVerifier?, isBehind: Bool,
     into out: inout DeviceLink.Output
   ) {
-    for pending in outbox.takeDue(now) {
+    for pending in outbox.startDueAttempts(now: now) {
       guard pending.isAdmitted else {
         out.sends.append(.requestAdmission(pending.id))
         continue
@@ -228,7 +228,7 @@ struct CommandSender: Sendable {
     guard !wraps.isEmpty, !outbox.isFull else { return }
     let signed = sign(wraps, id: nextID(now: now), audience, verifier: verifier)
     out.changes.append(outbox.add(signed.id, signed.command))
-    outbox.postpone(signed.id, until: now + Timing.requestFirst)
+    outbox.postpone(signed.id, until: now + Timing.firstRequestTimeout)
     send(.command(signed.id, signed.command, signed.signature), into: &out)
   }
 }

@@ -53,7 +53,7 @@ struct Outbox: Sendable {
   }
 
   /// Makes every command due and resets its delays.
-  mutating func restart(_ now: Instant) {
+  mutating func restart(now: Instant) {
     for index in pending.indices {
       pending[index].attempts = 0
       pending[index].refusals = 0
@@ -61,7 +61,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Makes no command due, and revokes every admission, until ``restart(_:)``.
+  /// Makes no command due, and revokes every admission, until ``restart(now:)``.
   mutating func suspend() {
     for index in pending.indices {
       pending[index].due = Instant(milliseconds: .max)
@@ -87,8 +87,8 @@ struct Outbox: Sendable {
   mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
     let refusals = pending[index].refusals
-    let first = max(Timing.requestFirst, Int64(retryAfter))
-    let wait = max(Timing.backoff(refusals, first, Timing.requestMost), Int64(retryAfter))
+    let first = max(Timing.firstRequestTimeout, Int64(retryAfter))
+    let wait = max(Timing.backoff(refusals, first, Timing.longestRequestTimeout), Int64(retryAfter))
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
     pending[index].revokeAdmission()
@@ -97,16 +97,16 @@ struct Outbox: Sendable {
 
   /// Returns the commands that are due, in order, and schedules the next attempt of each. For a
   /// question that is not admitted, the next attempt requests admission again.
-  mutating func takeDue(_ now: Instant) -> [Pending] {
+  mutating func startDueAttempts(now: Instant) -> [Pending] {
     var due: [Pending] = []
     for index in pending.indices where pending[index].due <= now {
       if pending[index].isAdmitted {
         let wait = Timing.backoff(
-          pending[index].attempts, Timing.requestFirst, Timing.requestMost)
+          pending[index].attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
         pending[index].attempts += 1
         pending[index].due = now + wait
       } else {
-        pending[index].due = now + Timing.requestMost
+        pending[index].due = now + Timing.longestRequestTimeout
       }
       due.append(pending[index])
     }

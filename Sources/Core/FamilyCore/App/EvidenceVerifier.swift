@@ -21,7 +21,7 @@ public struct AppSecurity: Hashable, Sendable {
 
 /// What an app believes of what its device tells, and why: the rosters from the organizer's key on, and what
 /// guardians have signed. It sees no names, no messages and no key of the conversation.
-struct AppTrust: Sendable {
+struct EvidenceVerifier: Sendable {
   let vault: any EvidenceVault
   private(set) var pinned: AppSecurity
   /// In a later place of the log each; the device shows them at every attachment.
@@ -47,7 +47,7 @@ struct AppTrust: Sendable {
   }
 
   /// What changed: handles whose standing may be another one, and the records that keep it.
-  struct Learned {
+  struct Changes {
     var handles: [Handle] = []
     var records: [AppRecordChange] = []
     /// Whether the consent is withdrawn, where this says so and nothing later said otherwise.
@@ -55,24 +55,24 @@ struct AppTrust: Sendable {
   }
 
   mutating func restore(_ statement: KnownStatement, in app: AppID) {
-    if statement.place == .consent { consent = statement.stamp }
+    if statement.kind == .consent { consent = statement.stamp }
     known.restore(statement, in: app)
   }
 
   func isKnown(_ handle: Handle, in app: AppID) -> Bool { known.contains(handle, in: app) }
 
   /// Whether nobody ever said anything about the handle.
-  func isUnheardOf(_ handle: Handle, in app: AppID) -> Bool {
+  func hasNoStatement(about handle: Handle, in app: AppID) -> Bool {
     known.statements(of: handle, in: app).isEmpty
   }
 
   /// Takes the next roster; one that is known means nothing.
-  mutating func take(_ proof: RosterProof) -> Problem? {
+  mutating func append(_ proof: RosterProof) -> Problem? {
     let next = proof.roster
     if let last = rosters.last, proof.seq <= last.seq {
       return last == proof ? nil : replayed(proof)
     }
-    guard proof.signature.seen < proof.seq, proof.signature.seen >= rosters.last?.seq ?? 0 else {
+    guard proof.signature.basedOnSeq < proof.seq, proof.signature.basedOnSeq >= rosters.last?.seq ?? 0 else {
       return .replayed
     }
     let signer = proof.signature.signer
@@ -84,7 +84,7 @@ struct AppTrust: Sendable {
       }
     let bytes = SignedBytes.of(
       .rosterChanged(next), proof.command, in: pinned.family, .family, by: signer,
-      seen: proof.signature.seen, question: nil, rest: { _ in proof.rest }, content: { _ in [] })
+      basedOnSeq: proof.signature.basedOnSeq, question: nil, rest: { _ in proof.rest }, content: { _ in [] })
     guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
     rosters.append(proof)
     return nil
@@ -95,12 +95,12 @@ struct AppTrust: Sendable {
   }
 
   /// Whether the evidence is what it seems, and what it says then.
-  func check(_ evidence: Evidence, in app: AppID) throws(Problem) -> Fact {
+  func verify(_ evidence: Evidence, in app: AppID) throws(Problem) -> Fact {
     let event = evidence.event
     guard let signature = event.signature, event.device == signature.signer,
       event.audience == .conversation(pinned.child)
     else { throw .notSigned }
-    guard signature.seen < event.seq, event.command.high >> 63 == 0 else { throw .replayed }
+    guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0 else { throw .replayed }
     guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
       let person = roster.person(device.person),
@@ -109,7 +109,7 @@ struct AppTrust: Sendable {
     let isInPerson = if case .answeredInPerson = event.body { true } else { false }
     let bytes = SignedBytes.of(
       event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
-      seen: signature.seen, question: evidence.question, rest: { _ in [] },
+      basedOnSeq: signature.basedOnSeq, question: evidence.question, rest: { _ in [] },
       // Of an answer in person the digest is given in the place of what was sealed.
       content: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
     guard vault.verify(device.signingKey, signature.bytes, bytes) else { throw .notSigned }
@@ -150,48 +150,48 @@ struct AppTrust: Sendable {
   }
 
   /// Takes what was checked; a statement older than what is known changes nothing.
-  mutating func learn(_ evidence: Evidence, in app: AppID) -> Learned {
+  mutating func apply(_ evidence: Evidence, in app: AppID) -> Changes {
     let (event, stamp) = (evidence.event, evidence.event.command)
-    var learned = Learned()
+    var changes = Changes()
     switch event.body {
     case .decided(let decision), .answeredInPerson(_, _, let decision, _):
-      guard decision.choice.answer == .approval, let tags = evidence.tags else { return learned }
+      guard decision.choice.answer == .approval, let tags = evidence.tags else { return changes }
       let items = tags.items.filter { !$0.key.isEmpty }.map(\.item)
       if tags.appKey.isEmpty {
         // What is approved in another app is known here if it is known everywhere (K5).
-        learned.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
+        changes.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
       } else {
-        learned.handles = items.compactMap(Handle.init(item:))
-        if learned.handles.isEmpty { settle(isWithdrawn: false, stamp, &learned) }
+        changes.handles = items.compactMap(Handle.init(item:))
+        if changes.handles.isEmpty { setConsent(isWithdrawn: false, stamp, &changes) }
       }
-      known.approve(learned.handles, in: app, stamp)
+      known.approve(changes.handles, in: app, stamp)
     default:
       switch open(event, evidence.key) {
       case .contact(let handle, let isKnown):
         known.setContact(handle, known: isKnown, stamp)
-        learned.handles = [handle.canonical]
+        changes.handles = [handle.canonical]
       case .withdrawal(.handle(let handle, let other)):
         known.withdraw(handle, in: other, stamp)
-        learned.handles = [handle.canonical]
-      case .withdrawal(.consent): settle(isWithdrawn: true, stamp, &learned)
+        changes.handles = [handle.canonical]
+      case .withdrawal(.consent): setConsent(isWithdrawn: true, stamp, &changes)
       default: break
       }
     }
-    learned.records += learned.handles.flatMap { known.statements(of: $0, in: app) }
+    changes.records += changes.handles.flatMap { known.statements(of: $0, in: app) }
       .map { .put(.statement($0)) }
-    return learned
+    return changes
   }
 
-  private mutating func settle(
-    isWithdrawn: Bool, _ stamp: ID128, _ learned: inout Learned
+  private mutating func setConsent(
+    isWithdrawn: Bool, _ stamp: ID128, _ changes: inout Changes
   ) {
     guard stamp > consent else { return }
     consent = stamp
-    learned.isConsentWithdrawn = isWithdrawn
-    learned.records.append(
+    changes.isConsentWithdrawn = isWithdrawn
+    changes.records.append(
       .put(
         .statement(
           KnownStatement(
-            place: .consent, handle: Handle("", .custom), stamp: stamp, isKnown: !isWithdrawn))))
+            kind: .consent, handle: Handle("", .custom), stamp: stamp, isKnown: !isWithdrawn))))
   }
 }
