@@ -3,12 +3,12 @@ import Testing
 @testable import QRCode
 
 @Suite struct QRCodeTests {
-  /// The example of most tutorials: HELLO WORLD at version 1, there with level M's ten bytes of correction.
+  /// The tutorials' example: HELLO WORLD in version 1 at level M, with ten correction bytes.
   private static let hello: [UInt8] = [
     32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17,
   ]
 
-  @Test("data and correction of a known code") func known() throws {
+  @Test("encodes the data and correction bytes of a known code") func known() throws {
     let (version, data) = try #require(Codewords.data("HELLO WORLD"))
     #expect(version.number == 1)
     #expect(data == Self.hello + [236, 17, 236])
@@ -17,10 +17,11 @@ import Testing
         == [196, 35, 39, 119, 235, 215, 231, 226, 93, 23])
   }
 
-  @Test("every version's blocks fill it, and what was written is read back") func versions() throws
+  @Test("every version's blocks fill its modules, and its bytes are read back") func versions()
+    throws
   {
     for version in Version.all {
-      // A code of this version has no room for one more byte.
+      // Fewer than eight modules remain, so no further byte fits.
       let modules = Self.modulesForData(version)
       let total = version.dataBytes + version.blocks.count * version.correction
       #expect(modules / 8 == total, "version \(version.number)")
@@ -29,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("the smallest version that has room is taken; other texts have no code") func sizes() {
+  @Test("selects the smallest version that fits, and rejects unsupported texts") func sizes() {
     #expect(QRCode(String(repeating: "A", count: 25))?.modules.count == 21)
     #expect(QRCode(String(repeating: "A", count: 26))?.modules.count == 25)
     #expect(QRCode(String(repeating: "A", count: 335))?.modules.count == 53)
@@ -39,7 +40,7 @@ import Testing
     #expect(QRCode("abc") == nil)
   }
 
-  @Test("in a terminal it has four modules of light around it") func terminal() throws {
+  @Test("a terminal's rows have a quiet zone of four modules") func terminal() throws {
     let lines = try #require(QRCode("HELLO WORLD")).rows
     #expect(lines.count == 15)
     #expect(lines[0].count == 29 && lines[0].allSatisfy { $0 == " " })
@@ -50,7 +51,7 @@ import Testing
     let finders = 3 * 64
     let alignments = version.alignment.count
     let patterns = alignments == 0 ? 0 : (alignments * alignments - 3) * 25
-    // Alignment patterns on the timing lines have five modules in common with them.
+    // Alignment patterns on the timing lines share five modules with them.
     let shared = alignments > 2 ? (alignments - 2) * 2 * 5 : 0
     let timing = 2 * (version.size - 16)
     let format = 31 + (version.number >= 7 ? 36 : 0)
@@ -58,13 +59,13 @@ import Testing
   }
 }
 
-/// Reads a code that has no errors: its format, its mask, and the bytes along the columns.
+/// Decodes an error-free code: its format, its mask, and the bytes along the columns.
 private struct Reader {
   let code: QRCode
   init(_ code: QRCode) { self.code = code }
 
   private var mask: Int {
-    // The first of the two places: bits 12…10 of the format are the mask, after the fixed pattern.
+    // The first copy of the format. After XOR with the fixed pattern, bits 12…10 are the mask.
     let bits = (0..<15).map { index -> Bool in
       switch index {
       case 0..<6: code.modules[index][8]
@@ -84,7 +85,7 @@ private struct Reader {
   func bytes(_ count: Int) -> [UInt8] {
     let size = code.modules.count
     let version = Version.all[(size - 17) / 4 - 1]
-    // What is fixed is what stays when all the data change.
+    // Function modules are those that do not change with the data.
     let (zeros, ones) = (plain(version, count, 0), plain(version, count, 0xFF))
     var bits: [Bool] = []
     var columns = Array(stride(from: size - 1, to: 6, by: -2))

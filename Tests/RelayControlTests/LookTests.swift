@@ -3,18 +3,18 @@ import Foundation
 import RelayClient
 import Testing
 
-/// What a guardian sees of the family.
+/// A guardian's view of the family.
 @Suite struct LookTests {
-  @Test("F2, F4: settings of each child, as made by default", .timeLimit(.minutes(10)))
+  @Test("F2, F4: settings lists each child's defaults", .timeLimit(.minutes(10)))
   func settings() async throws {
-    try await RelayControlFixture.with { home in
-      let rosa = try await home.must("settings", "--as", home.file("Rosa"))
+    try await RelayControlFixture.with { fixture in
+      let rosa = try await fixture.must("settings", "--as", fixture.file("Rosa"))
       #expect(
         rosa.words[1] == [
           "Emily", "on", "2014-05-17", "US", "guardian", "not", "set", "ask",
         ])
-      let wei = try await home.must(
-        "settings", "--json", "--as", home.file("Wei", family: 4)
+      let wei = try await fixture.must(
+        "settings", "--json", "--as", fixture.file("Wei", family: 4)
       ).objects
       #expect(wei.map { $0["child"] as? String } == ["莲", "Noah"])
       #expect(wei[0]["region"] as? String == "CN")
@@ -25,27 +25,28 @@ import Testing
   }
 
   @Test(
-    "M6, Q7: pending questions with child, app, people, choices, times", .timeLimit(.minutes(10)))
+    "M6, Q7: pending lists each question's child, app, people, choices and times",
+    .timeLimit(.minutes(10)))
   func pending() async throws {
-    try await RelayControlFixture.with { home in
-      let rosa = home.file("Rosa")
-      let none = try await home.must("pending", "--as", rosa)
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      let none = try await fixture.must("pending", "--as", rosa)
       #expect(none.output == "No question is open.\n")
-      let empty = try await home.must("pending", "--as", rosa, "--json")
+      let empty = try await fixture.must("pending", "--as", rosa, "--json")
       #expect(empty.output.filter { !$0.isWhitespace } == "[]")
 
       let end = Instant(milliseconds: 4_102_444_800_000)
-      let id = try home.ask(Handle("dragonslayer42", .custom), given: "Ada", expiration: end)
-      // An app may name a moment that no calendar has.
-      try home.ask(Handle("maria", .custom), expiration: Instant(milliseconds: .max))
-      let table = try await home.must("pending", "--as", rosa)
+      let id = try fixture.ask(Handle("dragonslayer42", .custom), given: "Ada", expiration: end)
+      // An app may choose an expiration beyond the calendar.
+      try fixture.ask(Handle("maria", .custom), expiration: Instant(milliseconds: .max))
+      let table = try await fixture.must("pending", "--as", rosa)
       let row = table.words[1]
       #expect(row[0] == id.prefix(8) && row[1] == "Emily" && row[2] == "example.landmarks")
       #expect(table.output.contains("Ada (dragonslayer42)"))
       #expect(table.output.contains("approve, decline"))
       #expect(table.output.contains("2100-01-01 00:00:00"))
 
-      let question = try await home.must("pending", "--as", rosa, "--json").objects[0]
+      let question = try await fixture.must("pending", "--as", rosa, "--json").objects[0]
       #expect(question["question"] as? String == id)
       #expect(question["expires"] as? String == "2100-01-01T00:00:00.000Z")
       let people = try #require(question["people"] as? [[String: String]])
@@ -60,74 +61,78 @@ import Testing
     }
   }
 
-  @Test("M1, M3: the history of one child, of all, and its newest lines", .timeLimit(.minutes(10)))
+  @Test(
+    "M1, M3: history shows all children, one child, or the newest lines", .timeLimit(.minutes(10)))
   func history() async throws {
-    try await RelayControlFixture.with { home in
-      let wei = home.file("Wei", family: 4)
+    try await RelayControlFixture.with { fixture in
+      let wei = fixture.file("Wei", family: 4)
       for (child, text) in [("莲", "one"), ("Noah", "two"), ("莲", "three")] {
-        try await home.must("post", text, "--child", child, "--as", wei)
+        try await fixture.must("post", text, "--child", child, "--as", wei)
       }
-      let all = try await home.must("history", "--as", wei, "--json").objects
+      let all = try await fixture.must("history", "--as", wei, "--json").objects
       #expect(all.map { $0["text"] as? String } == ["one", "two", "three"])
       #expect(all.map { $0["by"] as? String } == ["Wei", "Wei", "Wei"])
-      let noah = try await home.must("history", "--child", "noah", "--as", wei)
+      let noah = try await fixture.must("history", "--child", "noah", "--as", wei)
       #expect(noah.words.count == 2 && noah.words[1].suffix(3) == ["Noah", "Wei", "two"])
-      let last = try await home.must("history", "--limit", "1", "--as", wei)
+      let last = try await fixture.must("history", "--limit", "1", "--as", wei)
       #expect(last.words.count == 2 && last.words[1].last == "three")
-      try await home.mustFail(
-        "history", "--limit", "0", "--as", wei, saying: ["--limit takes 1 or more", "'0'"])
+      try await fixture.mustFail(
+        "history", "--limit", "0", "--as", wei, expecting: ["--limit takes 1 or more", "'0'"])
     }
   }
 
-  @Test("M1: pages of a long conversation are put together", .timeLimit(.minutes(10)))
+  @Test("M1: history joins the pages of a long conversation", .timeLimit(.minutes(10)))
   func pages() async throws {
-    try await RelayControlFixture.with { home in
-      var device = try DeviceClient(try home.credential("Emily"))
+    try await RelayControlFixture.with { fixture in
+      var device = try DeviceClient(try fixture.credential("Emily"))
       let count = Limits.pageEvents + 40
       for number in 1...count {
         try device.send(.post(child: device.credential.personID, .text("\(number)")))
       }
-      let lines = try await home.must("history", "--as", home.file("Alex"), "--json").objects
+      let lines = try await fixture.must("history", "--as", fixture.file("Alex"), "--json").objects
       #expect(lines.map { $0["text"] as? String } == (1...count).map { "\($0)" })
       #expect(lines.allSatisfy { $0["by"] as? String == "Emily" })
     }
   }
 
-  @Test("M6: a child's text cannot command the guardian's terminal", .timeLimit(.minutes(10)))
+  @Test("M6: a child's text cannot control the guardian's terminal", .timeLimit(.minutes(10)))
   func hostile() async throws {
-    try await RelayControlFixture.with { home in
-      var device = try DeviceClient(try home.credential("Emily"))
+    try await RelayControlFixture.with { fixture in
+      var device = try DeviceClient(try fixture.credential("Emily"))
       let text = "\u{1B}[2J\u{9B}2J\u{7F}\u{1B}]0;owned\u{7}line\nliné"
       try device.send(.post(child: device.credential.personID, .text(text)))
-      try home.ask(Handle("\u{1B}[31mred", .custom), app: "\u{1B}c")
+      try fixture.ask(Handle("\u{1B}[31mred", .custom), app: "\u{1B}c")
       for arguments in [["history"], ["pending"], ["history", "--json"]] {
-        let shown = try await home.run(arguments + ["--as", home.file("Rosa")])
+        let shown = try await fixture.run(arguments + ["--as", fixture.file("Rosa")])
         #expect(shown.isSuccess && !shown.output.contains(/[\u{1B}\u{7F}-\u{9F}]/))
       }
-      let lines = try await home.must("history", "--as", home.file("Rosa"), "--json").objects
+      let lines = try await fixture.must("history", "--as", fixture.file("Rosa"), "--json").objects
       #expect(lines[0]["text"] as? String == text)
     }
   }
 
-  @Test("K1, R1: only a guardian's file will do, kept from others", .timeLimit(.minutes(10)))
+  @Test(
+    "K1, R1: rejects credentials that are readable by others or not a guardian's",
+    .timeLimit(.minutes(10)))
   func credentials() async throws {
-    try await RelayControlFixture.with { home in
-      try await home.mustFail(
-        "known", "--as", home.file("Emily"), saying: ["belongs to Emily", "child", "guardian's"])
-      try await home.mustFail(
-        "known", "--as", home.file("Ines", family: 4), saying: ["belongs to Ines", "adult"])
-      try await home.mustFail(
-        "known", "--as", "/nowhere.json", saying: ["Cannot read /nowhere.json"])
-      try await home.mustFail(
-        "known", "--as", home.folder.path, saying: ["is a folder", "a guardian's"])
-      let open = home.file("Rosa")
+    try await RelayControlFixture.with { fixture in
+      try await fixture.mustFail(
+        "known", "--as", fixture.file("Emily"),
+        expecting: ["belongs to Emily", "child", "guardian's"])
+      try await fixture.mustFail(
+        "known", "--as", fixture.file("Ines", family: 4), expecting: ["belongs to Ines", "adult"])
+      try await fixture.mustFail(
+        "known", "--as", "/nowhere.json", expecting: ["Cannot read /nowhere.json"])
+      try await fixture.mustFail(
+        "known", "--as", fixture.folder.path, expecting: ["is a folder", "a guardian's"])
+      let open = fixture.file("Rosa")
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
-      try await home.mustFail("known", "--as", open, saying: ["chmod 600"])
-      let wei = home.file("Wei", family: 4)
-      try await home.mustFail(
-        "known", "--child", "Emily", "--as", wei, saying: ["no child 'Emily'", "莲, Noah"])
-      try await home.mustFail(
-        "post", "hello", "--as", wei, saying: ["2 children match", "--child: 莲, Noah"])
+      try await fixture.mustFail("known", "--as", open, expecting: ["chmod 600"])
+      let wei = fixture.file("Wei", family: 4)
+      try await fixture.mustFail(
+        "known", "--child", "Emily", "--as", wei, expecting: ["no child 'Emily'", "莲, Noah"])
+      try await fixture.mustFail(
+        "post", "hello", "--as", wei, expecting: ["2 children match", "--child: 莲, Noah"])
     }
   }
 }

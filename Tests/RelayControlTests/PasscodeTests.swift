@@ -4,18 +4,18 @@ import Foundation
 import RelayClient
 import Testing
 
-/// The family's passcode: set from a terminal or a pipe, and seen nowhere.
+/// The family's passcode, set from a terminal or a pipe and never printed.
 @Suite struct PasscodeTests {
   @Test(
-    "A4: the passcode of a pipe is what children's devices check, and no output has it",
+    "A4: a passcode from a pipe works on children's devices and appears in no output",
     .timeLimit(.minutes(10)))
   func piped() async throws {
-    try await RelayControlFixture.with { home in
-      let rosa = home.file("Rosa")
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
       let secret = "tin whistle 2468"
-      let set = try await home.must("passcode", "--as", rosa, input: secret + "\n")
+      let set = try await fixture.must("passcode", "--as", rosa, input: secret + "\n")
       #expect(set.output == "The family's passcode is set.\n")
-      var emily = try DeviceClient(try home.credential("Emily"))
+      var emily = try DeviceClient(try fixture.credential("Emily"))
       let passcode = try #require(try emily.machine().link.passcode)
       #expect(PasscodeCipher.sign([1], with: secret, of: passcode) != nil)
       #expect(PasscodeCipher.sign([1], with: secret + "\n", of: passcode) == nil)
@@ -23,32 +23,33 @@ import Testing
       var shown = set.output + set.error
       for command in ["settings", "history", "known", "pending"] {
         for form in [[], ["--json"]] {
-          let outcome = try await home.run([command, "--as", rosa] + form)
+          let outcome = try await fixture.run([command, "--as", rosa] + form)
           #expect(outcome.isSuccess)
           shown += outcome.output + outcome.error
         }
       }
-      let short = try await home.run(["passcode", "--as", rosa], input: "1x3\n")
+      let short = try await fixture.run(["passcode", "--as", rosa], input: "1x3\n")
       #expect(!short.isSuccess && short.error.contains("problem 306"))
       shown += short.error
-      let changed = try await home.must("passcode", "--as", rosa, input: "9753\n")
+      let changed = try await fixture.must("passcode", "--as", rosa, input: "9753\n")
       #expect(changed.output.contains("changed"))
       shown += changed.output
       for secret in [secret, "1x3", "9753"] { #expect(!shown.contains(secret)) }
-      let settings = try await home.must("settings", "--as", rosa, "--json").objects
+      let settings = try await fixture.must("settings", "--as", rosa, "--json").objects
       #expect(settings[0]["passcode"] as? Bool == true)
-      try await home.mustFail("passcode", "--as", rosa, saying: ["no passcode"])
-      // As an argument it is refused: others on the machine could read it there.
-      try await home.mustFail("passcode", "2468", "--as", rosa, saying: ["Unexpected argument"])
+      try await fixture.mustFail("passcode", "--as", rosa, expecting: ["no passcode"])
+      // Other users of the machine could read an argument.
+      try await fixture.mustFail(
+        "passcode", "2468", "--as", rosa, expecting: ["Unexpected argument"])
     }
   }
 
-  @Test("A4: an approval in person stands in the history", .timeLimit(.minutes(10)))
+  @Test("A4: the history contains an in-person approval", .timeLimit(.minutes(10)))
   func inPerson() async throws {
-    try await RelayControlFixture.with { home in
-      let rosa = home.file("Rosa")
-      try await home.must("passcode", "--as", rosa, input: "2468\n")
-      let credential = try home.credential("Emily")
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      try await fixture.must("passcode", "--as", rosa, input: "2468\n")
+      let credential = try fixture.credential("Emily")
       var emily = try DeviceClient(credential)
       let passcode = try #require(try emily.machine().link.passcode)
       let question = Question(
@@ -64,22 +65,22 @@ import Testing
       let proof = try #require(PasscodeCipher.sign(bytes, with: "2468", of: passcode))
       try emily.send(
         .answerInPerson(header, .question(question), choice: "approve", proof: proof))
-      let line = try await home.must("history", "--as", rosa, "--json").objects[0]
+      let line = try await fixture.must("history", "--as", rosa, "--json").objects[0]
       #expect(line["kind"] as? String == "inPerson" && line["choice"] as? String == "approve")
       #expect(line["by"] as? String == "a guardian, with the passcode")
-      #expect(try await home.must("known", "--as", rosa).output.contains("maria"))
+      #expect(try await fixture.must("known", "--as", rosa).output.contains("maria"))
     }
   }
 
-  @Test("A4: at a terminal it is typed twice and not echoed", .timeLimit(.minutes(10)))
+  @Test("A4: a terminal asks for the passcode twice without echo", .timeLimit(.minutes(10)))
   func typed() async throws {
-    try await RelayControlFixture.with { home in
-      let rosa = home.file("Rosa")
-      let wrong = try await type(["2468", "8642"], home, rosa)
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      let wrong = try await type(["2468", "8642"], fixture, rosa)
       #expect(!wrong.isSuccess && wrong.screen.contains("passcodes differ"))
-      let stopped = try await type(["24\u{3}"], home, rosa)
+      let stopped = try await type(["24\u{3}"], fixture, rosa)
       #expect(!stopped.isSuccess && stopped.screen.contains("Nothing was changed"))
-      let right = try await type(["2468", "2468"], home, rosa)
+      let right = try await type(["2468", "2468"], fixture, rosa)
       #expect(right.isSuccess && right.screen.contains("The family's passcode is set."))
       for screen in [wrong.screen, stopped.screen, right.screen] {
         #expect(!screen.contains("24") && !screen.contains("8642"))
@@ -87,16 +88,18 @@ import Testing
     }
   }
 
-  /// Types the lines, each after a prompt, at a terminal of its own; gives what the terminal showed.
-  private func type(_ lines: [String], _ home: RelayControlFixture, _ file: String) async throws
+  /// Runs `relayctl passcode` in a new terminal and types one line per prompt.
+  ///
+  /// - Returns: The terminal's output, and whether the command succeeded.
+  private func type(_ lines: [String], _ fixture: RelayControlFixture, _ file: String) async throws
     -> (screen: String, isSuccess: Bool)
   {
     let terminal = try Terminal()
     async let screen = withCheckedContinuation { continuation in
-      // A thread of its own: what blocks must not hold those of tasks.
+      // Blocking reads need their own thread, so that they do not block the tasks' threads.
       Thread.detachNewThread { continuation.resume(returning: Self.converse(terminal, lines)) }
     }
-    let isSuccess = try await home.run(["passcode", "--as", file], at: terminal)
+    let isSuccess = try await fixture.run(["passcode", "--as", file], at: terminal)
     return (await screen, isSuccess)
   }
 
@@ -105,7 +108,7 @@ import Testing
     while let more = terminal.read() {
       screen += more
       guard screen.hasSuffix(": "), let line = lines.popFirst() else { continue }
-      // Control-C ends a line by itself.
+      // Control-C ends the line without a newline.
       terminal.write(line.last == "\u{3}" ? line : line + "\n")
     }
     return screen

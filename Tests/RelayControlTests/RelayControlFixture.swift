@@ -8,24 +8,24 @@ import SystemClock
 import SystemPackage
 import Testing
 
-/// What a command printed, and whether it succeeded.
+/// A command's output, errors and success.
 struct Outcome: Sendable {
   var output: String
   var error: String
   var isSuccess: Bool
 
-  /// The rows of a table, each as its words.
+  /// The words of each line of a table.
   var words: [[String]] {
     output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
   }
-  /// The objects of what `--json` prints.
+  /// The objects in the output of `--json`.
   var objects: [[String: Any]] {
     let found = try? JSONSerialization.jsonObject(with: Data(output.utf8))
     return found as? [[String: Any]] ?? []
   }
 }
 
-/// A relay and one or two families, as a user has them: the programs, in a folder of their own.
+/// The relay and relayctl as processes in a temporary folder, with two families.
 final class RelayControlFixture: Sendable {
   static let families = """
     families:
@@ -47,25 +47,25 @@ final class RelayControlFixture: Sendable {
   private var credentials: URL { folder.appendingPathComponent("credentials") }
   var relayFolder: String { folder.appendingPathComponent("relay").path }
 
-  /// Runs the body in a home whose relay runs.
+  /// Runs the body with a running relay, and removes the folder afterwards.
   static func with(_ body: (RelayControlFixture) async throws -> Void) async throws {
-    let home = RelayControlFixture()
-    try FileManager.default.createDirectory(at: home.folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: home.folder) }
-    try await home.must("init", "--directory", home.relayFolder)
-    let file = home.folder.appendingPathComponent("families.yaml")
+    let fixture = RelayControlFixture()
+    try FileManager.default.createDirectory(at: fixture.folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: fixture.folder) }
+    try await fixture.must("init", "--directory", fixture.relayFolder)
+    let file = fixture.folder.appendingPathComponent("families.yaml")
     try RelayControlFixture.families.write(to: file, atomically: true, encoding: .utf8)
-    home.startRelay()
+    fixture.startRelay()
     do {
-      try await home.must(
-        "apply", file.path, "--directory", home.relayFolder, "--credentials",
-        home.credentials.path)
-      try await body(home)
+      try await fixture.must(
+        "apply", file.path, "--directory", fixture.relayFolder, "--credentials",
+        fixture.credentials.path)
+      try await body(fixture)
     } catch {
-      await home.stopRelay()
+      await fixture.stopRelay()
       throw error
     }
-    await home.stopRelay()
+    await fixture.stopRelay()
   }
 
   private init() {
@@ -73,7 +73,7 @@ final class RelayControlFixture: Sendable {
       "rc-\(UUID().uuidString.prefix(8))")
   }
 
-  /// The programs stand beside the test bundle.
+  /// The programs are in the test bundle's folder.
   private static func program(_ name: String) -> Executable {
     let bundle = URL(fileURLWithPath: CommandLine.arguments[0])
     return .path(
@@ -96,7 +96,7 @@ final class RelayControlFixture: Sendable {
     await task?.value
   }
 
-  /// The file of a member's first device.
+  /// The credential file of a member's first device.
   func file(_ name: String, family: Int = 1) -> String {
     credentials.appendingPathComponent("family-\(family)-\(name)-1.json").path
   }
@@ -105,7 +105,7 @@ final class RelayControlFixture: Sendable {
     try Credential.read(from: URL(fileURLWithPath: file(name, family: family)))
   }
 
-  /// The command with these arguments and this input.
+  /// Runs relayctl with this input.
   func run(_ arguments: [String], input: String = "") async throws -> Outcome {
     let result = try await Subprocess.run(
       Self.program("relayctl"), arguments: Arguments(arguments),
@@ -116,7 +116,9 @@ final class RelayControlFixture: Sendable {
       isSuccess: result.terminationStatus.isSuccess)
   }
 
-  /// The command with its input and output at a terminal; whether it succeeded.
+  /// Runs relayctl with its input and output at a terminal.
+  ///
+  /// - Returns: Whether the command succeeded.
   func run(_ arguments: [String], at terminal: Terminal) async throws -> Bool {
     let (input, output, error) = (
       try terminal.open(), try terminal.open(), try terminal.open()
@@ -129,31 +131,35 @@ final class RelayControlFixture: Sendable {
     return result.terminationStatus.isSuccess
   }
 
-  /// The command, which must succeed.
+  /// Runs relayctl, which must succeed.
   @discardableResult
-  func must(_ arguments: String..., input: String = "", at place: SourceLocation = #_sourceLocation)
+  func must(
+    _ arguments: String..., input: String = "", at location: SourceLocation = #_sourceLocation
+  )
     async throws -> Outcome
   {
     let outcome = try await run(arguments, input: input)
-    #expect(outcome.isSuccess, "\(arguments): \(outcome.error)", sourceLocation: place)
+    #expect(outcome.isSuccess, "\(arguments): \(outcome.error)", sourceLocation: location)
     return outcome
   }
 
-  /// The command, which must fail, with all of these texts in its error and nothing in its output.
+  /// Runs relayctl, which must fail with all of these texts in its error and no output.
   func mustFail(
-    _ arguments: String..., input: String = "", saying texts: [String],
-    at place: SourceLocation = #_sourceLocation
+    _ arguments: String..., input: String = "", expecting texts: [String],
+    at location: SourceLocation = #_sourceLocation
   ) async throws {
     let outcome = try await run(arguments, input: input)
-    #expect(!outcome.isSuccess, "\(arguments)", sourceLocation: place)
-    #expect(outcome.output == "", "\(arguments)", sourceLocation: place)
+    #expect(!outcome.isSuccess, "\(arguments)", sourceLocation: location)
+    #expect(outcome.output == "", "\(arguments)", sourceLocation: location)
     for text in texts {
       #expect(
-        outcome.error.contains(text), "\(arguments): \(outcome.error)", sourceLocation: place)
+        outcome.error.contains(text), "\(arguments): \(outcome.error)", sourceLocation: location)
     }
   }
 
-  /// A child asks about somebody; gives the question's id as it is written.
+  /// Submits a child's question about one person.
+  ///
+  /// - Returns: The question's id as a UUID.
   @discardableResult
   func ask(
     _ handle: Handle, given: String? = nil, by child: String = "Emily", family: Int = 1,

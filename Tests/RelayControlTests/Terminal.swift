@@ -1,9 +1,9 @@
 import Foundation
 import SystemPackage
 
-/// A terminal with a test before it.
+/// A pseudoterminal that a test controls.
 final class Terminal: Sendable {
-  /// Linux's ioctls for the number of a pseudoterminal and for its lock, which Swift does not import.
+  /// Linux's `TIOCGPTN` and `TIOCSPTLCK`, which Swift does not import.
   private static let (getNumber, setLock) = (UInt(0x8004_5430), UInt(0x4004_5431))
 
   private let screen: Int32
@@ -20,14 +20,14 @@ final class Terminal: Sendable {
 
   deinit { close(screen) }
 
-  /// What a program has as its input or output.
+  /// Opens the terminal's side for a program's input or output.
   func open() throws -> FileDescriptor {
     let descriptor = Foundation.open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Errno(rawValue: errno) }
     return FileDescriptor(rawValue: descriptor)
   }
 
-  /// What is shown next; `nil` when no program has the terminal any more.
+  /// The next output; `nil` after the last program has closed the terminal.
   func read() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = Foundation.read(screen, &bytes, bytes.count)

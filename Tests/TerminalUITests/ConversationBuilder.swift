@@ -4,7 +4,7 @@ import Foundation
 @testable import TerminalUI
 import Wording
 
-/// A family, and what happened in it, as a device remembers it.
+/// Builds a family's events as the records that a device stores.
 struct ConversationBuilder {
   static let start = Instant(milliseconds: 1_780_000_000_000)
   static let app = AppID("example.landmarks")
@@ -65,7 +65,7 @@ struct ConversationBuilder {
 
   mutating func remember(_ record: DeviceRecord) { records.append(record) }
 
-  /// The device of this person.
+  /// The link of this person's device.
   func link(_ person: UInt32) -> DeviceLink {
     let address = DeviceAddress(family: FamilyID(1), device: DeviceID(person))
     let ids = IDSource(seed: 1)
@@ -81,7 +81,7 @@ struct ConversationBuilder {
     Timeline(link: link(person), renderer: renderer)
   }
 
-  /// Everything that the person's screen shows.
+  /// All rows of the person's screen.
   func screen(_ person: UInt32, _ renderer: Renderer) -> [Row] {
     var feed = Feed()
     return feed.update(timeline(person, renderer), renderer, isGuardian: person <= 2).flatMap(
@@ -117,7 +117,7 @@ func renderer(
 
 extension [Row] {
   var texts: [String] { map(\.text) }
-  /// One text, however it was wrapped and framed.
+  /// The text without line breaks, frames and repeated spaces.
   var whole: String {
     texts.joined(separator: " ").filter { !"│┃╭╮╰╯━─┏┓┗┛".contains($0) }
       .split(separator: " ").joined(separator: " ")

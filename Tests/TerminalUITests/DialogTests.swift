@@ -11,7 +11,7 @@ import Wording
   private func dialog(_ prompt: Prompt) -> any Dialog { prompt.dialog(received: renderer().now) }
 
   @Test(
-    "A1, A5: the first prompt asks by message, in person, or cancels",
+    "A1, A5: the first prompt offers a message, an in-person answer, or cancelling",
     arguments: [("1", .askByMessage), (" 2 ", .inPerson), ("3", .cancel)]
       as [(String, PromptAnswer)])
   func permission(_ key: String, _ answer: PromptAnswer) {
@@ -25,7 +25,7 @@ import Wording
     #expect(dialog.submit(key, renderer()) == .done(.answer(answer)))
   }
 
-  @Test("A2: the sheet goes to all guardians, and names can be added before it is sent")
+  @Test("A2: the compose sheet addresses all guardians, and the child can add names")
   func compose() {
     let guardians = ConversationBuilder().link(1).roster.guardians
     var dialog = dialog(
@@ -46,7 +46,7 @@ import Wording
     #expect(dialog.submit("2", renderer()) == .done(.answer(.cancel)))
   }
 
-  @Test("A4: the passcode is hidden, waits, and an empty line cancels")
+  @Test("A4: passcode input is hidden and delayed, and an empty line cancels")
   func passcode() {
     var dialog = dialog(.passcode(ConversationBuilder.app, question, wait: 59_001, wrong: true))
     #expect(dialog.isHidden)
@@ -60,7 +60,7 @@ import Wording
     #expect(dialog.submit("", later) == .done(.answer(.cancel)))
   }
 
-  @Test("A4, Q7: where there are several approvals, the guardian chooses one")
+  @Test("A4, Q7: the guardian chooses one of several approvals")
   func choices() {
     let choices = [
       Choice(id: "always", title: "Always", answer: .approval),
@@ -79,7 +79,7 @@ import Wording
       dialog.submit("1234", renderer()) == .done(.answer(.passcode("1234", choice: "today"))))
   }
 
-  @Test("A6: who asks again is told so, and may remind") func again() {
+  @Test("A6: a repeated question offers a reminder") func again() {
     var dialog = dialog(.alreadyAsked(ConversationBuilder.app, question, mayRemind: true))
     #expect(dialog.opening(renderer()).whole.contains("already asked about dragonslayer42"))
     #expect(dialog.submit("1", renderer()) == .done(.answer(.remind)))
@@ -88,7 +88,8 @@ import Wording
     #expect(early.submit("1", renderer()) == .done(.answer(.cancel)))
   }
 
-  @Test("Q5: an update is shown with the app's words, and acknowledged") func update() {
+  @Test("Q5: an update's prompt quotes the app's description, and can be acknowledged")
+  func update() {
     let question = Question(
       id: QuestionID(high: 1, low: 1), topic: .significantUpdate(description: "Now with chats."))
     var dialog = dialog(.acknowledge(ConversationBuilder.app, question))
@@ -122,7 +123,7 @@ import Wording
     #expect(dialog.submit("1234", renderer()) == .done(.passcode("1234")))
   }
 
-  @Test("A1, A2, A4, A6, R2: no dialogue is wider than the terminal", arguments: Language.allCases)
+  @Test("A1, A2, A4, A6, R2: no dialog is wider than the terminal", arguments: Language.allCases)
   func widths(_ language: Language) {
     let question = ConversationBuilder.question(
       1, ["someone.with.a.very.long.address@example.com", "b"], name: "Ada")

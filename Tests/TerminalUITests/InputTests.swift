@@ -10,7 +10,7 @@ import Testing
     }
   }
 
-  @Test("keys erase, arrows and functions do nothing, and no byte is taken for half a letter")
+  @Test("erase keys edit the line; cursor keys, function keys and invalid UTF-8 are ignored")
   func editing() {
     #expect(lines(Array("abc\u{7F}d\n".utf8)) == ["abd"])
     #expect(lines(Array("日本\u{8}語é\n".utf8)) == ["日語é"])
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "R1, R2, R9, F4, F5, F6, K1: what a guardian types",
+    "R1, R2, R9, F4, F5, F6, K1: parses a guardian's commands",
     arguments: [
       ("d2", .decline(2)), ("d 2", .decline(2)), ("d #2", .decline(2)), ("r", .review(nil)),
       ("Review 3", .review(3)), ("say  hello there ", .post("hello there")),
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "what is no command does nothing",
+    "rejects a line that is not a command",
     arguments: [
       "hello", "1234", "d x", "limits maybe", "contact add fax 1", "birthdate Ann 2015-02-29",
       "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "say", "",
@@ -62,7 +62,7 @@ import Testing
     ])
   func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }
 
-  @Test("R8: a child takes a question back, and has no guardian's commands") func child() {
+  @Test("R8: a child can cancel a question, and has no guardian's commands") func child() {
     #expect(TerminalCommand("cancel 2", isGuardian: false) == .cancel(2))
     #expect(TerminalCommand("cancel", isGuardian: false) == .cancel(nil))
     for line in [

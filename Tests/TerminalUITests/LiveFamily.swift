@@ -1,6 +1,6 @@
 import Foundation
 
-/// A relay, and the devices of a family as programs in terminals.
+/// A relay and a family's devices, each as a process; the devices run in pseudoterminals.
 final class LiveFamily {
   let folder: URL
   private var processes: [Process] = []
@@ -25,7 +25,7 @@ final class LiveFamily {
       "relayctl", "apply", file("family.json"), "--directory", relay, "--credentials", file("keys"))
   }
 
-  /// Starts the worker that checks pictures, with a list of these hashes.
+  /// Starts a content-worker that flags pictures with these hashes, and waits until it is ready.
   func checkContent(against hashes: [String]) async throws {
     try Data(hashes.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file("hashes")))
     let log = folder.appendingPathComponent("worker.log")
@@ -50,7 +50,7 @@ final class LiveFamily {
     }
   }
 
-  /// Starts the device of this member, and waits until it is connected.
+  /// Starts the device of this member in a pseudoterminal.
   func device(_ name: String, columns: Int, environment: [String: String] = [:]) async throws
     -> PseudoTerminal
   {
@@ -68,7 +68,7 @@ final class LiveFamily {
     return terminal
   }
 
-  /// The app on Emily's device asks.
+  /// Starts the app on Emily's device with a question.
   func ask(_ arguments: String...) throws {
     let credential = file("Emily/app-1-3-example.landmarks.json")
     processes.append(

@@ -5,32 +5,32 @@ import Foundation
 import RelayClient
 import Testing
 
-/// A child and her guardian at real terminals, with a real relay between them.
+/// A child and a guardian at pseudoterminals, with a real relay between them.
 @Suite(.serialized) struct LiveTests {
   private func play(
     _ columns: Int, _ body: (LiveFamily, PseudoTerminal, PseudoTerminal) async throws -> Void
   )
     async throws
   {
-    let house = try LiveFamily()
-    defer { house.stop() }
-    let emily = try await house.device("Emily", columns: columns)
-    let rosa = try await house.device("Rosa", columns: columns)
+    let family = try LiveFamily()
+    defer { family.stop() }
+    let emily = try await family.device("Emily", columns: columns)
+    let rosa = try await family.device("Rosa", columns: columns)
     try await emily.wait(for: "Connected")
     try await rosa.wait(for: "Connected")
     try await rosa.wait(for: "Rosa → Emily ›")
-    try await body(house, emily, rosa)
+    try await body(family, emily, rosa)
     for terminal in [emily, rosa] {
       for line in terminal.lines { #expect(line.cells <= columns, "\(line)") }
     }
   }
 
   @Test(
-    "A1, A2, M2, M4, M6, R1, R2, R3, R5: from the app's question to the answer, at two terminals",
+    "A1, A2, M2, M4, M6, R1, R2, R3, R5: two terminals show a question up to its answer",
     .timeLimit(.minutes(10)), arguments: [80, 50])
   func approval(_ columns: Int) async throws {
-    try await play(columns) { house, emily, rosa in
-      try house.ask("--handle", "dragonslayer42", "--name", "Ada")
+    try await play(columns) { family, emily, rosa in
+      try family.ask("--handle", "dragonslayer42", "--name", "Ada")
       try await emily.wait(
         for: "You need permission from a parent or guardian to communicate with Ada")
       try await emily.wait(for: "[1] Ask by Message")
@@ -60,17 +60,17 @@ import Testing
   }
 
   @Test(
-    "A4: a passcode is set and typed without being seen, a wrong one is refused",
+    "A4: a passcode is set and typed without echo, and a wrong one is rejected",
     .timeLimit(.minutes(10)), arguments: [80, 50])
   func passcode(_ columns: Int) async throws {
-    try await play(columns) { house, emily, rosa in
+    try await play(columns) { family, emily, rosa in
       rosa.type("passcode")
       try await rosa.wait(for: "Enter the Screen Time passcode ›")
       rosa.type("73195")
       try await rosa.wait(for: "Enter the passcode again ›")
       rosa.type("73195")
       try await rosa.wait(for: "The Screen Time passcode has been set.")
-      try house.ask("--handle", "maria")
+      try family.ask("--handle", "maria")
       try await emily.wait(for: "[2] Approve in Person")
       emily.type("2")
       try await emily.wait(for: "Enter the Screen Time passcode ›")
@@ -87,27 +87,27 @@ import Testing
   }
 
   @Test(
-    "M1, M4, A6, R1, R8, R9: messages, asking again, declining from the bubble, taking back",
+    "M1, M4, A6, R1, R8, R9: messages, a reminder, declining, cancelling and withdrawing",
     .timeLimit(.minutes(10)), arguments: [40])
   func conversation(_ columns: Int) async throws {
-    try await play(columns) { house, emily, rosa in
+    try await play(columns) { family, emily, rosa in
       emily.type("say Hello 你好 from the \u{9B}2Jlighthouse")
       try await rosa.wait(for: "Hello 你好 from the �2Jlighthouse")
       rosa.type("say Hi")
       try await emily.wait(for: "Hi")
       try await emily.wait(for: "Read")
-      try house.ask("--handle", "ada")
+      try family.ask("--handle", "ada")
       try await emily.wait(for: "[1] Ask by Message")
       emily.type("1")
       try await emily.wait(for: "[1] Send")
       emily.type("1")
       try await rosa.wait(for: "[d1] Decline")
-      try house.ask("--handle", "ada")
+      try family.ask("--handle", "ada")
       try await emily.wait(for: "You’ve already asked about ada")
       emily.type("1")
       rosa.type("d")
       try await emily.wait(for: "#1 · Rosa chose “Decline”.")
-      try house.ask("--handle", "bob")
+      try family.ask("--handle", "bob")
       try await emily.wait(for: "[1] Ask by Message", times: 2)
       emily.type("1")
       try await emily.wait(for: "[1] Send", times: 2)
@@ -132,22 +132,22 @@ import Testing
   }
 
   @Test(
-    "S2: a guardian sees a warning first; the worker's word takes it back, of what it flags it does not",
+    "S2: each picture has a warning, which a clean verdict removes and a flagged one keeps",
     .timeLimit(.minutes(10)))
   func pictures() async throws {
-    let house = try LiveFamily()
-    defer { house.stop() }
+    let family = try LiveFamily()
+    defer { family.stop() }
     let flagged = Data(dot(7))
     let hash = SHA256.hash(data: flagged).map { String(format: "%02x", $0) }.joined()
-    try await house.checkContent(against: [hash])
-    let emily = try await house.device("Emily", columns: 80)
-    let rosa = try await house.device("Rosa", columns: 80)
+    try await family.checkContent(against: [hash])
+    let emily = try await family.device("Emily", columns: 80)
+    let rosa = try await family.device("Rosa", columns: 80)
     try await rosa.wait(for: "Rosa → Emily ›")
     let pictures = ["clean": Data(dot(8)), "flagged": flagged]
     for (index, name) in ["clean", "flagged"].enumerated() {
-      let file = house.folder.appendingPathComponent("\(name).png")
+      let file = family.folder.appendingPathComponent("\(name).png")
       try pictures[name]!.write(to: file)
-      try house.ask("--handle", name, "--picture", file.path)
+      try family.ask("--handle", name, "--picture", file.path)
       try await emily.wait(for: "[1] Ask by Message", times: index + 1)
       emily.type("1")
       try await emily.wait(for: "[1] Send", times: index + 1)
@@ -160,17 +160,17 @@ import Testing
     let warnings = rosa.text.ranges(of: "This picture is hidden because it may be sensitive.").count
     #expect(warnings >= 3, "in both bubbles, and with the file of the flagged one")
     #expect(!rosa.text.contains("#2 · Picture"))
-    let file = URL(fileURLWithPath: house.file("Rosa/pictures/2-1.png"))
+    let file = URL(fileURLWithPath: family.file("Rosa/pictures/2-1.png"))
     #expect(try Data(contentsOf: file) == flagged)
     let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
     #expect(mode as? Int == 0o600)
   }
 
   @Test(
-    "F3: a code on a guardian's terminal brings a new device into the family; another is taken out",
+    "F3: a device joins with a code from a guardian's terminal, and the guardian removes a device",
     .timeLimit(.minutes(10)))
   func invitation() async throws {
-    try await play(80) { house, emily, rosa in
+    try await play(80) { family, emily, rosa in
       rosa.type("invite emily")
       try await rosa.wait(for: "child-agent join")
       let groups = rosa.lines.filter { line in
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  /// A PNG of one pixel; the byte behind its end makes it another.
+  /// A PNG of one pixel; the trailing byte makes each picture different.
   private func dot(_ number: UInt8) -> [UInt8] {
     [
       0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0,
@@ -206,7 +206,8 @@ import Testing
     ]
   }
 
-  @Test("without a terminal and a script, an agent says what to do", .timeLimit(.minutes(10)))
+  @Test(
+    "without a terminal or a script, an agent names the missing option", .timeLimit(.minutes(10)))
   func nobody() throws {
     let log = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8)).log")
     defer { try? FileManager.default.removeItem(at: log) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program in a terminal of its own, and what it wrote there.
+/// A program in a new pseudoterminal, and its output.
 final class PseudoTerminal: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -20,7 +20,7 @@ final class PseudoTerminal: Sendable {
     name = program
     self.columns = columns
     main = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-    // What unlockpt and ptsname do, which this module map does not show.
+    // The work of unlockpt and ptsname, which this module map does not export.
     var (unlocked, number) = (Int32(0), UInt32(0))
     guard main >= 0, ioctl(main, Self.unlock, &unlocked) == 0,
       ioctl(main, Self.number, &number) == 0
@@ -50,10 +50,10 @@ final class PseudoTerminal: Sendable {
     }.start()
   }
 
-  /// Everything that was written, escape sequences included.
+  /// The complete output with escape sequences.
   var raw: String { String(decoding: output.withLock { $0 }, as: UTF8.self) }
 
-  /// The lines as they were at any time on the screen, without escape sequences.
+  /// All lines that the screen showed at any time, without escape sequences.
   var lines: [String] {
     raw.replacing(/\u{1B}\[[0-9;]*[A-Za-z]/, with: "\n").split {
       "\r\n".contains($0) || $0 == "\r\n"
@@ -76,7 +76,7 @@ final class PseudoTerminal: Sendable {
     }
   }
 
-  /// Waits until the text stands on the screen, for the `count`th time.
+  /// Waits until the text has appeared `count` times.
   func wait(for expected: String, times count: Int = 1, seconds: Double = 120) async throws {
     let end = Date().addingTimeInterval(seconds)
     while text.ranges(of: expected).count < count {
@@ -88,7 +88,7 @@ final class PseudoTerminal: Sendable {
     }
   }
 
-  /// Whether what is typed is echoed by the terminal itself.
+  /// Whether the terminal itself echoes input.
   var echoes: Bool {
     var mode = termios()
     tcgetattr(main, &mode)
@@ -97,7 +97,7 @@ final class PseudoTerminal: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
-  /// Ends the program, and waits for it.
+  /// Terminates the program and waits for its end.
   @discardableResult
   func stop() -> Int32 {
     if process.isRunning { process.terminate() }
@@ -106,7 +106,7 @@ final class PseudoTerminal: Sendable {
   }
 }
 
-/// The programs stand beside the test bundle.
+/// The programs in the test bundle's folder.
 enum Programs {
   static func path(_ name: String) -> String {
     URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

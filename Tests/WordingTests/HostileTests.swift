@@ -9,7 +9,7 @@ import Wording
       child: child, app: app, topic: .communication(people: [person], actions: .chat))
   }
 
-  @Test("Q6: a name is never taken for a format")
+  @Test("Q6: a name is never parsed as a format")
   func formats() {
     #expect(
       asked("%2$@", "%3$@ %n", "%@ %1$@ %s %%")
@@ -21,7 +21,7 @@ import Wording
   }
 
   @Test(
-    "Q6: controls cannot fake the sentence", arguments: Language.allCases)
+    "Q6: controls in a name cannot forge the sentence", arguments: Language.allCases)
   func controls(_ language: Language) {
     let bad = "a\n\r\t\0\u{1B}\u{85}\u{2028}\u{2029}\u{202A}\u{202E}\u{2066}\u{2069}z"
     let good = "a" + String(repeating: "\u{FFFD}", count: 12) + "z"
@@ -47,7 +47,7 @@ import Wording
     }
   }
 
-  @Test("Q6: nothing else of a name is changed")
+  @Test("Q6: a name without controls is inserted verbatim")
   func untouched() {
     for name in ["O’Neil \"Bob\"", "👩‍👧", "  x ", "שָׁלוֹם", "e\u{301}", "\u{200F}א\u{200E}"] {
       let text = asked("Emily", "Landmarks", name)

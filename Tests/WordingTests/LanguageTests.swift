@@ -3,7 +3,7 @@ import Wording
 
 @Suite struct LanguageTests {
   @Test(
-    "Q6: the language is the first preferred one that the system speaks, or English",
+    "Q6: the language is the first supported one of the preferred languages, or English",
     arguments: [
       (["en"], .english), (["fr-CA"], .french), (["fr_FR.UTF-8"], .french), (["FR"], .french),
       (["es-419"], .spanish), (["es_MX.UTF-8"], .spanish), (["pt"], .brazilianPortuguese),

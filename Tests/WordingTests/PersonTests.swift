@@ -15,7 +15,7 @@ func parts(
 @Suite struct PersonTests {
   private let handle = Handle("ada.l", .custom)
 
-  @Test("Q3: a person is the name and, in brackets, the handle")
+  @Test("Q3: a person's text is the name and, in parentheses, the handle")
   func person() {
     let ada = Subject(handle: handle, name: parts("Ada", "Lovelace"))
     for language in Language.allCases {
@@ -25,7 +25,7 @@ func parts(
     }
   }
 
-  @Test("Q3: without a name that can be seen, a person is the handle", arguments: Language.allCases)
+  @Test("Q3: without a visible name, a person's text is the handle", arguments: Language.allCases)
   func nameless(_ language: Language) {
     let wording = Wording(language)
     #expect(wording.person(Subject(handle: handle)) == "ada.l")
@@ -33,7 +33,7 @@ func parts(
     #expect(wording.person(Subject(handle: handle, name: parts(" \u{200B}\n"))) == "ada.l")
   }
 
-  @Test("Q3: all parts of the name are shown")
+  @Test("Q3: shows all parts of the name")
   func whole() {
     let wording = Wording(.english)
     let ada = parts(
@@ -50,7 +50,7 @@ func parts(
         == "Ada «\u{A0}Addie\u{A0}» (ada.l)")
   }
 
-  @Test("Q3: a name stands in the order of its script")
+  @Test("Q3: a name's parts follow the order of its script")
   func order() {
     #expect(Wording(.japanese).name(parts("太郎", "山田")) == "山田 太郎")
     #expect(Wording(.japanese).name(parts("さくら", "佐々木", suffix: "様")) == "佐々木 さくら 様")
@@ -65,7 +65,7 @@ func parts(
   }
 
   @Test(
-    "Q6: names are listed as the language does",
+    "Q6: lists names with the language's separators",
     arguments: [
       (.english, "Ada, Tomás and Iris", "Ada and Iris"),
       (.french, "Ada, Tomás et Iris", "Ada et Iris"),

@@ -3,7 +3,7 @@ import Wording
 
 @Suite struct PhraseTests {
   @Test(
-    "R5: the child's notification of a decision",
+    "R5: the child's notice of a decision",
     arguments: [
       (.english, "Rosa answered your request: “Approve”."),
       (.french, "Rosa a répondu à votre demande\u{A0}: «\u{A0}Approuver\u{A0}»."),
@@ -45,14 +45,14 @@ import Wording
     #expect(Wording(language)(.permissionPrompt, "Landmarks", "Ada") == sentence)
   }
 
-  @Test("A4: one second is not several") func seconds() {
+  @Test("A4: one second has a singular text") func seconds() {
     #expect(Wording(.english)(.tryAgainIn, "60") == "Try again in 60 seconds.")
     #expect(Wording(.english)(.tryAgainIn, "1") == "Try again in 1 second.")
     #expect(Wording(.french)(.tryAgainIn, "1") == "Réessayez dans 1 seconde.")
     #expect(Wording(.japanese)(.tryAgainIn, "1") == "1秒後にもう一度お試しください。")
   }
 
-  @Test("Q6: each phrase shows all its arguments", arguments: Language.allCases)
+  @Test("Q6: each phrase contains all its arguments", arguments: Language.allCases)
   func arguments(_ language: Language) {
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,

@@ -37,7 +37,9 @@ private func asked(_ language: Language, _ people: [Subject], _ actions: Actions
     #expect(Set(actions.map { asked(language, [ada, tomás], $0) }).count == actions.count)
   }
 
-  @Test("Q6: several actions are a call or communication", arguments: Language.allCases)
+  @Test(
+    "Q6: several actions use the sentence of a call or of communication",
+    arguments: Language.allCases)
   func several(_ language: Language) {
     let communicate = asked(language, [ada], .communicate)
     #expect(asked(language, [ada], []) == communicate)
@@ -49,7 +51,7 @@ private func asked(_ language: Language, _ people: [Subject], _ actions: Actions
     #expect(asked(language, [ada], [.audioCall, .videoCall, .call]) == call)
   }
 
-  @Test("Q6: one person or several: the sentence agrees")
+  @Test("Q6: the sentence agrees with the number of people")
   func agreement() {
     #expect(
       asked(.english, [ada], .friend)
@@ -85,14 +87,14 @@ private func asked(_ language: Language, _ people: [Subject], _ actions: Actions
     #expect(asked(language, [ada, tomás], .chat) == sentence)
   }
 
-  @Test("Q6: Japanese is polite to names, not to handles") func honorific() {
+  @Test("Q6: Japanese adds an honorific to names, not to handles") func honorific() {
     #expect(
       asked(.japanese, [stranger], .message)
         == "Emilyさんが「Landmarks」でmaria@example.comにメッセージを送る許可を求めています。")
   }
 
   @Test(
-    "Q5: an update names the app and the child, and ends with the app's words",
+    "Q5: an update's sentence names the app and the child, and quotes the app's description",
     arguments: Language.allCases)
   func update(_ language: Language) {
     let wording = Wording(language)

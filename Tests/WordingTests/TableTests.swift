@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wording
 
-/// A language's file as it stands in the sources: a missing key cannot hide behind a fallback.
+/// A language's file from the sources, so that no fallback hides a missing key.
 private func table(_ language: Language) throws -> [String: String] {
   let plist = try PropertyListSerialization.propertyList(
     from: Data(contentsOf: file(language)), format: nil)
@@ -30,7 +30,7 @@ private func placeholders(_ text: String) -> [String] {
     #expect(keys.subtracting(english) == [])
   }
 
-  @Test("Q6: no key stands twice in a file", arguments: Language.allCases)
+  @Test("Q6: no key occurs twice in a file", arguments: Language.allCases)
   func once(_ language: Language) throws {
     let text = try String(contentsOf: file(language), encoding: .utf8)
     let lines = text.split(separator: "\n").count { $0.hasPrefix("\"") }
@@ -43,7 +43,7 @@ private func placeholders(_ text: String) -> [String] {
     for phrase in Phrase.allCases { #expect(texts[phrase.rawValue]?.isEmpty == false, "\(phrase)") }
   }
 
-  @Test("Q6: the placeholders are those of English", arguments: Language.allCases)
+  @Test("Q6: each text has the placeholders of its English text", arguments: Language.allCases)
   func positions(_ language: Language) throws {
     let texts = try table(language)
     for (key, english) in try table(.english) {
@@ -56,13 +56,13 @@ private func placeholders(_ text: String) -> [String] {
     }
   }
 
-  @Test("Q6: the resources give what the files say", arguments: Language.allCases)
+  @Test("Q6: the bundle contains the texts of the files", arguments: Language.allCases)
   func resources(_ language: Language) throws {
     for (key, text) in try table(language) { #expect(Wording(language).text(key) == text) }
   }
 
   @Test(
-    "Q6: what is said differs from English",
+    "Q6: each text differs from English",
     arguments: Language.allCases.filter { $0 != .english })
   func translated(_ language: Language) throws {
     let texts = try table(language)
