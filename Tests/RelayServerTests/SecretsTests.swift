@@ -19,16 +19,16 @@ import ZeroMQ
       for audience in audiences {
         for generation: UInt32 in [0, 1, 0xFF_FFFF] {
           let topic = cipher.topic(family, audience, generation: generation)
-          let meaning = cipher.meaning(of: topic)
-          #expect(meaning?.family == family && meaning?.audience == audience)
-          #expect(meaning?.generation == generation)
+          let channel = cipher.channelID(of: topic)
+          #expect(channel?.family == family && channel?.audience == audience)
+          #expect(channel?.generation == generation)
         }
       }
     }
     var source = IDSource(seed: 1)
     for _ in 0..<5_000 {
       let guess = ID128(high: source.next(), low: source.next()).bytes
-      #expect(cipher.meaning(of: guess + [0, 0, 0]) == nil)
+      #expect(cipher.channelID(of: guess + [0, 0, 0]) == nil)
     }
     let other = ChannelCipher(secret: Array(repeating: 8, count: 32))
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
@@ -40,17 +40,17 @@ import ZeroMQ
 
   @Test("X3: a channel has one topic, and none is the beginning of another one") func spelling() {
     let topic = cipher.topic(FamilyID(1), .conversation(PersonID(3)), generation: 300)
-    #expect(cipher.meaning(of: topic) != nil)
-    for count in topic.indices { #expect(cipher.meaning(of: Array(topic.prefix(count))) == nil) }
-    #expect(cipher.meaning(of: topic + [0]) == nil)
+    #expect(cipher.channelID(of: topic) != nil)
+    for count in topic.indices { #expect(cipher.channelID(of: Array(topic.prefix(count))) == nil) }
+    #expect(cipher.channelID(of: topic + [0]) == nil)
     // The same numbers, written in more bytes; and kinds and people that there are not.
     let first = Array(topic.prefix(16))
-    #expect(cipher.meaning(of: first + [0xAC, 0x02, 3, 1])?.generation == 300)
+    #expect(cipher.channelID(of: first + [0xAC, 0x02, 3, 1])?.generation == 300)
     let wrong: [[UInt8]] = [
       [0xAC, 0x82, 0, 3, 1], [0xAC, 0x02, 0x83, 0, 1], [0xAC, 0x02, 3, 3], [0xAC, 0x02, 3, 0],
       [0xAC, 0x02, 0, 1], [0x80, 0x80, 0x80, 0x08, 3, 1],
     ]
-    for rest in wrong { #expect(cipher.meaning(of: first + rest) == nil) }
+    for rest in wrong { #expect(cipher.channelID(of: first + rest) == nil) }
   }
 
   @Test("X3: each channel has a key of its own") func keys() {

@@ -100,15 +100,15 @@ struct ProtocolExamples {
 
   private func signedBytes(
     _ body: Event.Body, _ command: CommandID, _ audience: Audience, _ signer: DeviceID,
-    _ seen: UInt64
+    _ basedOnSeq: UInt64
   ) -> [UInt8] {
     SignedBytes.of(
-      body, command, in: Self.family, audience, by: signer, seen: seen, question: nil,
+      body, command, in: Self.family, audience, by: signer, basedOnSeq: basedOnSeq, question: nil,
       digest: KeyVault.digest, bytes: \.bytes)
   }
 
   func ask(_ sealed: [UInt8]) -> Request {
-    let signature = Signature(signer: DeviceID(2), seen: 3, bytes: vault.sign(askedBytes(sealed)))
+    let signature = Signature(signer: DeviceID(2), basedOnSeq: 3, bytes: vault.sign(askedBytes(sealed)))
     return .command(Self.commandID, .ask(header, .sealed(sealed)), signature)
   }
 
@@ -175,7 +175,7 @@ struct ProtocolExamples {
         device: DeviceAddress(family: FamilyID(0), device: DeviceID(0)), requestID: 0,
         reply: .failed(.malformed)
       ).encode(),
-      "roster-digest": KeyVault.digest(roster.rest),
+      "roster-digest": KeyVault.digest(roster.hiddenBytes),
       "signed-roster": rosterBytes,
       "signed-join": join.signedBytes(family: Self.family),
       "join": Envelope(device: stranger, requestID: 1, request: .join(join)).encode(),

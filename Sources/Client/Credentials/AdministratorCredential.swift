@@ -1,18 +1,18 @@
 public import Foundation
 public import ZeroMQ
 
-/// What makes families at a relay: the administrator's keys, and the relay's address and key.
+/// The administrator's keys with the relay's endpoints and key. The administrator creates families.
 public struct AdministratorCredential: Sendable {
-  /// The administrator's keys.
+  /// The administrator's CURVE keys.
   public var keys: CurveKeyPair
-  /// The relay's key.
+  /// The relay's CURVE key.
   public var relayKey: CurvePublicKey
-  /// Where requests go.
+  /// The relay's endpoint for requests.
   public var requests: String
-  /// Where devices hear broadcasts.
+  /// The relay's endpoint for broadcasts.
   public var broadcasts: String
 
-  /// A credential of these parts.
+  /// Creates a credential in memory. ``write(to:)`` stores it.
   public init(
     keys: CurveKeyPair, relayKey: CurvePublicKey, requests: String, broadcasts: String
   ) {
@@ -31,14 +31,14 @@ public struct AdministratorCredential: Sendable {
     var broadcasts: String
   }
 
-  /// The file in the relay's folder.
+  /// The credential's file in the relay's folder.
   public static func file(in directory: URL) -> URL {
     directory.appendingPathComponent("administrator.json")
   }
 
-  /// Reads the credential, which only its owner may read.
+  /// Reads a credential file.
   ///
-  /// - Throws: `PrivateFile.Failure` with what to do.
+  /// - Throws: `PrivateFile.Failure` if the file is missing, invalid, or readable by others.
   public static func read(from file: URL) throws -> AdministratorCredential {
     let data = try PrivateFile.read(file)
     guard let content = try? JSONDecoder().decode(File.self, from: data), content.version == 1,
@@ -46,13 +46,13 @@ public struct AdministratorCredential: Sendable {
       keys.publicKey.z85 == content.publicKey, let relayKey = CurvePublicKey(z85: content.relayKey)
     else {
       throw PrivateFile.Failure(
-        description: "\(file.path) is no administrator's credential: `relayctl init` writes it.")
+        description: "\(file.path) is not an administrator's credential. Run `relayctl init`.")
     }
     return AdministratorCredential(
       keys: keys, relayKey: relayKey, requests: content.requests, broadcasts: content.broadcasts)
   }
 
-  /// Writes the credential with mode 0600.
+  /// Writes the credential file with mode 0600.
   public func write(to file: URL) throws {
     let content = File(
       publicKey: keys.publicKey.z85, secretKey: keys.secretZ85, relayKey: relayKey.z85,

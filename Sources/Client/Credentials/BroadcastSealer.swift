@@ -1,30 +1,35 @@
 import CSodium
 import Crypto
 
-/// Seals broadcasts as ``ChannelCipher/seal(_:topic:key:)`` does, at a fraction of the cost: swift-crypto makes
-/// some ten objects for each, and libsodium, which libzmq brings along, writes into an array that is there.
+/// Seals broadcasts as ``ChannelCipher/seal(_:topic:key:)`` does, at a fraction of the cost.
 ///
-/// Nonces never come twice, and the system is not asked for each: eight random bytes, drawn at the start and
-/// whenever the counter is used up, and four that count.
+/// swift-crypto allocates about ten objects per broadcast. libsodium, which libzmq depends on,
+/// writes into an existing array.
+///
+/// A nonce is 8 random bytes and a counter of 4 bytes. The random bytes are drawn at the start and
+/// whenever the counter is exhausted. So nonces never repeat, and sealing needs no system call.
 package struct BroadcastSealer {
   private static let nonceBytes = 12
   private static let tagBytes = 16
-  /// libsodium's AES is for processors that have instructions for it.
-  private static let isFast = sodium_init() >= 0 && crypto_aead_aes256gcm_is_available() == 1
+  /// Whether libsodium offers AES-256-GCM, which needs the processor's AES instructions.
+  private static let hasHardwareAES =
+    sodium_init() >= 0 && crypto_aead_aes256gcm_is_available() == 1
 
   private var prefix = UInt64.random(in: .min ... .max)
   private var counter: UInt32 = 0
 
   package init() {}
 
-  private mutating func count() {
+  private mutating func advanceNonce() {
     if counter == .max { self = BroadcastSealer() }
     counter += 1
   }
 
-  /// Nonce, ciphertext and tag, as ``ChannelCipher/open(_:topic:key:)`` takes them; the topic is bound to them.
+  /// Seals a broadcast with the topic as associated data.
+  ///
+  /// - Returns: Nonce, ciphertext and tag, as ``ChannelCipher/open(_:topic:key:)`` expects.
   package mutating func seal(_ bytes: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8] {
-    count()
+    advanceNonce()
     return withUnsafeBytes(of: (prefix, counter)) { nonce in
       Self.seal(bytes, topic: topic, key: key, nonce: nonce)
     }
@@ -34,12 +39,14 @@ package struct BroadcastSealer {
     _ bytes: [UInt8], topic: [UInt8], key: [UInt8], nonce: UnsafeRawBufferPointer
   ) -> [UInt8] {
     let nonce = UnsafeRawBufferPointer(rebasing: nonce[..<nonceBytes])
-    guard isFast else { return ChannelCipher.seal(bytes, topic: topic, key: key, nonce: nonce) }
+    guard hasHardwareAES else {
+      return ChannelCipher.seal(bytes, topic: topic, key: key, nonce: nonce)
+    }
     precondition(key.count == ChannelCipher.keyBytes)
     let size = nonceBytes + bytes.count + tagBytes
     return [UInt8](unsafeUninitializedCapacity: size) { out, count in
       UnsafeMutableRawBufferPointer(out).copyMemory(from: nonce)
-      // It fails for more bytes than there can be only.
+      // Fails only above 64 GiB.
       crypto_aead_aes256gcm_encrypt(
         out.baseAddress! + nonceBytes, nil, bytes, UInt64(bytes.count), topic,
         UInt64(topic.count), nil, out.baseAddress!, key)

@@ -2,8 +2,9 @@ public import FamilyModel
 import Foundation
 
 extension Account.Day {
-  /// The day of a moment in a time zone, for example `Europe/Paris`; one that is empty, or not known here, is
-  /// this device's.
+  /// The Gregorian day of a moment in an IANA time zone, for example `Europe/Paris`.
+  ///
+  /// An empty or unknown time zone means the current zone of this device.
   public init(_ moment: Instant, in timeZone: String) {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(identifier: timeZone) ?? .current

@@ -3,20 +3,23 @@ import CryptoExtras
 public import FamilyModel
 import Foundation
 
-/// Makes the topics and keys of channels from the relay's secret, and seals what is broadcast on them.
+/// Derives the topics and keys of channels from the relay's secret, and seals broadcasts.
 ///
-/// A topic is the AES permutation of the family's number, sixteen bytes that look random to everybody and
-/// that the relay reads back without a table; then generation, person and kind, which its listeners know
-/// anyway. The topics of a family so begin alike: in the tables of libzmq, which have a node for each byte
-/// that topics do not share, they take half of the room. A key is two more permutations, of all of it.
+/// A topic is the AES permutation of the family's number (16 bytes), then generation, person and
+/// kind. The permutation looks random to everybody else, and the relay inverts it without a table.
+/// The other parts are known to the channel's readers anyway.
+///
+/// All topics of a family share their first 16 bytes. libzmq's subscription tries store a shared
+/// prefix once, so they need half of the memory that random topics would. A key is two more
+/// permutations of all four numbers.
 public struct ChannelCipher: Sendable {
-  /// What a topic stands for.
-  public struct Meaning: Hashable, Sendable {
+  /// The channel that a topic names.
+  public struct ChannelID: Hashable, Sendable {
     /// The family.
     public var family: FamilyID
     /// The audience.
     public var audience: Audience
-    /// The generation, of 24 bits.
+    /// The number of the channel's key, 24 bits.
     public var generation: UInt32
 
     package init(family: FamilyID, audience: Audience, generation: UInt32) {
@@ -26,7 +29,7 @@ public struct ChannelCipher: Sendable {
     }
   }
 
-  /// Bytes of the relay's secret, and of a channel's key.
+  /// Size of the relay's secret and of a channel's key, in bytes.
   public static let keyBytes = 32
 
   private static let blockBytes = 16
@@ -34,7 +37,9 @@ public struct ChannelCipher: Sendable {
   private let topicKey: SymmetricKey
   private let keyHalves: (SymmetricKey, SymmetricKey)
 
-  /// The channels of this secret of 32 bytes.
+  /// Creates a cipher from the relay's secret.
+  ///
+  /// Precondition: the secret has ``keyBytes`` bytes.
   public init(secret: [UInt8]) {
     precondition(secret.count == Self.keyBytes, "the secret has 32 bytes")
     let secret = SymmetricKey(data: secret)
@@ -46,50 +51,46 @@ public struct ChannelCipher: Sendable {
     keyHalves = (derived("keys, first half"), derived("keys, second half"))
   }
 
-  /// The topic of the channel: 19 bytes or a few more. None is the beginning of another one, which for
-  /// libzmq would be a subscription to both.
+  /// The topic of the channel, 19 to 26 bytes. No topic is a prefix of another, because libzmq
+  /// would treat the shorter one as a subscription to both.
   public func topic(_ family: FamilyID, _ audience: Audience, generation: UInt32) -> [UInt8] {
     var topic = permuted(ID128(high: family.rawValue, low: 0), topicKey)
     for number in [generation & 0xFF_FFFF, UInt32(truncatingIfNeeded: audience.rawValue)] {
-      var rest = number
-      while rest > 0x7F {
-        topic.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-        rest >>= 7
-      }
-      topic.append(UInt8(truncatingIfNeeded: rest))
+      Varint.append(UInt64(number), to: &topic)
     }
     topic.append(UInt8(truncatingIfNeeded: audience.rawValue >> 32))
     return topic
   }
 
-  /// What the topic stands for; `nil` for bytes that are not one of ours: the half of the first block that
-  /// is zero says so, and nobody without the secret guesses one.
-  public func meaning(of topic: [UInt8]) -> Meaning? {
+  /// The channel of a topic.
+  ///
+  /// - Returns: `nil` if the relay did not make the topic. The zero half of the permuted block is
+  ///   the proof: guessing a topic without the secret means guessing 64 bits.
+  public func channelID(of topic: [UInt8]) -> ChannelID? {
     var block = Array(topic.prefix(Self.blockBytes))
     guard block.count == Self.blockBytes,
       (try? AES.inversePermute(&block, key: topicKey)) != nil,
-      let number = ID128(bytes: block), number.high != 0, number.low == 0
+      let number = ID128(bytes: block), number.high != 0, number.low == 0,
+      let (generation, audience) = topic.withUnsafeBytes(Self.generationAndAudience)
     else { return nil }
-    var rest = topic[Self.blockBytes...]
-    func next() -> UInt64? {
-      var (number, shift): (UInt64, UInt64) = (0, 0)
-      while shift < 35, let byte = rest.popFirst() {
-        number |= UInt64(byte & 0x7F) << shift
-        if byte < 0x80 { return number }
-        shift += 7
-      }
-      return nil
-    }
-    // The family's audience has no person, and every other has one.
-    guard let generation = next(), let person = next(), let kind = rest.popFirst(), kind <= 2,
-      generation <= 0xFF_FFFF, person <= UInt32.max, (kind == 0) == (person == 0)
+    let id = ChannelID(
+      family: FamilyID(number.high), audience: audience, generation: generation)
+    // Each channel has exactly one topic: other encodings of its numbers and trailing bytes are
+    // invalid.
+    let canonical = self.topic(id.family, id.audience, generation: id.generation)
+    return canonical == topic ? id : nil
+  }
+
+  private static func generationAndAudience(_ topic: UnsafeRawBufferPointer) -> (UInt32, Audience)?
+  {
+    var position = blockBytes
+    guard let generation = Varint.read(topic, at: &position), generation <= 0xFF_FFFF,
+      let person = Varint.read(topic, at: &position), person <= UInt32.max,
+      position < topic.count, case let kind = UInt64(topic[position]), kind <= 2,
+      // The family audience has no person; every other audience has one.
+      (kind == 0) == (person == 0)
     else { return nil }
-    let meaning = Meaning(
-      family: FamilyID(number.high), audience: Audience(rawValue: UInt64(kind) << 32 | person),
-      generation: UInt32(generation))
-    // Each channel has one topic: no other way to write its numbers, and nothing behind them.
-    let own = self.topic(meaning.family, meaning.audience, generation: meaning.generation)
-    return own == topic ? meaning : nil
+    return (UInt32(generation), Audience(rawValue: kind << 32 | person))
   }
 
   /// The channel's key, 32 bytes.
@@ -103,30 +104,36 @@ public struct ChannelCipher: Sendable {
 
   private func permuted(_ number: ID128, _ key: SymmetricKey) -> [UInt8] {
     var block = number.bytes
-    // It fails for keys and blocks of other lengths only.
+    // Throws only for keys and blocks of other lengths.
     try! AES.permute(&block, key: key)
     return block
   }
 
-  /// Seals a broadcast: a random nonce, the ciphertext, the tag; the topic is bound to it.
+  /// Seals a broadcast with a random nonce and the topic as associated data.
+  ///
+  /// - Returns: The nonce (12 bytes), the ciphertext and the tag (16 bytes).
   public static func seal(_ bytes: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8] {
-    // It fails for a key of a wrong length only, which is not made anywhere.
+    // Throws only for a key of another length.
     let box = try! AES.GCM.seal(bytes, using: SymmetricKey(data: key), authenticating: topic)
     return [UInt8](box.combined!)
   }
 
-  /// Seals as ``seal(_:topic:key:)`` does, with a nonce that the caller knows to be new under the key.
+  /// Seals as ``seal(_:topic:key:)`` does, with the caller's nonce of 12 bytes.
+  ///
+  /// Precondition: the nonce was never used with the key.
   static func seal(
     _ bytes: [UInt8], topic: [UInt8], key: [UInt8], nonce: UnsafeRawBufferPointer
   ) -> [UInt8] {
-    // It fails for a key or a nonce of a wrong length only, which is not made anywhere.
+    // Throws only for a key or a nonce of another length.
     let box = try! AES.GCM.seal(
       bytes, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: Data(nonce)),
       authenticating: topic)
     return [UInt8](box.combined!)
   }
 
-  /// Opens a broadcast; `nil` where it was not sealed under this key for this topic.
+  /// Opens a broadcast.
+  ///
+  /// - Returns: `nil` unless the bytes were sealed under this key for this topic.
   public static func open(_ sealed: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8]? {
     guard let box = try? AES.GCM.SealedBox(combined: sealed),
       let bytes = try? AES.GCM.open(box, using: SymmetricKey(data: key), authenticating: topic)

@@ -4,54 +4,56 @@ public import FamilyTrust
 public import Foundation
 public import ZeroMQ
 
-/// What a device needs to reach the relay: who it is, its keys, and the relay's address and key.
+/// A device's identity and keys with the relay's endpoints and key.
 public struct Credential: Sendable {
-  /// The device.
+  /// The device's address.
   public var address: DeviceAddress
-  /// Whose it is.
+  /// The device's owner.
   public var personID: PersonID
-  /// What the person is in the family.
+  /// The owner's role in the family.
   public var role: Role
-  /// The person's name, for the person's own screen.
+  /// The owner's name, for the owner's own screen.
   public var name: String
-  /// The device's keys for its connection.
+  /// The device's CURVE keys, for its connections.
   public var keys: CurveKeyPair
-  /// The device's keys for what it decides and reads.
+  /// The device's Ed25519 and X25519 keys, for its signatures and sealed contents.
   public var deviceKeys: DeviceKeys
-  /// The Ed25519 key that the family's first roster is signed with: what this device trusts, and from where
-  /// it comes to trust all others. Empty where the person is in no family group.
+  /// The organizer's Ed25519 key, which signed the family's first roster. The device trusts every
+  /// other key through this one. Empty if the owner is in no family group.
   public var organizerKey: [UInt8]
-  /// The relay's key.
+  /// The relay's CURVE key.
   public var relayKey: CurvePublicKey
-  /// Where requests go.
+  /// The relay's endpoint for requests.
   public var requests: String
-  /// Where broadcasts come from.
+  /// The relay's endpoint for broadcasts.
   public var broadcasts: String
-  /// Whether the person is in a family group (F7).
+  /// Whether the owner is in a family group. A device outside a family group uses no relay.
   public var isInFamily: Bool { address.family.rawValue != 0 }
 
-  /// By what the device believes and reads.
+  /// The keys with which the device verifies events and opens contents.
   public var security: Security { security(sharing: nil) }
 
-  /// The same for a device that is one of several in a process, which share what they have verified.
+  /// The keys of a device that shares a cache of verified signatures with other devices of the
+  /// process.
   public func security(sharing verified: Verified?) -> Security {
     Security(KeyVault(deviceKeys, sharing: verified), organizerKey: organizerKey)
   }
 
-  /// The device, with its keys, as rosters list it.
+  /// The device with its public keys, as rosters list it.
   public var device: Device {
     Device(
       id: address.device, person: personID, publicKey: keys.publicKey.bytes, keys: deviceKeys)
   }
 
-  /// What the device would know after these events: for who visits the relay beside it.
+  /// A machine that has applied the events, for tools that use the relay beside the device's own
+  /// agent.
   public func machine(restoring events: [Event]) -> GuardianMachine {
     GuardianMachine(
       address, of: personID, security: security, restoring: events.map { .event($0) },
       ids: IDSource(seed: .random(in: .min ... .max)))
   }
 
-  /// A credential of these parts.
+  /// Creates a credential in memory. ``write(to:)`` stores it.
   public init(
     address: DeviceAddress, personID: PersonID, role: Role, name: String, keys: CurveKeyPair,
     deviceKeys: DeviceKeys, organizerKey: [UInt8], relayKey: CurvePublicKey, requests: String,
@@ -86,9 +88,9 @@ public struct Credential: Sendable {
     var broadcasts: String
   }
 
-  /// Reads a credential file, which only its owner may read.
+  /// Reads a credential file.
   ///
-  /// - Throws: `PrivateFile.Failure` with what to do.
+  /// - Throws: `PrivateFile.Failure` if the file is missing, invalid, or readable by others.
   public static func read(from file: URL) throws -> Credential {
     let data = try PrivateFile.read(file)
     guard let content = try? JSONDecoder().decode(File.self, from: data), content.version == 2,
@@ -101,7 +103,7 @@ public struct Credential: Sendable {
     else {
       throw PrivateFile.Failure(
         description:
-          "\(file.path) is not a credential file of this version: `relayctl apply` writes them.")
+          "\(file.path) is not a credential file of this version. Run `relayctl apply` again.")
     }
     return Credential(
       address: DeviceAddress(

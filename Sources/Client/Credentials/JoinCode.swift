@@ -4,25 +4,27 @@ public import FamilyTrust
 import Foundation
 public import ZeroMQ
 
-/// What an invitation's code says: the ticket, where the relay is and its key, and whom to trust.
+/// The code that carries an invitation to a new device: the ticket, the relay's endpoints and key,
+/// and the organizer's key.
 ///
-/// As text: base32 (RFC 4648, without padding) in groups of eight, the last four bytes a checksum. Capitals,
-/// digits and `-`, so a QR code has room for it.
+/// The text is base32 (RFC 4648, without padding) in groups of eight. The last four bytes are a
+/// checksum. Capitals, digits and `-` use a QR code's compact alphanumeric mode. docs/Protocol.md
+/// lists the bytes.
 public struct JoinCode: Sendable {
-  /// The secret.
+  /// The invitation's secret.
   public var ticket: JoinTicket
-  /// The family.
+  /// The family to join.
   public var family: FamilyID
-  /// What the new device trusts from the first on.
+  /// The organizer's Ed25519 key, 32 bytes, through which the new device trusts all others.
   public var organizerKey: [UInt8]
-  /// The relay's key.
+  /// The relay's CURVE key.
   public var relayKey: CurvePublicKey
-  /// Where requests go.
+  /// The relay's endpoint for requests.
   public var requests: String
-  /// Where broadcasts come from.
+  /// The relay's endpoint for broadcasts.
   public var broadcasts: String
 
-  /// The code for a device that joins the family of this one.
+  /// Creates the code for a device that joins the family of `credential`.
   public init(_ ticket: JoinTicket, from credential: Credential) {
     self.ticket = ticket
     family = credential.address.family
@@ -33,24 +35,24 @@ public struct JoinCode: Sendable {
   }
 
   private static let version: UInt8 = 1
-  private static let checksum = 4
+  private static let checksumBytes = 4
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-  /// The code to type, to paste, or to draw.
+  /// The code as text, to type, paste or draw as a QR code.
   public var text: String {
     var bytes = [Self.version] + ticket.secret + organizerKey + relayKey.bytes
     withUnsafeBytes(of: family.rawValue.bigEndian) { bytes += $0 }
-    // What the second endpoint has in common with the first is not said twice.
+    // The endpoints usually differ in the port only: their common prefix is stored once.
     let shared = zip(requests.utf8, broadcasts.utf8).prefix { $0 == $1 }.count
     bytes += [UInt8(clamping: requests.utf8.count)] + Array(requests.utf8)
     bytes += [UInt8(clamping: shared)] + Array(broadcasts.utf8.dropFirst(shared))
-    bytes += SHA256.hash(data: bytes).prefix(Self.checksum)
+    bytes += SHA256.hash(data: bytes).prefix(Self.checksumBytes)
     return Self.grouped(Self.base32(bytes))
   }
 
-  /// Reads a code; spaces, line ends and the kind of letters do not matter.
+  /// Reads a code. Spaces, line breaks, dashes and case are ignored.
   ///
-  /// - Throws: `PrivateFile.Failure`, which says what to do.
+  /// - Throws: `PrivateFile.Failure` if the code is incomplete or mistyped.
   public init(text: String) throws {
     func value(_ character: UInt8) -> UInt8? {
       Self.alphabet.firstIndex(of: character).map(UInt8.init)
@@ -58,33 +60,32 @@ public struct JoinCode: Sendable {
     let characters = text.uppercased().utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "-") }
     let values = characters.compactMap(value)
     let bytes = Self.bytes(values)
-    guard values.count == characters.count, bytes.count > Self.checksum,
-      Array(SHA256.hash(data: bytes.dropLast(Self.checksum)).prefix(Self.checksum))
-        == Array(bytes.suffix(Self.checksum))
+    guard values.count == characters.count, bytes.count > Self.checksumBytes,
+      Array(SHA256.hash(data: bytes.dropLast(Self.checksumBytes)).prefix(Self.checksumBytes))
+        == Array(bytes.suffix(Self.checksumBytes))
     else { throw Self.unreadable }
-    var rest = bytes.dropLast(Self.checksum)[...]
-    func take(_ count: Int) throws -> [UInt8] {
-      guard rest.count >= count else { throw Self.unreadable }
-      defer { rest = rest.dropFirst(count) }
-      return Array(rest.prefix(count))
+    var remaining = bytes.dropLast(Self.checksumBytes)[...]
+    func read(_ count: Int) throws -> [UInt8] {
+      guard remaining.count >= count else { throw Self.unreadable }
+      defer { remaining = remaining.dropFirst(count) }
+      return Array(remaining.prefix(count))
     }
-    guard try take(1) == [Self.version], let ticket = JoinTicket(secret: try take(JoinTicket.count))
+    guard try read(1) == [Self.version], let ticket = JoinTicket(secret: try read(JoinTicket.count))
     else { throw Self.unreadable }
     self.ticket = ticket
-    organizerKey = try take(32)
-    guard let relayKey = CurvePublicKey(bytes: try take(32)) else { throw Self.unreadable }
+    organizerKey = try read(32)
+    guard let relayKey = CurvePublicKey(bytes: try read(32)) else { throw Self.unreadable }
     self.relayKey = relayKey
-    family = FamilyID(try take(8).reduce(0) { $0 << 8 | UInt64($1) })
-    let first = try take(Int(try take(1)[0]))
-    let shared = Int(try take(1)[0])
+    family = FamilyID(try read(8).reduce(0) { $0 << 8 | UInt64($1) })
+    let first = try read(Int(try read(1)[0]))
+    let shared = Int(try read(1)[0])
     guard shared <= first.count else { throw Self.unreadable }
     requests = String(decoding: first, as: UTF8.self)
-    broadcasts = String(decoding: first.prefix(shared) + rest, as: UTF8.self)
+    broadcasts = String(decoding: first.prefix(shared) + remaining, as: UTF8.self)
   }
 
   private static let unreadable = PrivateFile.Failure(
-    description: "This is not a code of an invitation, or it was not copied in full: look at the "
-      + "guardian's screen again.")
+    description: "This is not a complete join code. Compare the code with the guardian's screen.")
 
   private static func base32(_ bytes: [UInt8]) -> [UInt8] {
     var (bits, count) = (0, 0)

@@ -3,17 +3,17 @@ import CryptoExtras
 public import FamilyModel
 import Foundation
 
-/// The cryptography of the family's passcode (A4): scrypt makes a seed of what is typed, and the seed an
-/// Ed25519 key.
+/// The cryptography of the family's passcode: scrypt derives the seed of an Ed25519 key from the
+/// typed text.
 public enum PasscodeCipher {
-  /// scrypt's cost for new passcodes, as a power of two: some 100 ms and 32 MiB for each try.
+  /// Base-2 logarithm of scrypt's cost for new passcodes: about 100 ms and 32 MiB per attempt.
   public static let logCost: UInt8 = 15
   private static let blockSize = 8
   private static let maximumMemory = 2 << 30
 
-  /// What the family gets to know of a new passcode.
+  /// Derives the public half of a new passcode with a random salt.
   ///
-  /// - Throws: `badText` for fewer than four or more than 64 characters.
+  /// - Throws: `badText` for fewer than 4 or more than 64 characters.
   public static func make(_ typed: String, logCost: UInt8 = logCost) throws(Problem) -> Passcode {
     guard 4...64 ~= typed.count, typed.utf8.count <= Limits.titleBytes else { throw .badText }
     let salt = (0..<16).map { _ in UInt8.random(in: 0 ... .max) }
@@ -22,7 +22,9 @@ public enum PasscodeCipher {
       salt: salt, logCost: logCost, publicKey: Array(key.publicKey.rawRepresentation))
   }
 
-  /// A signature of the bytes, if this is the passcode.
+  /// Signs the bytes with the key of a typed passcode.
+  ///
+  /// - Returns: The signature of 64 bytes; `nil` if the typed text is not the passcode.
   public static func sign(_ bytes: [UInt8], with typed: String, of passcode: Passcode) -> [UInt8]? {
     guard let key = key(typed, passcode.salt, passcode.logCost),
       Array(key.publicKey.rawRepresentation) == passcode.publicKey
@@ -30,7 +32,7 @@ public enum PasscodeCipher {
     return (try? key.signature(for: bytes)).map(Array.init)
   }
 
-  /// Whether the signature was made with the passcode.
+  /// Whether the signature of the message verifies under the passcode's public key.
   @Sendable public static func verify(
     _ publicKey: [UInt8], _ signature: [UInt8], _ message: [UInt8]
   ) -> Bool {

@@ -1,26 +1,28 @@
 public import Foundation
 
-/// Files with secrets: written whole, readable by their owner alone.
+/// Files with secrets: written atomically, readable by their owner only.
 public enum PrivateFile {
-  /// A file that cannot be used, and what to do.
+  /// A missing, invalid or unsafe file.
   public struct Failure: Error, CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The error and its remedy, for people.
     public let description: String
 
     package init(description: String) { self.description = description }
   }
 
-  /// The form of all files with secrets: people read and compare them.
+  /// The encoder of all files with secrets: indented and sorted, because people read and compare
+  /// them.
   static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return encoder
   }
 
-  /// Whatever this process and its children make from now on is for their owner alone, sockets and logs too.
-  public static func keepToOwner() { umask(0o077) }
+  /// Makes every new file, socket and log of this process and its children readable by their owner
+  /// only.
+  public static func restrictNewFilesToOwner() { umask(0o077) }
 
-  /// Writes the bytes with mode 0600; the file is never there in part.
+  /// Writes the file atomically with mode 0600.
   public static func write(_ data: Data, to file: URL) throws {
     let temporary = file.appendingPathExtension("new-\(getpid())")
     let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -29,7 +31,7 @@ public enum PrivateFile {
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     try handle.write(contentsOf: data)
-    // Keys that a relay has accepted must not be lost with the machine's power.
+    // A power cut must not lose keys that the relay has already accepted.
     try handle.synchronize()
     try handle.close()
     guard rename(temporary.path, file.path) == 0 else {
@@ -37,7 +39,9 @@ public enum PrivateFile {
     }
   }
 
-  /// Reads the file, unless others could read it too.
+  /// Reads the file.
+  ///
+  /// - Throws: `Failure` if the file is missing, or its mode lets others read it.
   public static func read(_ file: URL) throws -> Data {
     var status = stat()
     guard stat(file.path, &status) == 0 else {
@@ -45,7 +49,8 @@ public enum PrivateFile {
     }
     guard status.st_mode & 0o077 == 0 else {
       throw Failure(
-        description: "\(file.path) holds a secret and others may read it: chmod 600 \(file.path)")
+        description: "\(file.path) holds a secret that others can read. Run: chmod 600 \(file.path)"
+      )
     }
     return try Data(contentsOf: file)
   }

@@ -3,11 +3,11 @@ public import ZeroMQ
 
 /// The relay's own secrets, in the file `relay.json` of its folder (mode 0600).
 public struct RelayKeys: Sendable {
-  /// What the relay is known by.
+  /// The relay's CURVE keys.
   public var keys: CurveKeyPair
-  /// What the administrator is known by; the secret is in the `AdministratorCredential`.
+  /// The administrator's CURVE key. The `AdministratorCredential` holds the secret key.
   public var administrator: CurvePublicKey
-  /// 32 bytes from which the channels' topics and keys are made.
+  /// The 32 bytes from which ``ChannelCipher`` derives topics and keys.
   public var channelSecret: [UInt8]
 
   private struct File: Codable {
@@ -22,11 +22,11 @@ public struct RelayKeys: Sendable {
     directory.appendingPathComponent("relay.json")
   }
 
-  /// Makes the secrets and the administrator's credential, unless they are there.
+  /// Creates the secrets and the administrator's credential. Existing secrets are read and kept.
   ///
   /// - Parameters:
-  ///   - requests: The relay's endpoint for requests; `nil`: in the folder.
-  ///   - broadcasts: The relay's endpoint for broadcasts; `nil`: in the folder.
+  ///   - requests: The relay's endpoint for requests (default: a socket in the folder).
+  ///   - broadcasts: The relay's endpoint for broadcasts (default: a socket in the folder).
   public static func create(
     in directory: URL, requests: String? = nil, broadcasts: String? = nil
   ) throws -> RelayKeys {
@@ -42,7 +42,7 @@ public struct RelayKeys: Sendable {
       keys: administrator, relayKey: new.keys.publicKey,
       requests: requests ?? Self.requests(in: directory),
       broadcasts: broadcasts ?? Self.broadcasts(in: directory))
-    // The relay's file comes last: where it is, all are there.
+    // Written last: the relay's file exists only if the credential exists.
     try credential.write(to: AdministratorCredential.file(in: directory))
     let content = File(
       secretKey: new.keys.secretZ85, administratorKey: administrator.publicKey.z85,
@@ -51,13 +51,15 @@ public struct RelayKeys: Sendable {
     return new
   }
 
-  /// Reads the secrets.
+  /// Reads the secrets from the relay's folder.
+  ///
+  /// - Throws: `PrivateFile.Failure` if the file is missing, invalid, or readable by others.
   public static func read(from directory: URL) throws -> RelayKeys {
     let file = file(in: directory)
     guard FileManager.default.fileExists(atPath: file.path) else {
       throw PrivateFile.Failure(
         description:
-          "There is no relay in \(directory.path): relayctl init --directory \(directory.path)")
+          "No relay in \(directory.path). Run: relayctl init --directory \(directory.path)")
     }
     let data = try PrivateFile.read(file)
     guard let content = try? JSONDecoder().decode(File.self, from: data), content.version == 1,
@@ -69,12 +71,12 @@ public struct RelayKeys: Sendable {
       keys: keys, administrator: administrator, channelSecret: [UInt8](content.channelSecret))
   }
 
-  /// The endpoint for requests in the folder.
+  /// The default endpoint for requests, a Unix socket in the folder.
   public static func requests(in directory: URL) -> String {
     "ipc://\(directory.appendingPathComponent("requests.ipc").path)"
   }
 
-  /// The endpoint for broadcasts in the folder.
+  /// The default endpoint for broadcasts, a Unix socket in the folder.
   public static func broadcasts(in directory: URL) -> String {
     "ipc://\(directory.appendingPathComponent("broadcasts.ipc").path)"
   }

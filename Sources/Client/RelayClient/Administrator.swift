@@ -3,34 +3,35 @@ public import FamilyCore
 public import FamilyModel
 public import Foundation
 
-/// The administrator's connection to a running relay: one request at a time.
+/// The administrator's blocking connection to a running relay.
 public struct Administrator: ~Copyable {
   private var client: RequestClient
 
-  /// Connects to the relay, which must run by the first request.
+  /// Creates a connection. The relay must run by the first request.
   public init(_ credential: AdministratorCredential) throws {
     client = try RequestClient(
       credential.keys, relay: credential.relayKey, at: credential.requests)
   }
 
-  /// Connects to the relay of the folder, which has the administrator's credential.
+  /// Creates a connection with the administrator's credential of a relay's folder.
   public init(relay directory: URL) throws {
     let file = AdministratorCredential.file(in: directory)
     try self.init(try AdministratorCredential.read(from: file))
   }
 
-  /// Sends the command and waits for its acceptance.
+  /// Sends a command and waits until the relay accepts it.
   ///
-  /// - Parameter id: The command's id; a new one, unless given.
-  /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
+  /// - Parameter id: The command's id (default: a new one).
+  /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
   public mutating func send(_ command: Command, to family: FamilyID, id: CommandID? = nil) throws {
     try client.send(command, from: Self.address(in: family), id: id)
   }
 
-  /// Brings in, for devices, what they have signed: hundreds of commands at a time; waits for all.
+  /// Sends commands that devices have signed, with hundreds in flight, and waits until all are
+  /// accepted.
   ///
-  /// - Parameter progress: Called with the number of commands that were accepted, now and then.
-  /// - Throws: the `Problem` of the first that is refused; `RelayUnreachable` when nobody answers.
+  /// - Parameter progress: Called repeatedly with the number of accepted commands.
+  /// - Throws: The `Problem` of the first refusal, or `RelayUnreachable`.
   public mutating func sendAll(
     _ commands: some Sequence<(family: FamilyID, command: SignedCommand)>, progress: (Int) -> Void
   ) throws {
@@ -39,21 +40,21 @@ public struct Administrator: ~Copyable {
       progress: progress)
   }
 
-  /// Brings in, for a device, what it has signed.
+  /// Sends commands that a device has signed, one after the other.
   ///
-  /// - Throws: the `Problem` for which one of the commands is refused; `RelayUnreachable` when nobody answers.
+  /// - Throws: The `Problem` of the first refusal, or `RelayUnreachable`.
   public mutating func send(_ commands: [SignedCommand], to family: FamilyID) throws {
     try client.send(commands, from: Self.address(in: family))
   }
 
-  /// Everything that was ever said in the audience: the family's rosters, or an account's records.
+  /// Reads all events of the family audience or of an account.
   ///
-  /// - Throws: `notPermitted` for a conversation, which no administrator reads.
+  /// - Throws: `notPermitted` for a conversation, `RelayUnreachable`, or another `Problem`.
   public mutating func history(of audience: Audience, in family: FamilyID) throws -> [Event] {
     try client.history(of: audience, from: Self.address(in: family))
   }
 
-  /// In every family, the administrator is device zero.
+  /// The administrator is device 0 of every family.
   private static func address(in family: FamilyID) -> DeviceAddress {
     DeviceAddress(family: family, device: DeviceID(0))
   }

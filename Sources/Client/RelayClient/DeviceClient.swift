@@ -3,29 +3,30 @@ public import FamilyCore
 public import FamilyModel
 import SystemClock
 
-/// A visit to the relay under a device's credential, beside the device itself: it reads what the device
-/// may read, and sends single commands.
+/// A tool's blocking connection to the relay with a device's credential, beside the device's own
+/// agent.
 ///
-/// It does not attach and acknowledges nothing, so the device's own position, and what the children
-/// see as delivered and read, stay as they are.
+/// The client reads events and sends single commands. Because it neither attaches nor acknowledges,
+/// the device's cursors and the receipts that children see do not change.
 public struct DeviceClient: ~Copyable {
-  /// Whose device it is.
+  /// The device's credential.
   public let credential: Credential
   private var client: RequestClient
+  /// The machine of the last read, which already knows the family.
   private var last: GuardianMachine?
 
-  /// Connects to the relay, which must run by the first request.
+  /// Creates a connection. The relay must run by the first request.
   public init(_ credential: Credential) throws {
     self.credential = credential
     client = try RequestClient(
       credential.keys, relay: credential.relayKey, at: credential.requests)
   }
 
-  /// Seals and signs the command, sends it, and waits for its acceptance; it is sent again under one id
-  /// until it is answered.
+  /// Seals, signs and sends a command, and waits until the relay accepts it. Retries keep the
+  /// command's id.
   ///
-  /// - Returns: the command's id, and the place of its event.
-  /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
+  /// - Returns: The command's id and the sequence number of its event.
+  /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
   @discardableResult
   public mutating func send(_ command: Command) throws -> (id: CommandID, seq: UInt64) {
     var machine = try last ?? machine()
@@ -34,17 +35,18 @@ public struct DeviceClient: ~Copyable {
     return try client.send(prepared, from: credential.address)
   }
 
-  /// The last event of each audience that the person may see, ascending by audience.
+  /// Reads the newest sequence number of each audience that the person may read, ascending by
+  /// audience.
   ///
-  /// - Throws: as ``machine()``.
+  /// - Throws: A `Problem`, or `RelayUnreachable`.
   public mutating func heads() throws -> [Cursor] {
     try events().reduce(into: [Audience: UInt64]()) { $0[$1.audience] = $1.seq }
       .map { Cursor($0, delivered: $1) }.sorted { $0.audience < $1.audience }
   }
 
-  /// The family alone, up to now: who is in it, and who wants to join.
+  /// Reads the family audience only: roster, invitations and join requests.
   ///
-  /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.
+  /// - Throws: A `Problem`, or `RelayUnreachable`.
   public mutating func family() throws -> GuardianMachine {
     let machine = credential.machine(
       restoring: try client.history(of: .family, from: credential.address))
@@ -52,16 +54,16 @@ public struct DeviceClient: ~Copyable {
     return machine
   }
 
-  /// A guardian's machine as it is on a device that has read everything, up to now.
+  /// Reads every audience of the person into a machine.
   ///
-  /// - Throws: the `Problem` for which the relay refuses; `RelayUnreachable` when nobody answers.
+  /// - Throws: A `Problem`, or `RelayUnreachable`.
   public mutating func machine() throws -> GuardianMachine {
     let machine = credential.machine(restoring: try events())
     last = machine
     return machine
   }
 
-  /// Everything that the person may see, in order within each audience.
+  /// All events that the person may read, in order within each audience.
   private mutating func events() throws -> [Event] {
     var events = try client.history(of: .family, from: credential.address)
     let roster = credential.machine(restoring: events).link.roster

@@ -3,15 +3,17 @@ import FamilyModel
 import FamilyTrust
 import ZeroMQ
 
-/// A device that joins a family: it makes its own keys, proves that it has the code, and waits until a
-/// guardian's device has signed that it is in the family.
+/// A new device that joins a family with a code.
+///
+/// The device makes its own keys and proves that it has the code. A guardian's device must then
+/// sign a roster with the new device.
 public struct Joining: ~Copyable {
   private let code: JoinCode
   private let keys: CurveKeyPair
   private let deviceKeys: DeviceKeys
   private var client: RequestClient
 
-  /// Makes the keys, and connects to the relay of the code.
+  /// Makes the device's keys and connects to the code's relay.
   public init(_ code: JoinCode) throws {
     let keys = try CurveKeyPair.generate()
     let client = try RequestClient(keys, relay: code.relayKey, at: code.requests)
@@ -21,18 +23,19 @@ public struct Joining: ~Copyable {
     deviceKeys = DeviceKeys()
   }
 
-  /// Asks to join, or whether it has come to pass: the device's credential, or `nil` as long as no guardian
-  /// has signed.
+  /// Sends the join request and reads the result. Call repeatedly until the result is not `nil`.
   ///
-  /// - Throws: `notEnrolled` for a code that is wrong, used or expired; `notSigned` where the relay speaks of
-  ///   a family in which this device, by what the organizer's key vouches for, is not.
+  /// - Returns: The device's credential; `nil` until a guardian has signed a roster with the
+  ///   device.
+  /// - Throws: `notEnrolled` if the code is wrong, used or expired. `notSigned` if no roster that
+  ///   the organizer's key vouches for lists this device.
   public mutating func credential() throws -> Credential? {
     let join = code.ticket.join(code.family, publicKey: keys.publicKey.bytes, keys: deviceKeys)
     let device = try client.join(join, in: code.family)
     guard device.rawValue != 0 else { return nil }
     let events = try client.history(
       of: .family, from: DeviceAddress(family: code.family, device: device))
-    // Who the person is comes from the roster, which is believed only with the organizer's signature.
+    // The owner comes from the verified roster, because the relay's reply proves nothing.
     let roster = credential(device, PersonID(0), .adult, "").machine(restoring: events).link.roster
     guard let own = roster.device(device), own.publicKey == keys.publicKey.bytes,
       own.signingKey == deviceKeys.signingKey, own.agreementKey == deviceKeys.agreementKey,

@@ -5,20 +5,21 @@ import RelayWire
 import SystemClock
 import ZeroMQ
 
-/// A relay that cannot be reached, and what to do.
+/// No relay replied to any attempt of a request.
 public struct RelayUnreachable: Error, CustomStringConvertible {
-  /// What is wrong, and what to do.
+  /// The endpoint and the remedy, for people.
   public let description: String
 }
 
-/// A blocking connection to a running relay: one request at a time, sent again until it is answered.
+/// A blocking connection to a running relay. One request is in flight at a time, and retried until
+/// its reply.
 struct RequestClient: ~Copyable {
-  /// Milliseconds after which a request is sent again.
-  static let retry = 1_000
-  /// How often a request is sent before nobody is believed to listen.
-  static let attempts = 10
-  /// Milliseconds that a request waits at most because the relay says so.
-  static let longestWait: UInt32 = 10_000
+  /// Milliseconds to wait for a reply before a retry.
+  static let replyTimeout = 1_000
+  /// Attempts of a request before the relay counts as unreachable.
+  static let attemptLimit = 10
+  /// The longest retry time of the relay that is respected, in milliseconds.
+  static let overloadWaitLimit: UInt32 = 10_000
 
   private let context: Context
   let socket: Socket
@@ -26,7 +27,7 @@ struct RequestClient: ~Copyable {
   private var ids = IDSource(seed: .random(in: .min ... .max))
   private var lastID: UInt64 = 0
 
-  /// Connects to the relay, which must run by the first request.
+  /// Creates a connection. The relay must run by the first request.
   init(_ keys: CurveKeyPair, relay: CurvePublicKey, at endpoint: String) throws {
     let context = try Context()
     var options = SocketOptions()
@@ -38,9 +39,10 @@ struct RequestClient: ~Copyable {
     self.socket = socket
   }
 
-  /// Sends the commands one after the other, and waits for the acceptance of each.
+  /// Sends the commands one after the other, and waits until each is accepted.
   ///
-  /// - Throws: the `Problem` for which one is refused; `RelayUnreachable` when nobody answers.
+  /// - Returns: The id and the sequence number of the last command.
+  /// - Throws: The `Problem` of the first refusal, or `RelayUnreachable`.
   @discardableResult
   mutating func send(_ commands: [SignedCommand], from device: DeviceAddress) throws
     -> (id: CommandID, seq: UInt64)
@@ -53,11 +55,11 @@ struct RequestClient: ~Copyable {
     return last
   }
 
-  /// Sends the command and waits for its acceptance.
+  /// Sends a command and waits until the relay accepts it.
   ///
-  /// - Parameter id: The command's id; a new one, unless given.
-  /// - Returns: the command's id, and the place of its event.
-  /// - Throws: the `Problem` for which it is refused; `RelayUnreachable` when nobody answers.
+  /// - Parameter id: The command's id (default: a new one).
+  /// - Returns: The command's id and the sequence number of its event.
+  /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
   @discardableResult
   mutating func send(
     _ command: Command, _ signature: Signature? = nil, from device: DeviceAddress,
@@ -70,7 +72,9 @@ struct RequestClient: ~Copyable {
     }
   }
 
-  /// Asks to join; the device that it is now, or device zero.
+  /// Sends a join request.
+  ///
+  /// - Returns: The new device's number; 0 until a roster lists the device.
   mutating func join(_ join: JoinRequest, in family: FamilyID) throws -> DeviceID {
     let nobody = DeviceAddress(family: family, device: DeviceID(0))
     switch try request(.join(join), from: nobody) {
@@ -80,7 +84,7 @@ struct RequestClient: ~Copyable {
     }
   }
 
-  /// Everything that was ever said in the audience, page by page, with its contents as they are.
+  /// Reads all events of the audience, page by page. Contents stay sealed.
   mutating func history(of audience: Audience, from device: DeviceAddress) throws -> [Event] {
     var events: [Event] = []
     while true {
@@ -94,36 +98,37 @@ struct RequestClient: ~Copyable {
     }
   }
 
-  /// Sends the request, again and again: a repeated command is the same command.
+  /// Sends the request until its reply arrives. Retries repeat the same bytes, so a command keeps
+  /// its id.
   private mutating func request(_ request: Request, from device: DeviceAddress) throws -> Reply {
-    let envelope = Envelope(device: device, requestID: nextRequest(), request: request)
-    var overload: Reply?
-    for _ in 0..<Self.attempts {
+    let envelope = Envelope(device: device, requestID: nextRequestID(), request: request)
+    var overloaded: Reply?
+    for _ in 0..<Self.attemptLimit {
       _ = try socket.send([[], envelope.encode()])
-      guard let reply = try reply() else { continue }
-      guard let wait = reply.overload else { return reply }
-      overload = reply
-      usleep(max(UInt32(Self.retry), min(wait, Self.longestWait)) * 1_000)
+      guard let reply = try receiveReply() else { continue }
+      guard let wait = reply.overloadWait else { return reply }
+      overloaded = reply
+      usleep(max(UInt32(Self.replyTimeout), min(wait, Self.overloadWaitLimit)) * 1_000)
     }
-    if let overload { return overload }
+    if let overloaded { return overloaded }
     throw unreachable
   }
 
   var unreachable: RelayUnreachable {
     RelayUnreachable(
       description:
-        "No relay answers at \(endpoint). Is it running, with the keys that the credential is for?")
+        "No relay answers at \(endpoint). Check that it runs and has the keys of the credential.")
   }
 
-  /// The number of a new request.
-  mutating func nextRequest() -> UInt64 {
+  /// The number of the next request.
+  mutating func nextRequestID() -> UInt64 {
     lastID += 1
     return lastID
   }
 
-  /// The reply to the last request; `nil`: it has not come in time.
-  private func reply() throws -> Reply? {
-    while try socket.waitUntilReadable(milliseconds: Self.retry) {
+  /// The reply to the last request; `nil` after ``replyTimeout``.
+  private func receiveReply() throws -> Reply? {
+    while try socket.waitUntilReadable(milliseconds: Self.replyTimeout) {
       guard let message = try socket.receive(), message.count == 2 else { continue }
       let reply = try message.withBytes(1) { bytes throws(Problem) in
         try ReplyEnvelope.decode(bytes)
@@ -136,9 +141,9 @@ struct RequestClient: ~Copyable {
 }
 
 extension Reply {
-  /// Milliseconds that the relay asks for, when it has more to do than it can, or has had too much of this
-  /// device, and may take the same request later.
-  var overload: UInt32? {
+  /// The retry time in milliseconds of a relay that is overloaded or limits this device; `nil` for
+  /// other replies.
+  var overloadWait: UInt32? {
     switch self {
     case .refused(_, let problem), .failed(let problem):
       problem.code == Problem.overloaded.code || problem.retryAfter > 0 ? problem.retryAfter : nil

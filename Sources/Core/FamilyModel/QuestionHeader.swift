@@ -127,12 +127,7 @@ public struct QuestionHeader: Hashable, Sendable {
     func part(_ field: UInt8, _ bytes: [UInt8]) -> [UInt8] {
       guard !bytes.isEmpty else { return [] }
       var part = [field << 3 | 2]
-      var count = bytes.count
-      while count > 0x7F {
-        part.append(UInt8(truncatingIfNeeded: count) | 0x80)
-        count >>= 7
-      }
-      part.append(UInt8(count))
+      Varint.append(UInt64(bytes.count), to: &part)
       return part + bytes
     }
     return choices.reduce(part(3, Array(app.rawValue.utf8)) + part(4, subjects)) {

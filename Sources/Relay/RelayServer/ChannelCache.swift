@@ -7,7 +7,7 @@ import FamilyModel
 /// does not depend on the number of families.
 struct ChannelCache: Sendable {
   private struct Entry: Sendable {
-    var meaning: ChannelCipher.Meaning
+    var id: ChannelCipher.ChannelID
     var topic: [UInt8]
     var key: [UInt8]
   }
@@ -35,12 +35,12 @@ struct ChannelCache: Sendable {
   mutating func sealingChannel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
   {
-    let meaning = ChannelCipher.Meaning(
+    let id = ChannelCipher.ChannelID(
       family: family, audience: audience, generation: generation)
     let slot = Int((family.rawValue &* 31 &+ audience.rawValue).scattered) % entries.count
-    if entries[slot]?.meaning != meaning {
+    if entries[slot]?.id != id {
       let (topic, key) = channel(family, audience, generation)
-      entries[slot] = Entry(meaning: meaning, topic: topic, key: key)
+      entries[slot] = Entry(id: id, topic: topic, key: key)
     }
     return (entries[slot]!.topic, entries[slot]!.key)
   }

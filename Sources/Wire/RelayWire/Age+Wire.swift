@@ -38,11 +38,11 @@ extension AgeRange {
 
 extension Account.Declaration {
   init(wire: UInt32) throws(Problem) {
-    self = try Wire.value(UInt8(exactly: wire).flatMap(Self.init))
+    self = try Wire.require(UInt8(exactly: wire).flatMap(Self.init))
   }
 }
 
-/// What an app was told, or, without an answer, that it is forgotten.
+/// An app's age answer; `nil` forgets every answer to the app.
 func wire(_ app: AppID, _ answer: AgeAnswer?) -> PBAgeMemory {
   .with {
     $0.app = app.rawValue
@@ -80,7 +80,7 @@ func ageMemory(_ wire: PBAgeMemory) throws(Problem) -> Content {
 
 extension AgeSharing {
   init(wire: UInt32) throws(Problem) {
-    self = try Wire.value(UInt8(exactly: wire).flatMap(Self.init))
+    self = try Wire.require(UInt8(exactly: wire).flatMap(Self.init))
   }
 }
 
@@ -104,7 +104,7 @@ extension AgeSettings {
     guard wire.apps.count <= Limits.ageApps else { throw .tooLarge }
     for app in wire.apps { apps[AppID(app.app)] = try AgeSharing(wire: app.sharing) }
     if wire.ceiling != 0 {
-      ceiling = try Wire.value(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
+      ceiling = try Wire.require(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
     }
     try validate()
   }

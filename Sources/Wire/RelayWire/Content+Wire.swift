@@ -3,7 +3,7 @@ import Foundation
 import SwiftProtobuf
 
 extension Content {
-  /// The bytes that the relay carries: as they are, or the encoding of what is open here.
+  /// The sealed bytes, or the encoding of an opened content.
   public var bytes: [UInt8] {
     var message = PBContent()
     switch self {
@@ -28,12 +28,14 @@ extension Content {
     self = .sealed([UInt8](bytes))
   }
 
-  /// What the bytes say, where they are not sealed; itself, where it is open already.
+  /// Decodes a content whose bytes are not encrypted. Returns an opened content unchanged.
+  ///
+  /// - Throws: `malformed`, `tooLarge`, or the problem of an invalid value.
   public func opened() throws(Problem) -> Content {
     guard case .sealed(let bytes) = self else { return self }
     let message = try Wire.parse(PBContent.self, bytes)
     switch message.body {
-    case .question(let question): return .question(try Question(question).withoutBadPictures)
+    case .question(let question): return .question(try Question(question).withoutInvalidImages)
     case .text(let text):
       guard text.utf8.count <= Limits.textBytes else { throw .tooLarge }
       return .text(text)
@@ -47,14 +49,16 @@ extension Content {
     }
   }
 
-  /// Opened, or as it is where it cannot be opened here.
+  /// The decoded content, or `self` if decoding fails.
   var openedIfPossible: Content { (try? opened()) ?? self }
 }
 
 extension Question {
-  /// Without the pictures that are none, which only a device of other software sends (S2): what is asked
-  /// must reach the guardians all the same.
-  var withoutBadPictures: Question {
+  /// The question without avatars that are not valid images.
+  ///
+  /// Our devices send no invalid image. The question of another implementation must still reach the
+  /// guardians.
+  var withoutInvalidImages: Question {
     guard case .communication(var people, let actions) = topic else { return self }
     for index in people.indices where (try? people[index].avatar?.validate()) == nil {
       people[index].avatar = nil
@@ -109,7 +113,7 @@ extension Withdrawal {
 }
 
 extension Event {
-  /// The event with its content decoded, where nobody has sealed it.
+  /// The event with its content decoded if the content is not encrypted.
   public func opened() -> Event {
     var event = self
     switch body {
@@ -137,14 +141,14 @@ extension Event {
 }
 
 extension Broadcast {
-  /// With its event's content decoded, where nobody has sealed it.
+  /// The broadcast with its event's content decoded if the content is not encrypted.
   public func opened() -> Broadcast {
     if case .event(let event) = self { .event(event.opened()) } else { self }
   }
 }
 
 extension Reply {
-  /// With its events' contents decoded, where nobody has sealed them.
+  /// The reply with those contents of its events decoded that are not encrypted.
   public func opened() -> Reply {
     guard case .page(let audience, let events, let more) = self else { return self }
     return .page(audience, events.map { $0.opened() }, more: more)

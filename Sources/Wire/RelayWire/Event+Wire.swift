@@ -26,12 +26,12 @@ extension Roster {
 
   init(_ wire: PBRoster) throws(Problem) {
     self.init(
-      persons: try Wire.map(wire.persons, most: Limits.persons) { person throws(Problem) in
-        let role = try Wire.value(UInt8(exactly: person.role).flatMap(Role.init))
+      persons: try Wire.map(wire.persons, limit: Limits.persons) { person throws(Problem) in
+        let role = try Wire.require(UInt8(exactly: person.role).flatMap(Role.init))
         guard person.displayName.utf8.count <= Limits.titleBytes else { throw .tooLarge }
         return Person(id: PersonID(person.id), role: role, displayName: person.displayName)
       },
-      devices: try Wire.map(wire.devices, most: Limits.devices) { device throws(Problem) in
+      devices: try Wire.map(wire.devices, limit: Limits.devices) { device throws(Problem) in
         let device = Device(
           id: DeviceID(device.id), person: PersonID(device.person),
           publicKey: [UInt8](device.publicKey), signingKey: [UInt8](device.signingKey),
@@ -42,7 +42,7 @@ extension Roster {
   }
 }
 
-/// A person with something carried for it.
+/// A content that concerns one person.
 func wire(_ person: PersonID, _ content: Content) -> PBForPerson {
   .with {
     $0.person = person.rawValue
@@ -78,7 +78,7 @@ extension Passcode {
   }
 
   init(_ wire: PBPasscode) throws(Problem) {
-    let cost = try Wire.value(UInt8(exactly: wire.logCost))
+    let cost = try Wire.require(UInt8(exactly: wire.logCost))
     self.init(salt: [UInt8](wire.salt), logCost: cost, publicKey: [UInt8](wire.publicKey))
     try validate()
   }
@@ -92,9 +92,9 @@ func wire(_ child: PersonID, limits on: Bool) -> PBLimits {
 }
 
 extension Event {
-  /// The event's bytes, as the store keeps them, and pages and broadcasts carry them.
+  /// Encodes the event for the store, pages and broadcasts.
   public func encode() -> [UInt8] {
-    fastBytes ?? libraryBytes
+    fastPathBytes ?? libraryBytes
   }
 
   var libraryBytes: [UInt8] { Wire.encode(wire) }
@@ -139,10 +139,12 @@ extension Event {
     return message
   }
 
-  /// Reads an event; its content stays sealed.
+  /// Decodes an event. Its content stays sealed.
+  ///
+  /// - Throws: `malformed` or `tooLarge`, or the problem of an invalid value.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> Event {
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
-    if let event = bytes.withUnsafeBytes({ Event(fast: $0) }) { return event }
+    if let event = bytes.withUnsafeBytes({ Event(fastPath: $0) }) { return event }
     return try decode(byLibrary: bytes)
   }
 
@@ -187,7 +189,7 @@ extension Event {
       return .answeredInPerson(
         header, try Content(carried: answered.content),
         Decision(question: header.id, choice: try ChoiceHeader(answered.choice)),
-        proof: try Wire.proof(answered.proof))
+        proof: try Wire.signatureBytes(answered.proof))
     case .withdrawn(let withdrawn):
       return .withdrawn(
         child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
@@ -196,7 +198,7 @@ extension Event {
     case .ageSet(let set):
       return .ageSet(
         PersonID(set.person), try Content(carried: set.content),
-        proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
+        proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case nil: throw .malformed
     }

@@ -3,7 +3,7 @@ import Foundation
 import SwiftProtobuf
 
 func evidenceList(_ list: [PBEvidence]) throws(Problem) -> [Evidence] {
-  try Wire.map(list, most: Limits.evidence) { evidence throws(Problem) in try Evidence(evidence) }
+  try Wire.map(list, limit: Limits.evidence) { evidence throws(Problem) in try Evidence(evidence) }
 }
 
 extension Evidence {
@@ -33,7 +33,7 @@ extension Evidence {
     guard !wire.appTag.isEmpty else { return }
     tags = SubjectTags(
       app: [UInt8](wire.appTag), appKey: [UInt8](wire.appKey),
-      items: try Wire.map(wire.subjects, most: Limits.subjects) { item throws(Problem) in
+      items: try Wire.map(wire.subjects, limit: Limits.subjects) { item throws(Problem) in
         guard item.item.count <= Limits.textBytes + 1 else { throw .tooLarge }
         return SubjectTags.Tag(
           tag: [UInt8](item.tag), key: [UInt8](item.key), item: [UInt8](item.item))
@@ -48,26 +48,26 @@ extension RosterProof {
       $0.command = Data(command.bytes)
       $0.signature = signature.wire
       $0.roster = roster.wire
-      $0.rest = Data(rest)
+      $0.rest = Data(hiddenDigest)
     }
   }
 
   init(_ wire: PBRosterProof) throws(Problem) {
     self.init(
       seq: wire.seq, command: try Wire.id(wire.command), signature: try Signature(wire.signature),
-      roster: try Roster(withoutNames: wire.roster), rest: [UInt8](wire.rest))
+      roster: try Roster(withoutNames: wire.roster), hiddenDigest: [UInt8](wire.rest))
   }
 }
 
 extension Roster {
-  /// Without the keys that an app is not shown.
+  /// Decodes a roster without names, CURVE keys and agreement keys, which apps do not receive.
   fileprivate init(withoutNames wire: PBRoster) throws(Problem) {
     self.init(
-      persons: try Wire.map(wire.persons, most: Limits.persons) { person throws(Problem) in
-        let role = try Wire.value(UInt8(exactly: person.role).flatMap(Role.init))
+      persons: try Wire.map(wire.persons, limit: Limits.persons) { person throws(Problem) in
+        let role = try Wire.require(UInt8(exactly: person.role).flatMap(Role.init))
         return Person(id: PersonID(person.id), role: role, displayName: "")
       },
-      devices: try Wire.map(wire.devices, most: Limits.devices) { device throws(Problem) in
+      devices: try Wire.map(wire.devices, limit: Limits.devices) { device throws(Problem) in
         guard [0, 32].contains(device.signingKey.count) else { throw .malformed }
         return Device(
           id: DeviceID(device.id), person: PersonID(device.person), publicKey: [],

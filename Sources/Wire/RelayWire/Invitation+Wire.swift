@@ -12,7 +12,7 @@ extension Invitation {
 
   init(_ wire: PBInvitation) throws(Problem) {
     self.init(
-      key: try publicKeyOf(wire.key), person: PersonID(wire.person),
+      key: try keyBytes(wire.key), person: PersonID(wire.person),
       expires: Instant(milliseconds: wire.expires))
   }
 }
@@ -30,15 +30,15 @@ extension JoinRequest {
 
   init(_ wire: PBJoinRequest) throws(Problem) {
     self.init(
-      invitation: try publicKeyOf(wire.invitation), publicKey: try publicKeyOf(wire.publicKey),
-      signingKey: try publicKeyOf(wire.signingKey),
-      agreementKey: try publicKeyOf(wire.agreementKey),
-      proof: try Wire.proof(wire.proof))
+      invitation: try keyBytes(wire.invitation), publicKey: try keyBytes(wire.publicKey),
+      signingKey: try keyBytes(wire.signingKey),
+      agreementKey: try keyBytes(wire.agreementKey),
+      proof: try Wire.signatureBytes(wire.proof))
   }
 }
 
-/// All public keys have 32 bytes.
-private func publicKeyOf(_ bytes: Data) throws(Problem) -> [UInt8] {
+/// Checks the size of a public key: CURVE, Ed25519 and X25519 keys have 32 bytes.
+private func keyBytes(_ bytes: Data) throws(Problem) -> [UInt8] {
   guard bytes.count == 32 else { throw .malformed }
   return [UInt8](bytes)
 }

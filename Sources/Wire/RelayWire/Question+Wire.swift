@@ -11,7 +11,7 @@ extension Handle {
   }
 
   init(_ wire: PBHandle) throws(Problem) {
-    let kind = try Wire.value(UInt8(exactly: wire.kind).flatMap(Kind.init))
+    let kind = try Wire.require(UInt8(exactly: wire.kind).flatMap(Kind.init))
     guard wire.value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
     self.init(wire.value, kind)
   }
@@ -69,7 +69,7 @@ extension Choice {
   }
 
   init(_ wire: PBChoice) throws(Problem) {
-    let answer = try Wire.value(UInt8(exactly: wire.answer).flatMap(Answer.init))
+    let answer = try Wire.require(UInt8(exactly: wire.answer).flatMap(Answer.init))
     guard wire.id.utf8.count <= Limits.identifierBytes, wire.title.utf8.count <= Limits.titleBytes
     else { throw .tooLarge }
     self.init(id: wire.id, title: wire.title, answer: answer)
@@ -98,7 +98,8 @@ extension Question {
       case .significantUpdate(let text): $0.update = .with { $0.description_p = text }
       }
       $0.choices = choices.map(\.wire)
-      // A default that is no choice is encoded as an index beyond the choices, and refused there.
+      // A default that is not among the choices becomes an index beyond them, which the decoder
+      // rejects.
       $0.defaultChoice = UInt32(choices.firstIndex(of: defaultChoice) ?? choices.count)
       if let expiration { $0.expiration = expiration.milliseconds }
     }
@@ -108,7 +109,7 @@ extension Question {
     let topic: Topic
     switch wire.topic {
     case .communication(let found):
-      let people = try Wire.map(found.people, most: Limits.subjects) { subject throws(Problem) in
+      let people = try Wire.map(found.people, limit: Limits.subjects) { subject throws(Problem) in
         try Subject(subject)
       }
       topic = .communication(people: people, actions: Actions(rawValue: found.actions))
@@ -117,7 +118,7 @@ extension Question {
       topic = .significantUpdate(description: found.description_p)
     case nil: throw .malformed
     }
-    let choices = try Wire.map(wire.choices, most: Limits.choices) { choice throws(Problem) in
+    let choices = try Wire.map(wire.choices, limit: Limits.choices) { choice throws(Problem) in
       try Choice(choice)
     }
     guard wire.defaultChoice < choices.count else { throw .defaultChoiceMissing }
@@ -148,7 +149,7 @@ extension QuestionHeader {
     self.init(
       id: try Wire.id(wire.id), child: PersonID(wire.child), app: AppID(wire.app),
       subjects: [UInt8](wire.subjects),
-      choices: try Wire.map(wire.choices, most: Limits.choices) { choice throws(Problem) in
+      choices: try Wire.map(wire.choices, limit: Limits.choices) { choice throws(Problem) in
         try ChoiceHeader(choice)
       },
       expiration: wire.hasExpiration ? Instant(milliseconds: wire.expiration) : nil)

@@ -2,25 +2,25 @@ public import FamilyModel
 import Foundation
 import SwiftProtobuf
 
-/// A reply as it travels.
+/// A reply with the address and number of its request.
 public struct ReplyEnvelope: Hashable, Sendable {
-  /// The device that asked.
+  /// The device that sent the request.
   public var device: DeviceAddress
-  /// The request that it answers.
+  /// The number of the request; 0 in replies that answer no numbered request.
   public var requestID: UInt64
-  /// The answer.
+  /// The reply itself.
   public var reply: Reply
 
-  /// The answer to the request `requestID` of `device`.
+  /// Creates the reply to the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, reply: Reply) {
     self.device = device
     self.requestID = requestID
     self.reply = reply
   }
 
-  /// The bytes of one frame.
+  /// Encodes the reply as the body frame of a message.
   public func encode() -> [UInt8] {
-    fastBytes ?? libraryBytes
+    fastPathBytes ?? libraryBytes
   }
 
   var libraryBytes: [UInt8] {
@@ -54,10 +54,12 @@ public struct ReplyEnvelope: Hashable, Sendable {
     return Wire.encode(message)
   }
 
-  /// Reads a frame. Contents stay sealed.
+  /// Decodes a body frame. Contents stay sealed.
+  ///
+  /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> ReplyEnvelope {
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
-    if let envelope = ReplyEnvelope(fast: bytes) { return envelope }
+    if let envelope = ReplyEnvelope(fastPath: bytes) { return envelope }
     return try decode(byLibrary: bytes)
   }
 
@@ -77,13 +79,13 @@ public struct ReplyEnvelope: Hashable, Sendable {
       return .refused(try Wire.id(refused.commandID), try Problem(refused.problem))
     case .attached(let attached):
       return .attached(
-        try Wire.map(attached.channels, most: 1 + 2 * Limits.persons) { channel throws(Problem) in
+        try Wire.map(attached.channels, limit: 1 + 2 * Limits.persons) { channel throws(Problem) in
           try Channel(channel)
         })
     case .page(let page):
       return .page(
         Audience(rawValue: page.audience),
-        try Wire.map(page.events, most: Limits.pageEvents) { bytes throws(Problem) in
+        try Wire.map(page.events, limit: Limits.pageEvents) { bytes throws(Problem) in
           try Event.decode([UInt8](bytes))
         }, more: page.more)
     case .pong: return .pong
@@ -103,7 +105,7 @@ extension Problem {
   }
 
   init(_ wire: PBProblem) throws(Problem) {
-    let code = try Wire.value(UInt16(exactly: wire.code))
+    let code = try Wire.require(UInt16(exactly: wire.code))
     self.init(code: code, retryAfter: wire.retryAfter)
   }
 }
@@ -142,10 +144,10 @@ extension Channel {
 }
 
 extension Broadcast {
-  /// The bytes that are sealed under the channel's key.
+  /// Encodes the broadcast before its encryption under the channel's key.
   public func encode() -> [UInt8] {
     if case .event(let event) = self { return Self.encode(event: event.encode()) }
-    return fastBytes ?? libraryBytes
+    return fastPathBytes ?? libraryBytes
   }
 
   var libraryBytes: [UInt8] {
@@ -167,15 +169,17 @@ extension Broadcast {
     return Wire.encode(message)
   }
 
-  /// The bytes of the broadcast of an event that is encoded already.
+  /// Encodes the broadcast of an event from the event's own encoding.
   public static func encode(event bytes: [UInt8]) -> [UInt8] {
-    fastBytes(event: bytes)
+    fastPathBytes(event: bytes)
   }
 
-  /// Reads opened bytes. Contents stay sealed.
+  /// Decodes a decrypted broadcast. Contents stay sealed.
+  ///
+  /// - Throws: `unsupportedVersion`, `malformed` or `tooLarge`.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> Broadcast {
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
-    if let event = bytes.withUnsafeBytes({ Broadcast(fast: $0) }) { return event }
+    if let event = bytes.withUnsafeBytes({ Broadcast(fastPath: $0) }) { return event }
     return try decode(byLibrary: bytes)
   }
 

@@ -2,25 +2,25 @@ public import FamilyModel
 import Foundation
 import SwiftProtobuf
 
-/// A request as it travels: who, which, what.
+/// A request with its sender's address and number.
 public struct Envelope: Hashable, Sendable {
-  /// The device that asks; device zero: the administrator.
+  /// The device that sends the request. Device 0 is the administrator, or a device that joins.
   public var device: DeviceAddress
-  /// Comes back with the reply. Zero, with a command: see ``Request/command(_:_:_:)``.
+  /// The number that the reply repeats. For 0 in a command see ``Request/command(_:_:_:)``.
   public var requestID: UInt64
-  /// What is asked.
+  /// The request itself.
   public var request: Request
 
-  /// A request of `device`.
+  /// Creates the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, request: Request) {
     self.device = device
     self.requestID = requestID
     self.request = request
   }
 
-  /// The bytes of one frame.
+  /// Encodes the request as the body frame of a message.
   public func encode() -> [UInt8] {
-    fastBytes ?? libraryBytes
+    fastPathBytes ?? libraryBytes
   }
 
   var libraryBytes: [UInt8] {
@@ -52,12 +52,12 @@ public struct Envelope: Hashable, Sendable {
     return Wire.encode(message)
   }
 
-  /// Reads a frame. Contents stay sealed.
+  /// Decodes a body frame. Contents stay sealed.
   ///
   /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
-    if let envelope = Envelope(fast: bytes) { return envelope }
+    if let envelope = Envelope(fastPath: bytes) { return envelope }
     return try decode(byLibrary: bytes)
   }
 
@@ -92,8 +92,8 @@ private func wire(_ cursors: [Cursor]) -> PBCursors {
 }
 
 private func cursors(_ wire: PBCursors) throws(Problem) -> [Cursor] {
-  // A device has the family's audience, and two for each person.
-  try Wire.map(wire.cursors, most: 1 + 2 * Limits.persons) { cursor throws(Problem) in
+  // A device reads at most the family audience and two audiences per person.
+  try Wire.map(wire.cursors, limit: 1 + 2 * Limits.persons) { cursor throws(Problem) in
     Cursor(cursor)
   }
 }
@@ -141,7 +141,7 @@ extension Command {
         message.changeContact = RelayWire.wire(child, content)
       case .setPasscode(let passcode): message.setPasscode = passcode.wire
       case .answerInPerson(let header, let content, let choice, let proof):
-        // What the choice means is in the header.
+        // The header defines the choice's answer; this one is ignored.
         let choice = ChoiceHeader(id: choice, answer: .approval)
         message.answerInPerson = RelayWire.wire(header, content, choice, proof)
       case .withdraw(let child, let content):
@@ -180,7 +180,7 @@ extension Command {
     case .answerInPerson(let answer):
       self = .answerInPerson(
         try QuestionHeader(answer.header), try Content(carried: answer.content),
-        choice: try ChoiceHeader(answer.choice).id, proof: try Wire.proof(answer.proof))
+        choice: try ChoiceHeader(answer.choice).id, proof: try Wire.signatureBytes(answer.proof))
     case .withdraw(let withdraw):
       self = .withdraw(
         child: PersonID(withdraw.person), try Content(carried: withdraw.content))
@@ -193,7 +193,7 @@ extension Command {
     case .setAge(let set):
       self = .setAge(
         PersonID(set.person), try Content(carried: set.content),
-        proof: set.proof.isEmpty ? [] : try Wire.proof(set.proof))
+        proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case nil: throw .unknownRequest

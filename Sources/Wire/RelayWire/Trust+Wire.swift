@@ -6,14 +6,14 @@ extension Signature {
   var wire: PBSignature {
     .with {
       $0.signer = signer.rawValue
-      $0.seen = seen
+      $0.seen = basedOnSeq
       $0.value = Data(bytes)
     }
   }
 
   init(_ wire: PBSignature) throws(Problem) {
     self.init(
-      signer: DeviceID(wire.signer), seen: wire.seen, bytes: try Wire.proof(wire.value))
+      signer: DeviceID(wire.signer), basedOnSeq: wire.seen, bytes: try Wire.signatureBytes(wire.value))
   }
 }
 
@@ -31,7 +31,7 @@ func wire(_ audience: Audience, _ wraps: [KeyWrap]) -> PBKeyWraps {
 }
 
 func keyWraps(_ wire: PBKeyWraps) throws(Problem) -> [KeyWrap] {
-  try Wire.map(wire.wraps, most: Limits.keyWraps) { wrap throws(Problem) in
+  try Wire.map(wire.wraps, limit: Limits.keyWraps) { wrap throws(Problem) in
     guard wrap.reader.count == 32, wrap.value.count <= Limits.keyWrapBytes else {
       throw .malformed
     }
@@ -40,20 +40,20 @@ func keyWraps(_ wire: PBKeyWraps) throws(Problem) -> [KeyWrap] {
   }
 }
 
-/// A content under a key: what ``FamilyModel/Content/sealed(_:)`` of a device holds.
+/// A sealed content with the name of its key: the bytes of ``FamilyModel/Content/sealed(_:)``.
 public struct SealedContent: Hashable, Sendable {
-  /// The name of the key.
+  /// The name of the content key.
   public var key: ContentKeyID
-  /// Nonce, ciphertext and tag.
+  /// AES-256-GCM: nonce (12 bytes), ciphertext and tag (16 bytes).
   public var box: [UInt8]
 
-  /// A content with these parts.
+  /// Creates a sealed content from its key's name and its box.
   public init(key: ContentKeyID, box: [UInt8]) {
     self.key = key
     self.box = box
   }
 
-  /// Reads what `bytes` made; `nil` for anything else.
+  /// Decodes ``bytes``; `nil` for any other bytes.
   public init?(_ bytes: [UInt8]) {
     guard let message = try? Wire.parse(PBSealed.self, bytes),
       let key = ID128(bytes: message.key)
@@ -61,7 +61,7 @@ public struct SealedContent: Hashable, Sendable {
     self.init(key: key, box: [UInt8](message.box))
   }
 
-  /// The bytes of the content.
+  /// The encoded sealed content.
   public var bytes: [UInt8] {
     Wire.encode(
       PBSealed.with {

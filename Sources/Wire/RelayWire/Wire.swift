@@ -1,16 +1,17 @@
 import FamilyModel
 import SwiftProtobuf
 
-/// The protocol: its version, and what all its messages have in common.
+/// The protocol's version and the checks that all messages share. docs/Protocol.md describes the
+/// protocol.
 enum Wire {
-  /// The version that is sent; a message of another version is refused with `unsupportedVersion`.
+  /// The only version that is sent and accepted.
   static let version: UInt32 = 1
 
-  /// Reads a message after a look at its size.
+  /// Parses a message of at most `Limits.frameBytes`.
   static func parse<M: SwiftProtobuf.Message>(_ type: M.Type, _ bytes: UnsafeRawBufferPointer)
     throws(Problem) -> M
   {
-    // The size first: the copy of something too large would be the sender's to choose.
+    // Checked before the copy, because the sender chooses the size.
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
     return try parse(type, [UInt8](bytes))
   }
@@ -22,7 +23,7 @@ enum Wire {
     do { return try M(serializedBytes: bytes) } catch { throw .malformed }
   }
 
-  /// Encoding fails only for missing required fields and bad `Any`s, which the schema does not have.
+  /// Encoding throws only for missing required fields and invalid `Any`s; the schema has neither.
   static func encode(_ message: some SwiftProtobuf.Message) -> [UInt8] {
     try! message.serializedBytes()
   }
@@ -36,22 +37,25 @@ enum Wire {
     return id
   }
 
-  /// An Ed25519 signature.
-  static func proof(_ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
+  /// The 64 bytes of an Ed25519 signature.
+  static func signatureBytes(_ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
     guard bytes.count == 64 else { throw .malformed }
     return [UInt8](bytes)
   }
 
-  static func value<T>(_ value: T?) throws(Problem) -> T {
+  /// Throws `malformed` for `nil`.
+  static func require<T>(_ value: T?) throws(Problem) -> T {
     guard let value else { throw .malformed }
     return value
   }
 
-  /// A repeated field, with a bound on its length.
+  /// Converts a repeated field.
+  ///
+  /// - Throws: `tooLarge` for more than `limit` values, or the error of `convert`.
   static func map<A, B>(
-    _ values: [A], most: Int, _ convert: (A) throws(Problem) -> B
+    _ values: [A], limit: Int, _ convert: (A) throws(Problem) -> B
   ) throws(Problem) -> [B] {
-    guard values.count <= most else { throw .tooLarge }
+    guard values.count <= limit else { throw .tooLarge }
     var result: [B] = []
     result.reserveCapacity(values.count)
     for value in values { result.append(try convert(value)) }

@@ -1,8 +1,8 @@
 import FamilyModel
 
 extension Event {
-  /// The events of an approval, as swift-protobuf writes them; `nil`: it has to write it.
-  var fastBytes: [UInt8]? {
+  /// Encodes an `asked` or `decided` event on the fast path; `nil` for every other event.
+  var fastPathBytes: [UInt8]? {
     switch body {
     case .asked(let header, .sealed(let content)):
       FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
@@ -37,8 +37,9 @@ extension Event {
     out.number(6, UInt64(bitPattern: at.milliseconds))
   }
 
-  /// The events of an approval, read in place; `nil`: swift-protobuf has to read it.
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  /// Decodes an `asked` or `decided` event on the fast path; `nil` sends the bytes to
+  /// swift-protobuf.
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var (seq, previous, audience, at): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     var command: CommandID?
@@ -67,15 +68,15 @@ extension Event {
         at = value
       case 13:
         guard body == nil, let slice = reader.slice(),
-          let (header, content) = QuestionHeader.asked(fast: slice)
+          let (header, content) = QuestionHeader.asked(fastPath: slice)
         else { return nil }
         body = .asked(header, content)
       case 16:
-        guard body == nil, let slice = reader.slice(), let decision = Decision(fast: slice)
+        guard body == nil, let slice = reader.slice(), let decision = Decision(fastPath: slice)
         else { return nil }
         body = .decided(decision)
       case Signature.field:
-        guard let slice = reader.slice(), let value = Signature(fast: slice) else { return nil }
+        guard let slice = reader.slice(), let value = Signature(fastPath: slice) else { return nil }
         signature = value
       default: return nil
       }
@@ -89,25 +90,25 @@ extension Event {
 }
 
 extension Decision {
-  fileprivate init?(fast bytes: UnsafeRawBufferPointer) {
+  fileprivate init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 1 << 1) == 1, let question = reader.id(),
       reader.field(lengths: 1 << 2) == 2, let slice = reader.slice(), reader.isAtEnd,
-      let choice = ChoiceHeader(fast: slice)
+      let choice = ChoiceHeader(fastPath: slice)
     else { return nil }
     self.init(question: question, choice: choice)
   }
 }
 
 extension QuestionHeader {
-  /// More bytes than its encoding has.
+  /// An upper bound of the encoded size in bytes.
   var sizeBound: Int { 64 + parts.count }
 
-  /// A header and the content that goes with it.
-  static func asked(fast bytes: UnsafeRawBufferPointer) -> (QuestionHeader, Content)? {
+  /// Decodes the message `Asked`: a header and a sealed content.
+  static func asked(fastPath bytes: UnsafeRawBufferPointer) -> (QuestionHeader, Content)? {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 1 << 1) == 1, let slice = reader.slice(),
-      let header = QuestionHeader(fast: slice)
+      let header = QuestionHeader(fastPath: slice)
     else { return nil }
     if reader.isAtEnd { return (header, .sealed([])) }
     guard reader.field(lengths: 1 << 2) == 2, let content = reader.slice(), reader.isAtEnd,
@@ -116,12 +117,13 @@ extension QuestionHeader {
     return (header, .sealed([UInt8](content)))
   }
 
-  private init?(fast bytes: UnsafeRawBufferPointer) {
+  private init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var id: QuestionID?
     var child: UInt32 = 0
     var expiration: Instant?
-    /// Where the fields 3 to 5 are, and how many bytes they are when they are written.
+    /// The range of fields 3 to 5, and the size of their canonical encoding. Equal sizes prove that
+    /// the range is canonical.
     var (parts, written) = (0..<0, 0)
     var choices = 0
     var last: UInt64 = 0
@@ -149,7 +151,7 @@ extension QuestionHeader {
         }
         written += FrameWriter.size(subjects.count)
       case 5:
-        guard let slice = reader.slice(), let size = ChoiceHeader.size(fast: slice),
+        guard let slice = reader.slice(), let size = ChoiceHeader.size(fastPath: slice),
           choices < Limits.choices
         else { return nil }
         choices += 1
@@ -169,8 +171,9 @@ extension QuestionHeader {
 }
 
 extension ChoiceHeader {
-  /// How many bytes the choice is when it is written as a field, with an id that is not empty; `nil`: it is none.
-  static func size(fast bytes: UnsafeRawBufferPointer) -> Int? {
+  /// The size in bytes of the choice's canonical field; `nil` if the bytes are not a choice with an
+  /// id.
+  static func size(fastPath bytes: UnsafeRawBufferPointer) -> Int? {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 1 << 1) == 1, let id = reader.text(),
       1...Limits.identifierBytes ~= id.count, reader.field(lengths: 0) == 3,
@@ -179,7 +182,7 @@ extension ChoiceHeader {
     return FrameWriter.size(FrameWriter.size(id.count) + 2)
   }
 
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 1 << 1) == 1, let id = reader.string(),
       id.utf8.count <= Limits.identifierBytes, reader.field(lengths: 0) == 3,

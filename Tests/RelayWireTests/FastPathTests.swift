@@ -4,24 +4,24 @@ import Testing
 @testable import RelayWire
 
 /// What is read and written in place is what swift-protobuf reads and writes.
-@Suite struct FastTests {
+@Suite struct FastPathTests {
   private var source = IDSource(seed: 20_261_121)
 
   @Test("what is written in place is, byte for byte, what swift-protobuf writes")
   mutating func writes() throws {
     for _ in 0..<1_000 {
       let envelope = envelope()
-      if let bytes = envelope.fastBytes { #expect(bytes == envelope.libraryBytes) }
+      if let bytes = envelope.fastPathBytes { #expect(bytes == envelope.libraryBytes) }
       let event = event()
-      #expect(try #require(event.fastBytes) == event.libraryBytes)
+      #expect(try #require(event.fastPathBytes) == event.libraryBytes)
       let broadcast = Broadcast.event(event)
       #expect(broadcast.encode() == broadcast.libraryBytes)
       let receipt = Broadcast.receipt(
         event.audience, Receipt(delivered: number(), read: number()))
-      #expect(try #require(receipt.fastBytes) == receipt.libraryBytes)
+      #expect(try #require(receipt.fastPathBytes) == receipt.libraryBytes)
       let reply = ReplyEnvelope(
         device: envelope.device, requestID: number(), reply: .accepted(id(), seq: 1 + number()))
-      #expect(try #require(reply.fastBytes) == reply.libraryBytes)
+      #expect(try #require(reply.fastPathBytes) == reply.libraryBytes)
     }
   }
 
@@ -43,18 +43,18 @@ import Testing
         damage(&broadcast)
         damage(&reply)
       }
-      let fast = request.withUnsafeBytes { Envelope(fast: $0) }
+      let fast = request.withUnsafeBytes { Envelope(fastPath: $0) }
       if let fast {
         if number % 10 == 0 { whole += 1 } else { damaged += 1 }
         #expect(try request.withUnsafeBytes { try Envelope.decode(byLibrary: $0) } == fast)
       }
-      if let fast = event.withUnsafeBytes({ Event(fast: $0) }) {
+      if let fast = event.withUnsafeBytes({ Event(fastPath: $0) }) {
         #expect(try Event.decode(byLibrary: event) == fast)
       }
-      if let fast = broadcast.withUnsafeBytes({ Broadcast(fast: $0) }) {
+      if let fast = broadcast.withUnsafeBytes({ Broadcast(fastPath: $0) }) {
         #expect(try Broadcast.decode(byLibrary: broadcast) == fast)
       }
-      if let fast = reply.withUnsafeBytes({ ReplyEnvelope(fast: $0) }) {
+      if let fast = reply.withUnsafeBytes({ ReplyEnvelope(fastPath: $0) }) {
         #expect(try reply.withUnsafeBytes { try ReplyEnvelope.decode(byLibrary: $0) } == fast)
       }
     }
@@ -69,7 +69,7 @@ import Testing
       request: .command(id(), .answer(id(), choice: "approve"), nil))
     for more in [[0x78, 1], [0x10, 9], [0xF8, 0x07, 1], [0x30, 1]] as [[UInt8]] {
       let bytes = envelope.encode() + more
-      #expect(bytes.withUnsafeBytes { Envelope(fast: $0) } == nil)
+      #expect(bytes.withUnsafeBytes { Envelope(fastPath: $0) } == nil)
     }
   }
 
@@ -80,9 +80,9 @@ import Testing
       out.number(1, 3)
       out.bytes(3, value, always: true)
     }
-    var wire = Signature(signer: DeviceID(3), seen: 0, bytes: Array(repeating: 7, count: 64)).wire
+    var wire = Signature(signer: DeviceID(3), basedOnSeq: 0, bytes: Array(repeating: 7, count: 64)).wire
     wire.value = .init(value)
-    let fast = bytes.withUnsafeBytes { Signature(fast: $0) }
+    let fast = bytes.withUnsafeBytes { Signature(fastPath: $0) }
     #expect(fast == (try? Signature(wire)))
     #expect((fast != nil) == (count == 64))
   }
@@ -113,7 +113,7 @@ import Testing
       }
     }
     let plain = event(parts)
-    #expect(plain.withUnsafeBytes { Event(fast: $0) } != nil)
+    #expect(plain.withUnsafeBytes { Event(fastPath: $0) } != nil)
     for other in [
       // In another order; with a length, a tag and an answer in more bytes than they take.
       [parts[1], parts[0], parts[2]], [[0x1A, 0x81, 0, 97], parts[1], parts[2]],
@@ -123,13 +123,13 @@ import Testing
       [parts[0], parts[1], [0x2A, 6, 0x18, 2, 0x0A, 2, 0xC3, 0xA9]],
     ] {
       let bytes = event(other)
-      #expect(bytes.withUnsafeBytes { Event(fast: $0) } == nil)
+      #expect(bytes.withUnsafeBytes { Event(fastPath: $0) } == nil)
       #expect(try Event.decode(bytes) == Event.decode(plain))
     }
     // A text that is none, and a choice without an answer.
     for bad in [[[0x1A, 1, 0xFF]], [[0x2A, 4, 0x0A, 2, 0xC3, 0xA9]]] as [[[UInt8]]] {
       let bytes = event(bad)
-      #expect(bytes.withUnsafeBytes { Event(fast: $0) } == nil)
+      #expect(bytes.withUnsafeBytes { Event(fastPath: $0) } == nil)
       #expect(throws: Problem.self) { try Event.decode(bytes) }
     }
   }
@@ -157,7 +157,7 @@ import Testing
   private mutating func signature() -> Signature? {
     guard small(1) == 0 else { return nil }
     let signer = DeviceID(UInt32(truncatingIfNeeded: number()))
-    return Signature(signer: signer, seen: number(), bytes: Array(repeating: 9, count: 64))
+    return Signature(signer: signer, basedOnSeq: number(), bytes: Array(repeating: 9, count: 64))
   }
 
   private mutating func envelope() -> Envelope {

@@ -1,8 +1,9 @@
 import FamilyModel
 
 extension Envelope {
-  /// The requests of an approval, read in place; `nil`: swift-protobuf has to read it.
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  /// Decodes an `ask`, `answer` or `acknowledge` on the fast path; `nil` sends the frame to
+  /// swift-protobuf.
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var device = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
     var id: UInt64 = 0
@@ -27,13 +28,15 @@ extension Envelope {
         guard let value = reader.id() else { return nil }
         commandID = value
       case 6:
-        guard let slice = reader.slice(), let value = Command(fast: slice) else { return nil }
+        guard let slice = reader.slice(), let value = Command(fastPath: slice) else { return nil }
         command = value
       case 9:
-        guard let slice = reader.slice(), let value = Cursor.list(fast: slice) else { return nil }
+        guard let slice = reader.slice(), let value = Cursor.list(fastPath: slice) else {
+          return nil
+        }
         cursors = value
       case Signature.field:
-        guard let slice = reader.slice(), let value = Signature(fast: slice) else { return nil }
+        guard let slice = reader.slice(), let value = Signature(fastPath: slice) else { return nil }
         signature = value
       default: return nil
       }
@@ -48,8 +51,8 @@ extension Envelope {
     }
   }
 
-  /// The requests of an approval, as swift-protobuf writes them; `nil`: it has to write it.
-  var fastBytes: [UInt8]? {
+  /// Encodes an `ask`, `answer` or `acknowledge` on the fast path; `nil` for every other request.
+  var fastPathBytes: [UInt8]? {
     switch request {
     case .command(let commandID, .ask(let header, .sealed(let content)), let signature):
       FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
@@ -102,12 +105,12 @@ extension Envelope {
 }
 
 extension Command {
-  fileprivate init?(fast bytes: UnsafeRawBufferPointer) {
+  fileprivate init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     switch reader.field(lengths: 1 << 4 | 1 << 7) {
     case 4:
       guard let slice = reader.slice(), reader.isAtEnd,
-        let (header, content) = QuestionHeader.asked(fast: slice)
+        let (header, content) = QuestionHeader.asked(fastPath: slice)
       else { return nil }
       self = .ask(header, content)
     case 7:
@@ -124,19 +127,19 @@ extension Command {
 }
 
 extension Cursor {
-  fileprivate static func list(fast bytes: UnsafeRawBufferPointer) -> [Cursor]? {
+  fileprivate static func list(fastPath bytes: UnsafeRawBufferPointer) -> [Cursor]? {
     var reader = FrameReader(bytes)
     var cursors: [Cursor] = []
     while !reader.isAtEnd {
       guard reader.field(lengths: 1 << 1, repeated: 1 << 1) == 1, let slice = reader.slice(),
-        let cursor = Cursor(fast: slice), cursors.count < 1 + 2 * Limits.persons
+        let cursor = Cursor(fastPath: slice), cursors.count < 1 + 2 * Limits.persons
       else { return nil }
       cursors.append(cursor)
     }
     return cursors
   }
 
-  private init?(fast bytes: UnsafeRawBufferPointer) {
+  private init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     self.init(.family, delivered: 0)
     while !reader.isAtEnd {

@@ -1,11 +1,11 @@
 import FamilyModel
 
 extension Signature {
-  /// The field of a request or event that holds its signature.
+  /// The number of the signature's field in requests and events.
   static let field: UInt64 = 61
 
-  /// A signature, read in place; `nil`: swift-protobuf has to read it.
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  /// Decodes a signature on the fast path; `nil` sends the message to swift-protobuf.
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var (signer, seen) = (DeviceID(0), 0 as UInt64)
     var value: UnsafeRawBufferPointer?
@@ -23,12 +23,12 @@ extension Signature {
       }
     }
     guard let value, value.count == Signature.byteCount else { return nil }
-    self.init(signer: signer, seen: seen, bytes: value)
+    self.init(signer: signer, basedOnSeq: seen, bytes: value)
   }
 }
 
 extension Signature? {
-  /// More bytes than its encoding has.
+  /// An upper bound of the encoded size in bytes.
   var sizeBound: Int { self == nil ? 0 : 32 + Signature.byteCount }
 }
 
@@ -37,7 +37,7 @@ extension FrameWriter {
     guard let signature else { return }
     message(Signature.field) { out in
       out.number(1, UInt64(signature.signer.rawValue))
-      out.number(2, signature.seen)
+      out.number(2, signature.basedOnSeq)
       signature.withBytes { out.bytes(3, $0) }
     }
   }

@@ -1,19 +1,22 @@
 public import FamilyModel
 
 extension Envelope {
-  /// What the relay needs of a request that it refuses unread.
+  /// The fields that the relay needs to refuse a request without decoding the rest.
   public struct Peek: Hashable, Sendable {
-    /// The device that asks, as the request says.
+    /// The device that the request names. Not verified.
     public var device: DeviceAddress
-    /// Comes back with the reply.
+    /// The number that the reply repeats.
     public var requestID: UInt64
-    /// The command's id; `nil`: it is not a command.
+    /// The command's id; `nil` if the command has none.
     public var commandID: CommandID?
-    /// Whether it is a child's question.
+    /// Whether the command is a child's question.
     public var isQuestion: Bool
   }
 
-  /// The family that the request names, if that stands where everybody writes it: second, behind the version.
+  /// The family that the request names, read without decoding the request.
+  ///
+  /// - Returns: `nil` unless version and family are the first two fields, as every encoder writes
+  ///   them.
   public static func family(_ bytes: UnsafeRawBufferPointer) -> FamilyID? {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 0) == 1, reader.varint() != nil, reader.field(lengths: 0) == 2
@@ -23,8 +26,10 @@ extension Envelope {
     return reader.varint().map { FamilyID($0) }
   }
 
-  /// Looks at the fields that come first, and at nothing behind them; `nil`: the request has another form,
-  /// and has to be decoded to be known.
+  /// Reads the leading fields up to the command's kind.
+  ///
+  /// - Returns: `nil` if the fields are not in ascending order or the request is not a command;
+  ///   only decoding tells such requests apart.
   public static func peek(_ bytes: UnsafeRawBufferPointer) -> Peek? {
     var reader = FrameReader(bytes)
     var peek = Peek(

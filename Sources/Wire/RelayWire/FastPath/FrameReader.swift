@@ -1,36 +1,41 @@
 import FamilyModel
 
-/// Reads the fields of a protobuf message in place: no copies but of what is kept.
+/// Reads the fields of a protobuf message in place. Only values that are kept are copied.
 ///
-/// It is for the few messages that make up nearly all traffic, and for the form in which everybody writes
-/// them: each field once, none that is not known here. Every call gives `nil` where that is not so, and the
-/// message is then read by swift-protobuf, which decides. So both agree on whatever is read here.
+/// This is the decoder of the fast path, for the few messages that make up nearly all traffic:
+/// questions, answers, acknowledgements and their events and replies. The fast path accepts only
+/// the form that encoders write: known fields, each at most once. Every method returns `nil` for
+/// anything else, and swift-protobuf then decodes the message. Both decoders agree on every message
+/// that the fast path accepts; `FastPathTests` compares them.
 struct FrameReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var position = 0
-  /// A bit for each field that was seen.
-  private var seen: UInt64 = 0
+  /// One bit per field number that was read.
+  private var fieldsRead: UInt64 = 0
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// The next field's number; its kind must be the one that the number is known for.
+  /// Reads the next field's tag.
   ///
-  /// - Parameter lengths: A bit for each field number that has a length; the others are numbers.
+  /// - Parameters:
+  ///   - lengths: One bit per field number that is length-delimited. All other fields are varints.
+  ///   - repeated: One bit per field number that may occur more than once.
+  /// - Returns: The field's number; `nil` for an unexpected wire type or a second occurrence.
   @inline(__always)
   mutating func field(lengths: UInt64, repeated: UInt64 = 0) -> UInt64? {
     guard let tag = varint(), tag < 64 << 3 else { return nil }
     let number = tag >> 3
     let bit: UInt64 = 1 << number
-    guard number > 0, seen & bit == 0 || repeated & bit != 0,
+    guard number > 0, fieldsRead & bit == 0 || repeated & bit != 0,
       tag & 7 == (lengths & bit == 0 ? 0 : 2)
     else { return nil }
-    seen |= bit
+    fieldsRead |= bit
     return number
   }
 
-  /// A number of up to 64 bits; most have one byte.
+  /// Reads a varint of up to 64 bits. Most have one byte.
   @inline(__always)
   mutating func varint() -> UInt64? {
     guard position < bytes.count, bytes[position] < 0x80 else { return longVarint() }
@@ -54,10 +59,10 @@ struct FrameReader {
     return nil
   }
 
-  /// A number of up to 32 bits.
+  /// Reads a varint of up to 32 bits.
   mutating func uint32() -> UInt32? { varint().flatMap { UInt32(exactly: $0) } }
 
-  /// The bytes of a field with a length.
+  /// Reads the bytes of a length-delimited field.
   @inline(__always)
   mutating func slice() -> UnsafeRawBufferPointer? {
     guard let count = varint(), count <= UInt64(bytes.count &- position) else { return nil }
@@ -66,7 +71,9 @@ struct FrameReader {
     return bytes(start..<position)
   }
 
-  /// The bytes at these places, which were read.
+  /// The bytes in a range of positions.
+  ///
+  /// Precondition: the reader has passed the range.
   @inline(__always)
   func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
@@ -81,10 +88,10 @@ struct FrameReader {
       low: UInt64(bigEndian: slice.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 
-  /// The bytes of a text.
+  /// Reads the bytes of a valid UTF-8 text.
   @inline(__always)
   mutating func text() -> UnsafeRawBufferPointer? {
-    // Nearly always it is ASCII.
+    // Most texts are ASCII, which needs no validation.
     slice().flatMap { $0.isASCII || String(validating: $0, as: UTF8.self) != nil ? $0 : nil }
   }
 

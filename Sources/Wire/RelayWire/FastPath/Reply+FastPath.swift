@@ -1,8 +1,8 @@
 import FamilyModel
 
 extension ReplyEnvelope {
-  /// An acceptance, as swift-protobuf writes it; `nil`: it has to write it.
-  var fastBytes: [UInt8]? {
+  /// Encodes `accepted` on the fast path; `nil` for every other reply.
+  var fastPathBytes: [UInt8]? {
     guard case .accepted(let id, let seq) = reply else { return nil }
     return FrameWriter.bytes(capacity: 96) { out in
       out.number(1, UInt64(Wire.version))
@@ -16,8 +16,8 @@ extension ReplyEnvelope {
     }
   }
 
-  /// An acceptance, read in place; `nil`: swift-protobuf has to read it.
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  /// Decodes `accepted` on the fast path; `nil` sends the frame to swift-protobuf.
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var device = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
     var id: UInt64 = 0
@@ -51,16 +51,16 @@ extension ReplyEnvelope {
 }
 
 extension Broadcast {
-  /// The broadcast of an event, as swift-protobuf writes it.
-  static func fastBytes(event bytes: [UInt8]) -> [UInt8] {
+  /// Encodes the broadcast of an encoded event on the fast path.
+  static func fastPathBytes(event bytes: [UInt8]) -> [UInt8] {
     FrameWriter.bytes(capacity: bytes.count + 16) { out in
       out.number(1, UInt64(Wire.version))
       out.bytes(2, bytes, always: true)
     }
   }
 
-  /// A receipt, as swift-protobuf writes it; `nil`: it has to write it.
-  var fastBytes: [UInt8]? {
+  /// Encodes a receipt on the fast path; `nil` for every other broadcast.
+  var fastPathBytes: [UInt8]? {
     guard case .receipt(let audience, let receipt) = self else { return nil }
     return FrameWriter.bytes(capacity: 64) { out in
       out.number(1, UInt64(Wire.version))
@@ -74,12 +74,13 @@ extension Broadcast {
     }
   }
 
-  /// The broadcast of an event of an approval, read in place; `nil`: swift-protobuf has to read it.
-  init?(fast bytes: UnsafeRawBufferPointer) {
+  /// Decodes the broadcast of an `asked` or `decided` event on the fast path; `nil` sends the bytes
+  /// to swift-protobuf.
+  init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     guard reader.field(lengths: 0) == 1, reader.varint() == UInt64(Wire.version),
       reader.field(lengths: 1 << 2) == 2, let slice = reader.slice(), reader.isAtEnd,
-      let event = Event(fast: slice)
+      let event = Event(fastPath: slice)
     else { return nil }
     self = .event(event)
   }

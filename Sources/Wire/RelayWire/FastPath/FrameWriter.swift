@@ -1,15 +1,20 @@
 import FamilyModel
 
-/// Writes a protobuf message field by field into one array: what swift-protobuf would write, in its order.
+/// Encodes a protobuf message field by field into one array.
+///
+/// This is the encoder of the fast path. Its output equals swift-protobuf's byte for byte;
+/// `FastPathTests` compares them.
 struct FrameWriter {
   private let start: UnsafeMutablePointer<UInt8>
   private let capacity: Int
   private(set) var count = 0
 
-  /// The bytes that `write` leaves; `capacity` must be enough for them.
+  /// The bytes that `write` produces.
+  ///
+  /// Precondition: `write` produces at most `capacity` bytes.
   @inline(__always)
   static func bytes(capacity: Int, _ write: (inout FrameWriter) -> Void) -> [UInt8] {
-    // An array of the exact size from bytes on the stack costs less than one that is cut to its size.
+    // Copying from the stack into an array of exact size costs less than trimming a larger array.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
       var writer = FrameWriter(start: buffer.baseAddress!, capacity: capacity)
       write(&writer)
@@ -34,33 +39,35 @@ struct FrameWriter {
   }
 
   private mutating func longVarint(_ value: UInt64) {
-    var rest = value
-    while rest >= 0x80 {
-      byte(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
+    var remaining = value
+    while remaining >= 0x80 {
+      byte(UInt8(truncatingIfNeeded: remaining) | 0x80)
+      remaining >>= 7
     }
-    byte(UInt8(rest))
+    byte(UInt8(remaining))
   }
 
-  /// A number; zero is left out.
+  /// Writes a varint field; omits zero.
   mutating func number(_ field: UInt64, _ value: UInt64) {
     if value != 0 { numberAlways(field, value) }
   }
 
-  /// A number, also zero.
+  /// Writes a varint field, also for zero.
   mutating func numberAlways(_ field: UInt64, _ value: UInt64) {
     varint(field << 3)
     varint(value)
   }
 
-  /// Bytes of a field with a number below sixteen, and with so many bytes, at most 2¹⁴ - 1.
+  /// The encoded size of a length-delimited field with `count` bytes.
+  ///
+  /// Precondition: the field's number is below 16 and `count` is below 2¹⁴.
   static func size(_ count: Int) -> Int { count + (count < 0x80 ? 2 : 3) }
 
   mutating func id(_ field: UInt64, _ id: ID128) {
     withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes(field, $0, always: true) }
   }
 
-  /// Bytes; none are left out.
+  /// Writes a length-delimited field; omits an empty one unless `always` is set.
   mutating func bytes(_ field: UInt64, _ value: [UInt8], always: Bool = false) {
     value.withUnsafeBytes { bytes(field, $0, always: always) }
   }
@@ -77,7 +84,7 @@ struct FrameWriter {
     raw(value)
   }
 
-  /// Fields that are encoded already.
+  /// Writes fields that are already encoded.
   mutating func raw(_ value: UnsafeRawBufferPointer) {
     precondition(count + value.count <= capacity)
     if let source = value.baseAddress {
@@ -86,7 +93,8 @@ struct FrameWriter {
     count += value.count
   }
 
-  /// A message within: its length is known when it is written, and its bytes then make room for it.
+  /// Writes a nested message. Its length is known only afterwards, so a length of more than one
+  /// byte moves its bytes.
   mutating func message(_ field: UInt64, _ write: (inout FrameWriter) -> Void) {
     varint(field << 3 | 2)
     let from = count
