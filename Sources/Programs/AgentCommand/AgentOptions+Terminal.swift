@@ -33,7 +33,7 @@ extension AgentOptions {
     let responder = TerminalResponder()
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
-      trace: Trace { _ in }, logger: logger(label))
+      trace: Trace { _ in }, logger: logging.logger(label: label))
     let checker = try contentWorker.map { try ContentClient(directory: URL(fileURLWithPath: $0)) }
     let session = TerminalSession(
       host, of: credential.address, responder, console: Console(), wording: wording,

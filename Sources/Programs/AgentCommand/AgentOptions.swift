@@ -3,8 +3,7 @@ public import Credentials
 import DeviceAgent
 public import FamilyModel
 import Foundation
-import Logging
-import ProgramOptions
+public import ProgramOptions
 import SQLiteStore
 import ServiceLifecycle
 import Wording
@@ -50,11 +49,9 @@ public struct AgentOptions: ParsableArguments {
   public var contentWorker: String?
 
   /// The lowest level that is logged.
-  @Option(help: "The log level: \(AgentOptions.logLevels).")
-  public var logLevel: String = "info"
+  @OptionGroup public var logging: LogLevelOption
 
   private static let languages = "en, fr, es, pt-BR, ja or zh-Hans"
-  private static let logLevels = "trace, debug, info, notice, warning, error or critical"
 
   public init() {}
 
@@ -76,9 +73,6 @@ public struct AgentOptions: ParsableArguments {
     }
     if let language, Language(spokenIn: language) == nil {
       throw ValidationError("Unknown language '\(language)'. Choose \(Self.languages).")
-    }
-    guard Logger.Level(rawValue: logLevel) != nil else {
-      throw ValidationError("Unknown log level '\(logLevel)'. Choose \(Self.logLevels).")
     }
   }
 
@@ -118,7 +112,7 @@ public struct AgentOptions: ParsableArguments {
     _ credentials: [Credential], apps: [AppID: [String]], manifests: [AppID: AppManifest] = [:],
     label: String
   ) async throws {
-    PrivateFile.keepToOwner()
+    PrivateFile.restrictNewFilesToOwner()
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -130,14 +124,9 @@ public struct AgentOptions: ParsableArguments {
     let trace = Trace.standardOutput
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
-      observer: traceAll ? DurableTrace(trace: trace) : nil, trace: trace, logger: logger(label))
+      observer: traceAll ? DurableTrace(trace: trace) : nil, trace: trace,
+      logger: logging.logger(label: label))
     try await serve([.init(service: host)], label)
-  }
-
-  func logger(_ label: String) -> Logger {
-    var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
-    return logger
   }
 
   func serve(_ services: [ServiceGroupConfiguration.ServiceConfiguration], _ label: String)
@@ -145,7 +134,8 @@ public struct AgentOptions: ParsableArguments {
   {
     let group = ServiceGroup(
       configuration: .init(
-        services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger(label)))
+        services: services, gracefulShutdownSignals: [.sigterm, .sigint],
+        logger: logging.logger(label: label)))
     try await group.run()
   }
 }

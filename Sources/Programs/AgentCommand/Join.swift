@@ -11,8 +11,8 @@ public struct Join: AsyncParsableCommand {
     commandName: "join",
     abstract: "Create this device's keys and join a family with a guardian's code.",
     discussion:
-      "Type or paste the code when asked, or send it to standard input. The code is not an argument, "
-      + "because other users of the machine can read arguments.")
+      "Type or paste the code when asked, or send it to standard input. The code is not an "
+      + "argument, because other users of the machine can read arguments.")
 
   @Option(help: "The credential file to write (mode 0600). The file must not exist yet.")
   var credential: String
@@ -31,7 +31,7 @@ public struct Join: AsyncParsableCommand {
   }
 
   public func run() async throws {
-    PrivateFile.keepToOwner()
+    PrivateFile.restrictNewFilesToOwner()
     let file = URL(fileURLWithPath: credential)
     guard !FileManager.default.fileExists(atPath: file.path) else {
       throw ValidationError("'\(file.path)' already exists. Choose another file.")

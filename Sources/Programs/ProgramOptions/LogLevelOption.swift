@@ -17,7 +17,7 @@ public struct LogLevelOption: ParsableArguments {
   /// - Throws: `ValidationError` with the known levels.
   public func validate() throws {
     guard Logger.Level(rawValue: logLevel) == nil else { return }
-    throw ValidationError("unknown log level '\(logLevel)'; choose \(Self.choices).")
+    throw ValidationError("Unknown log level '\(logLevel)'. Choose \(Self.choices).")
   }
 
   /// A logger that writes messages of this level and above to standard error.

@@ -33,7 +33,7 @@ struct AnswerQuestion: ExplainedCommand {
 extension FamilyView {
   /// Checks that the question is open.
   ///
-  /// - Throws: `ControlError` with the earlier decision, which the relay's refusal does not contain.
+  /// - Throws: `ControlError` with the earlier decision, which the relay's refusal lacks.
   fileprivate func requireOpen(_ state: QuestionState) throws {
     switch state.phase {
     case .open:

@@ -48,7 +48,7 @@ struct AddChild: ExplainedCommand {
     let quoted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
     print(
       """
-      \(name.printable) is now a child of the family, with communication limits on. Next: relayctl invite
+      \(name.printable) is now in the family, with communication limits on. Next: relayctl invite
       To keep the child when `relayctl apply --prune` runs, add this member to the family file:
         {id: \(child.id.rawValue), name: \(quoted.printable), role: child}
       """)

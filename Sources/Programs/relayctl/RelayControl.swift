@@ -64,8 +64,8 @@ struct RelayControl: AsyncParsableCommand {
         }
       }
       print(
-        "The keys are in \(folder.path) (mode 0600). Next: relay --directory \(directory)\(endpoints)"
-      )
+        "The keys are in \(folder.path) (mode 0600). "
+          + "Next: relay --directory \(directory)\(endpoints)")
     }
   }
 
@@ -100,8 +100,8 @@ struct RelayControl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create or update the families of a file, and write their credential files.",
       discussion: "The relay must be running. Applying the same file again is safe: existing keys "
-        + "are kept, and only differences are applied. Members and devices that are not in the file "
-        + "are kept, too, unless --prune is given.")
+        + "are kept, and only differences are applied. Members and devices that are not in the "
+        + "file are kept, too, unless --prune is given.")
     @Argument(help: "A family file in YAML or JSON.") var file: String
     @Option(help: "The folder with administrator.json, usually the relay's.")
     var directory: String

@@ -11,9 +11,9 @@ struct Sandbox: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Set a child's account to a named test case.",
     discussion: """
-      The case sets the birthdate, region, declaration and communication limits. The case also clears the age \
-      answers of all apps and answers the open questions. The output is what DeclaredAgeRange and \
-      PermissionKit answer from then on.
+      The case sets the birthdate, region, declaration and communication limits. The case also \
+      clears the age answers of all apps and answers the open questions. The output is what \
+      DeclaredAgeRange and PermissionKit answer from then on.
       """)
   @Argument(
     help: .init("One of: \(cases)."),
