@@ -36,7 +36,7 @@ import Testing
 
     let root = URL(fileURLWithPath: folder)
     let file = try JSONDecoder().decode(
-      FamilyFile.self, from: Data(contentsOf: root.appendingPathComponent("families.json")))
+      ClusterFamilies.self, from: Data(contentsOf: root.appendingPathComponent("families.json")))
     let personal = PersonalWords(file, and: Self.said)
     #expect(personal.words.contains("Emily") && personal.words.contains("2014-05-17"))
     let (leaks, logs) = try personal.found(inLogsBelow: root)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test("the check finds a word in a log, and not a part of one") func canFail() throws {
-    let personal = PersonalWords(FamilyFile.example(1), and: ["maria", "Tomás"])
+    let personal = PersonalWords(ClusterFamilies.example(1), and: ["maria", "Tomás"])
     func found(_ text: String) -> [String] { personal.found(in: Data(text.utf8)) }
     #expect(found("a question of Emily, maria.") == ["Emily", "maria"])
     #expect(found("Emilys Emily") == ["Emily"] && found("name=Tomás") == ["Tomás"])

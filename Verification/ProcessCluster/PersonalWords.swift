@@ -5,7 +5,7 @@ package struct PersonalWords: Sendable {
   package let words: [String]
 
   /// Names and birthdates of the families, and what else is said in a run.
-  package init(_ file: FamilyFile, and said: [String]) {
+  package init(_ file: ClusterFamilies, and said: [String]) {
     let members = file.families.flatMap(\.members)
     words = Set(members.map(\.name) + members.compactMap(\.birthdate) + said).sorted()
   }

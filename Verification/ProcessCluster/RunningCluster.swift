@@ -38,7 +38,7 @@ package final class RunningCluster: Sendable {
   /// A cluster of these families, not started.
   ///
   /// - Throws: `ClusterError` when another runs in the folder, or processes of one that was killed.
-  package init(_ layout: Layout, _ file: FamilyFile, _ manner: Manner = Manner()) throws {
+  package init(_ layout: Layout, _ file: ClusterFamilies, _ manner: Manner = Manner()) throws {
     self.layout = layout
     self.manner = manner
     try layout.prepare()

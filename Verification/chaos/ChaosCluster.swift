@@ -15,7 +15,7 @@ final class ChaosCluster: Sendable {
   static let passcode = "2580"
 
   let layout: Layout
-  let families: FamilyFile
+  let families: ClusterFamilies
   let cluster: RunningCluster
   let proxy: FaultProxy
   /// By agent: the ways to the relay's two sockets.
@@ -86,8 +86,8 @@ final class ChaosCluster: Sendable {
   }
 
   /// Families of two guardians and a child; every second child has two devices.
-  private static func families(_ count: Int) -> FamilyFile {
-    var file = FamilyFile.example(count)
+  private static func families(_ count: Int) -> ClusterFamilies {
+    var file = ClusterFamilies.example(count)
     for index in file.families.indices where index % 2 == 0 {
       for member in file.families[index].members.indices
       where file.families[index].members[member].role == "child" {
@@ -97,7 +97,7 @@ final class ChaosCluster: Sendable {
     return file
   }
 
-  private static func names(_ file: FamilyFile) -> [String] {
+  private static func names(_ file: ClusterFamilies) -> [String] {
     ["relay"]
       + file.families.flatMap { family in
         ["child-agent-\(family.id)"]

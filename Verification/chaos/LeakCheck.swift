@@ -10,7 +10,7 @@ final class LeakCheck: Sendable {
   private let personal: PersonalWords
   private let seen: Mutex<Set<[String]>> = Mutex([])
 
-  init(_ layout: Layout, _ file: FamilyFile) {
+  init(_ layout: Layout, _ file: ClusterFamilies) {
     self.layout = layout
     personal = PersonalWords(file, and: Workload.marks)
   }
@@ -21,14 +21,14 @@ final class LeakCheck: Sendable {
       for pid in OrphanReaper.processes(of: layout.root.path) {
         let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
         let arguments = data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        note(arguments)
+        addArguments(arguments)
       }
       try? await Task.sleep(for: Self.interval)
     }
   }
 
   /// A process with these arguments was seen.
-  func note(_ arguments: [String]) {
+  func addArguments(_ arguments: [String]) {
     // What a person types into an app is the person's own; and files may be called as people are.
     guard !arguments.isEmpty, arguments.dropFirst().first != "ask" else { return }
     _ = seen.withLock { $0.insert(arguments.filter { !$0.contains("/") }) }

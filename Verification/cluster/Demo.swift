@@ -12,8 +12,8 @@ extension Cluster {
     func run() async throws {
       let layout = Layout(options.directory)
       try layout.clear()
-      var families = FamilyFile.example(2)
-      families.families.append(FamilyFile.ages(3))
+      var families = ClusterFamilies.example(2)
+      families.families.append(ClusterFamilies.ages(3))
       let cluster = try RunningCluster(layout, families)
       try await cluster.stopping { try await Transcript(cluster: cluster).play() }
       print("\nEverything was as it says above.")

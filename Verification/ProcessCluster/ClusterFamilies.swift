@@ -1,7 +1,7 @@
 import Foundation
 
-/// A family of the file that `relayctl apply` reads.
-package struct FamilyFile: Codable {
+/// The families of a cluster, in the format of the family file that `relayctl apply` reads.
+package struct ClusterFamilies: Codable {
   package struct Member: Codable {
     package var name: String
     package var role: String
@@ -19,8 +19,8 @@ package struct FamilyFile: Codable {
   private static let guardians = ["Rosa", "Wei", "Hannah", "Kenji", "Giulia", "Marie"]
 
   /// Families of two guardians and a child.
-  package static func example(_ count: Int) -> FamilyFile {
-    FamilyFile(
+  package static func example(_ count: Int) -> ClusterFamilies {
+    ClusterFamilies(
       families: (1...max(1, count)).map { id in
         let name = (id - 1) % children.count
         return Family(
