@@ -1,15 +1,18 @@
 import FamilyModel
 
-/// What one app on the device still has to learn, and whether the app runs.
+/// The app entries that one app has not acknowledged, and the app's process.
 ///
-/// An app is `asleep` → (launched) `launched` → (attach) `attached` → (detach, exit) `asleep`. While
-/// entries wait and the app is registered, it is launched, again and again with growing delays (R6). An
-/// attached app that does not acknowledge is given its first entry again, with growing delays: an app that
-/// has died unnoticed turns out to be unreachable, and to one that lives the repetition means nothing.
+/// - `asleep` → (a registered app has entries and is not attached) `launched`.
+/// - `launched` → (exit) `asleep`; → (budget used up) terminated by the device, again each second
+///   until exit.
+///
+/// An exit without acknowledgement delays the next launch. An attached app that does not
+/// acknowledge receives its first entry again, with growing delays: a dead app turns out to be
+/// unreachable, and a live app ignores the repetition.
 struct AppFeed: Sendable {
-  enum Life: Hashable, Sendable {
+  enum ProcessState: Hashable, Sendable {
     case asleep
-    /// Started by the device; it is ended when its time is over.
+    /// Launched by the device, which terminates it at `until`.
     case launched(until: Instant)
   }
 
@@ -17,10 +20,10 @@ struct AppFeed: Sendable {
   private(set) var progress: AppProgress
   private(set) var entries: [AppEntry]
   private(set) var isAttached = false
-  private(set) var life = Life.asleep
+  private(set) var processState = ProcessState.asleep
   private var attempts = 0
   private var notBefore = Instant(milliseconds: .min)
-  /// When the first entry is given again, while an attached app owes an acknowledgement.
+  /// When the first entry is sent again, while an attached app has not acknowledged it.
   private var repeatDue: Instant?
   private var repetitions = 0
 
@@ -32,19 +35,19 @@ struct AppFeed: Sendable {
 
   var deadline: Instant? {
     let end: Instant? =
-      switch life {
+      switch processState {
       case .launched(let until): until
       case .asleep: wantsLaunch ? notBefore : nil
       }
     return [end, repeatDue].compactMap { $0 }.min()
   }
 
-  /// Whether the device has launched it.
-  var isRunning: Bool { life != .asleep }
+  /// Whether the device has launched the app.
+  var isRunning: Bool { processState != .asleep }
 
   private var wantsLaunch: Bool { progress.registered && !isAttached && !entries.isEmpty }
 
-  /// Whether a response to the question waits for the app's acknowledgement.
+  /// Whether the app has not acknowledged a response to the question.
   func holdsResponse(to id: QuestionID) -> Bool {
     entries.contains {
       if case .response(let question, _) = $0.body { question.id == id } else { false }
@@ -56,7 +59,8 @@ struct AppFeed: Sendable {
   ) -> [AppReply] {
     isAttached = true
     var replies: [AppReply] = [.attached(acknowledged: progress.acknowledged)]
-    // An app that is new, or lost its state, or has another device's state, starts from the full set.
+    // A new app, an app that lost its state and an app with another device's state start from the
+    // full set.
     if applied == 0 || applied < progress.acknowledged || applied > progress.head {
       var evidence = evidence()[...]
       while !evidence.isEmpty {
@@ -93,20 +97,20 @@ struct AppFeed: Sendable {
     return done.map { .delete(.entry(app, position: $0.position)) } + [.put(.app(app, progress))]
   }
 
-  /// The app's process ended, or its connection did.
+  /// The app's connection ended or, if `exited`, its process.
   mutating func disconnected(exited: Bool, now: Instant) {
     isAttached = false
-    guard exited, case .launched = life else { return }
-    life = .asleep
+    guard exited, case .launched = processState else { return }
+    processState = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now: now)
   }
 
-  /// The clock was set back: no wait is longer than it would be from now.
+  /// Brings every deadline forward to the clock's new time.
   mutating func clockSetBack(now: Instant) {
     notBefore = min(notBefore, now)
     repeatDue = repeatDue.map { min($0, now) }
-    if case .launched(let until) = life {
-      life = .launched(until: min(until, now + Timing.launchBudget))
+    if case .launched(let until) = processState {
+      processState = .launched(until: min(until, now + Timing.launchBudget))
     }
   }
 
@@ -115,7 +119,7 @@ struct AppFeed: Sendable {
     return now + Timing.backoff(attempts, Timing.firstRelaunchDelay, Timing.longestRelaunchDelay)
   }
 
-  /// What there is to do about the app: about its process first.
+  /// The next effect for the app. Its process comes first.
   mutating func nextAction(now: Instant) -> DeviceEffect? {
     nextLifecycleAction(now: now) ?? repeatFirstEntry(now: now)
   }
@@ -135,15 +139,15 @@ struct AppFeed: Sendable {
   }
 
   private mutating func nextLifecycleAction(now: Instant) -> DeviceEffect? {
-    switch life {
+    switch processState {
     case .launched(let until):
       guard until <= now else { return nil }
-      // Asked once more each second, until the shell says that the process has ended.
-      life = .launched(until: now + 1_000)
+      // Repeats each second until the shell reports the exit.
+      processState = .launched(until: now + 1_000)
       return .terminate(app)
     case .asleep:
       guard wantsLaunch, notBefore <= now else { return nil }
-      life = .launched(until: now + Timing.launchBudget)
+      processState = .launched(until: now + Timing.launchBudget)
       return .launch(app, budget: Timing.launchBudget)
     }
   }

@@ -1,18 +1,24 @@
 import FamilyModel
 
-/// The prompts of one question on the child's device (A1, A2, A6).
+/// The prompts of one question on the child's device.
 ///
-/// `permission` → (ask by message) `compose` → (send) done; `permission` → (in person) `passcode` → (typed)
-/// `checking` → (right) done, or → (wrong) `passcode`; `alreadyAsked` → (remind) done; `acknowledge` →
-/// (taken note of) done; every stage → (cancel) done: nothing is sent (A5). Prompts are not durable: an app
-/// whose `ask` had no outcome asks again after a restart, and the prompt is shown again.
+/// - `permission` → (ask by message) `compose`; → (in person) `passcode`.
+/// - `compose` → (send) done.
+/// - `passcode` → (typed) `checking`.
+/// - `checking` → (right) done; → (wrong) `passcode`.
+/// - `alreadyAsked` → (remind) done.
+/// - `acknowledge` → (acknowledged) done.
+/// - Every stage but `checking` → (cancel) done, and nothing is sent.
+///
+/// Prompts are not durable. After a restart the app repeats an `ask` without an outcome, and the
+/// device shows the prompt again.
 struct AskFlow: Sendable {
   enum Stage: Hashable, Sendable {
     case permission
     case compose
     case alreadyAsked(QuestionID)
     case passcode
-    /// The passcode is being checked, for this choice.
+    /// The shell checks the passcode for this choice.
     case checking(choice: Choice)
     case acknowledge
   }
@@ -20,7 +26,7 @@ struct AskFlow: Sendable {
   var question: Question
   var stage: Stage
 
-  /// The question with the names that the child gave on the compose sheet (A2).
+  /// The question with the names that the child entered on the compose sheet.
   func named(_ names: [NameParts?]) -> Question {
     guard case .communication(var people, let actions) = question.topic else { return question }
     for (index, name) in zip(people.indices, names) where name != nil { people[index].name = name }
@@ -31,7 +37,7 @@ struct AskFlow: Sendable {
 }
 
 extension Question {
-  /// What the relay needs to know of the question.
+  /// The part of the question that the relay can read.
   func header(child: PersonID, app: AppID, subjects: [UInt8]) -> QuestionHeader {
     QuestionHeader(
       id: id, child: child, app: app, subjects: subjects,

@@ -16,13 +16,13 @@ extension ChildMachine {
       ageRequests.removeAll(of: app)
       let handles = known.all(in: app)
       let proofs = link.rosterProofs.map { AppReply.roster($0) }
-      // A value of its own: the feed is being changed while it is asked.
+      // A copy, because the closure reads the machine while its feed is being changed.
       let machine = self
       let replies =
         update(app) {
           $0.attach(applied: applied, known: handles) { machine.evidence(of: handles, in: app) }
         } ?? []
-      // What comes before the first of them is not for this attachment.
+      // The app ignores every message before the reply to its attachment.
       effects += (replies.prefix(1) + proofs + replies.dropFirst()).map { .app(app, $0) }
     case .rejected(let problem): effects.append(.notify(.appRejected(app, problem)))
     case .register: out.changes += update(app) { $0.register() } ?? []
@@ -46,7 +46,7 @@ extension ChildMachine {
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
-    // The app asks again after a crash or a lost reply: it joins what is there.
+    // After a crash or a lost reply the app repeats its question and joins the existing one.
     if isAsked(question.id) { return end(.sent) }
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
@@ -120,14 +120,14 @@ extension ChildMachine {
     case (.alreadyAsked(let open), _): end(.alreadyAsked(open))
     case (.permission, .askByMessage): start(flow, .byMessage, now: now, effects: &effects)
     case (.permission, .inPerson) where link.passcode == nil:
-      // Nobody can type what there is not: back to the choice.
+      // Without a passcode nobody can decide in person, so the choice is shown again.
       effects.append(.notify(.noPasscode))
       show(.permission(flow.app, flow.question), flow, effects: &effects)
     case (.permission, .inPerson): askPasscode(flow, wrong: false, now: now, effects: &effects)
     case (.passcode, .passcode(let typed, let choice)):
       check(typed, choice, prompt, flow, now: now, into: &out, effects: &effects)
     case (.acknowledge, .acknowledge): end(.acknowledged)
-    // It is being checked already, and ends when that is done.
+    // The shell checks the passcode already; its answer ends the flow.
     case (.checking, _): flows[prompt] = flow
     case (.compose, .send(let names)):
       end(submit(flow.named(names), flow.app, now: now, into: &out))
@@ -135,7 +135,7 @@ extension ChildMachine {
     }
   }
 
-  /// Counts the try, durably, and has it checked after that.
+  /// Counts the attempt durably, then requests the check.
   private mutating func check(
     _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
@@ -196,7 +196,7 @@ extension ChildMachine {
     effects: inout [DeviceEffect]
   ) {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
-    // The app asks again after a lost reply: the response is on its way already.
+    // After a lost reply the app repeats its question, but the response is in the feed already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
     enqueue(.response(question, question.defaultChoice), for: app, into: &out, effects: &effects)
   }
@@ -211,7 +211,7 @@ extension ChildMachine {
       }
   }
 
-  /// An open question of the same app about the same people (A6).
+  /// An open question of the same app about the same people.
   private func openQuestion(like question: Question, _ app: AppID, now: Instant)
     -> QuestionState?
   {

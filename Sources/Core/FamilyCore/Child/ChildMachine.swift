@@ -1,11 +1,12 @@
 public import FamilyModel
 
-/// A child's device: prompts, the conversation, the known handles, and the apps and when they run.
+/// A child's device: prompts, the conversation, the known handles, and the apps with their
+/// launches.
 ///
-/// It also serves the device of an adult, or of a person in no family: asking then gives the answers of
-/// Q8 and Q9.
+/// The machine also serves the device of an adult, and of a person without a family. An adult's
+/// question is refused, and a question without a family gets its default choice.
 public struct ChildMachine: Sendable {
-  /// What happens to the device.
+  /// An input of the machine.
   public enum Input: Sendable {
     /// The connection to the relay is up.
     case connected
@@ -13,42 +14,43 @@ public struct ChildMachine: Sendable {
     case disconnected
     /// The relay answered a request.
     case reply(UInt64, Reply)
-    /// A broadcast came, with its content opened.
+    /// A broadcast arrived.
     case broadcast(Broadcast)
-    /// There is room for the question that wanted to go.
+    /// The question window admits the question that requested admission.
     case admitted(CommandID)
-    /// An app on this device asks for something.
+    /// An app on this device sent a request.
     case app(AppID, AppRequest)
-    /// The app's connection is gone, or, when `exited`, its process.
+    /// The app's connection ended or, if `exited`, its process.
     case appGone(AppID, exited: Bool)
-    /// The child answered a prompt.
+    /// The owner answered a prompt.
     case answered(prompt: UInt64, PromptAnswer)
-    /// The passcode was checked: a signature of the bytes that were given, or `nil`: it was wrong.
+    /// The passcode was checked: `proof` signs the given bytes, or is `nil` if the passcode was
+    /// wrong.
     case passcodeChecked(prompt: UInt64, proof: [UInt8]?)
-    /// The child writes into the conversation (M1).
+    /// The child writes a message into the conversation.
     case post(String)
-    /// The child takes a question back (R8).
+    /// The child cancels a question.
     case cancel(QuestionID)
-    /// The person changes the own age settings; a child needs a guardian with the passcode (D6, D7).
+    /// The owner changes the own age settings. A child needs a guardian with the passcode.
     case setAge(AgeSettings)
-    /// The person has forgotten what an app was told: “share again” (D9).
+    /// The owner deletes the age answers to an app, so that the app can ask again.
     case shareAgain(AppID)
-    /// The person, who is no child, sets the own account.
+    /// An owner who is no child sets the own account.
     case setOwnAccount(Account)
-    /// The clock was set back: deadlines of the clock before it would come too late.
+    /// The clock was set back, so that deadlines of the former time would come too late.
     case clockSetBack
-    /// The deadline has come.
+    /// The deadline has passed.
     case timer
   }
 
-  /// The day of a moment in a time zone; an empty one is where the device is.
+  /// Returns the day of a moment in a time zone; an empty name stands for the device's own.
   public typealias Calendar = @Sendable (Instant, _ timeZone: String) -> Account.Day
 
-  /// A digest of the people asked about in an app, for machines without ``Security``: with it, the
-  /// conversation's key makes one.
+  /// Returns a digest of the people of a question. Only machines without ``Security`` use it;
+  /// otherwise the conversation's key makes the digest.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
-  /// The connection to the relay, and all that came over it.
+  /// The connection to the relay, and the state derived from it.
   public internal(set) var link: DeviceLink
   let isInFamily: Bool
   let digest: Digest
@@ -63,16 +65,16 @@ public struct ChildMachine: Sendable {
 
   /// A device restored from its records.
   ///
-  /// - Parameters:
-  ///   - address: The device; the family does not matter when `isInFamily` is false.
-  ///   - isInFamily: Whether the person is in a family group (F7).
-  ///   - apps: The apps that are installed.
-  ///   - manifests: What they say of themselves.
-  ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
-  ///     machine alone.
-  ///   - isSpokenFor: Whether the host tells the relay, for all devices of a connection, that they are there.
-  ///   - records: All records that earlier steps made durable.
-  ///   - calendar: Tells the day; by default that of Greenwich.
+  /// - Parameter address: The device. Its family is ignored if `isInFamily` is `false`.
+  /// - Parameter isInFamily: Whether the person is in a family.
+  /// - Parameter apps: The installed apps.
+  /// - Parameter manifests: The apps' declarations.
+  /// - Parameter security: The keys to verify and open events; `nil` verifies nothing, for tests of
+  ///   the machine alone.
+  /// - Parameter hostAnnouncesPresence: Whether the host announces the presence of all devices of
+  ///   its connection.
+  /// - Parameter records: All records that earlier steps made durable.
+  /// - Parameter calendar: Returns the day of a moment; by default in UTC.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
     manifests: [AppID: AppManifest] = [:], security: Security? = nil,
@@ -82,7 +84,7 @@ public struct ChildMachine: Sendable {
   ) {
     var ids = ids
     let first = AppProgress(startingAfter: ids.next() >> 16)
-    // In no family group there is nobody else to believe.
+    // Without a family there are no events of other devices to verify.
     link = DeviceLink(
       address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
       hostAnnouncesPresence: hostAnnouncesPresence,
@@ -104,7 +106,7 @@ public struct ChildMachine: Sendable {
     for event in link.restored { updateKnownHandles(event) }
   }
 
-  /// When the machine wants a `timer` input; `nil`: never.
+  /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? {
     var earliest = link.deadline
     for feed in feeds {
@@ -113,16 +115,18 @@ public struct ChildMachine: Sendable {
     return earliest
   }
 
-  /// The handles known in the app, in order.
+  /// The handles that are known in the app, in order.
   public func knownHandles(in app: AppID) -> [Handle] { known.all(in: app) }
 
-  /// How many entries the apps on this device have not acknowledged.
+  /// The number of app entries that this device's apps have not acknowledged.
   public var unacknowledged: Int { feeds.reduce(0) { $0 + $1.entries.count } }
 
-  /// The conversation of this device's owner.
+  /// The owner's conversation with the guardians.
   public var conversation: Conversation? { link.conversations[link.personID] }
 
-  /// Takes one input and says what is to be done, the change of durable state first.
+  /// Handles one input.
+  ///
+  /// - Returns: The effects, the change of durable state first.
   public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
@@ -167,7 +171,7 @@ public struct ChildMachine: Sendable {
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 
-  // MARK: what came from the relay
+  // MARK: events and outcomes
 
   private mutating func apply(
     _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
@@ -184,7 +188,7 @@ public struct ChildMachine: Sendable {
     case .decided(let decision):
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
-      // The response itself makes the handles known in the app that asked.
+      // The response itself makes the handles known in the question's app.
       told = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .answeredInPerson(_, _, let decision, _):
       told = enqueueResponse(decision, event, into: &out, effects: &effects)
@@ -204,7 +208,8 @@ public struct ChildMachine: Sendable {
     default: break
     }
     for (feed, before) in zip(feeds, before) {
-      // Not so where a later withdrawal came before the approval: the app is to forget again.
+      // If a withdrawal with a later stamp arrived before the approval, the app must forget the
+      // handles again.
       let assumed = feed.app == told?.app ? told!.known.map(\.canonical) : []
       let old = before + assumed.filter { !before.contains($0) }
       let now = handles.filter { known.contains($0, in: feed.app) }
@@ -234,17 +239,19 @@ public struct ChildMachine: Sendable {
     }
   }
 
-  /// The commands by which the handles are known in the app, or not known any more.
+  /// The commands that decide whether the handles are known in the app.
   private func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
     handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
   }
 
-  /// What was signed about all handles that are known in the app.
+  /// The evidence for the handles in the app.
   func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
     link.evidence(commands(about: handles, in: app), for: app)
   }
 
-  /// Tells the app of the decision: which app, and the handles that it now takes for known.
+  /// Enqueues the response to a decision.
+  ///
+  /// - Returns: The app, and the handles that the app derives from the response.
   private mutating func enqueueResponse(
     _ decision: Decision, _ event: Event, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
@@ -258,7 +265,7 @@ public struct ChildMachine: Sendable {
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 
-  /// What an event means for the known handles; the same at the event and at a restart.
+  /// Applies an event to the known handles, when it arrives and after a restart.
   private mutating func updateKnownHandles(_ event: Event) {
     guard let child = event.audience.conversationChild, child == link.personID else { return }
     known.apply(event) { link.conversations[child]?.questions[$0] }
@@ -269,7 +276,8 @@ public struct ChildMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     guard let problem else { return }
-    // The limits were turned off while the message was on its way: the default choice stands (Q8).
+    // A guardian turned the limits off while the question was in flight: the default choice
+    // applies.
     switch command {
     case .ask(let header, .question(let question)) where problem == .limitsOff,
       .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
@@ -280,9 +288,9 @@ public struct ChildMachine: Sendable {
     }
   }
 
-  // MARK: helpers of all parts
+  // MARK: entries, commands and prompts
 
-  /// Puts an entry into the app's feed, with what was signed of it, and sends it if the app runs.
+  /// Appends an entry with its evidence to the app's feed, and sends it if the app is attached.
   mutating func enqueue(
     _ body: AppEntry.Body, for app: AppID, signed commands: [CommandID] = [],
     into out: inout DeviceLink.Output,
@@ -313,7 +321,9 @@ public struct ChildMachine: Sendable {
     flows[show(prompt, effects: &effects)] = flow
   }
 
-  /// Shows the prompt, and gives its number.
+  /// Shows a prompt.
+  ///
+  /// - Returns: The number that its answer carries.
   mutating func show(_ prompt: Prompt, effects: inout [DeviceEffect]) -> UInt64 {
     lastPrompt += 1
     effects.append(.prompt(lastPrompt, prompt))

@@ -1,29 +1,30 @@
 public import FamilyModel
 
-/// One thing that was said about a handle, and is not outdone by anything later.
+/// The newest statement of one kind about a handle.
 public struct KnownStatement: Hashable, Sendable {
-  /// What it is about.
+  /// The kind of a statement.
   public enum Kind: UInt8, Sendable {
-    /// The consent to the app: about no handle.
+    /// The consent to the app. Such a statement has no handle.
     case consent = 0
-    /// The list of contacts.
+    /// The child's contacts.
     case contact = 1
-    /// An approval that counts everywhere.
+    /// An approval for all apps.
     case approved = 2
-    /// An approval in the app.
+    /// An approval for one app.
     case approvedIn = 3
-    /// A withdrawal that counts everywhere.
+    /// A withdrawal from all apps.
     case withdrawn = 4
   }
-  /// What it is about.
+  /// The kind of the statement.
   public var kind: Kind
-  /// In canonical form.
+  /// The handle in canonical form.
   public var handle: Handle
-  /// When it was said: the command's id.
+  /// The id of the statement's command. Ids grow with time, so the larger one is the later
+  /// statement.
   public var stamp: ID128
-  /// Whether it makes the handle known.
+  /// Whether the statement makes the handle known.
   public var isKnown: Bool
-  /// A statement of these parts.
+  /// Creates a statement about a handle in canonical form.
   public init(kind: Kind, handle: Handle, stamp: ID128, isKnown: Bool) {
     self.kind = kind
     self.handle = handle
@@ -32,21 +33,22 @@ public struct KnownStatement: Hashable, Sendable {
   }
 }
 
-/// The handles that are known for a child (K1): approved by a guardian, or on the list of contacts.
+/// The handles that are known for a child: approved by a guardian, or among the child's contacts.
 ///
-/// Handles are compared in canonical form. Custom names that were approved in one app are known in that
-/// app only; numbers and addresses are known everywhere (K5).
+/// Handles are compared in canonical form. A custom user name is known only in the app in which it
+/// was approved; phone numbers and e-mail addresses are known in all apps.
 public struct KnownHandles: Sendable {
   /// Why a handle is known.
   public enum Reason: Hashable, Sendable {
-    /// It is on the child's list of contacts.
+    /// The handle is among the child's contacts.
     case contact
-    /// A guardian approved it: a custom name in this app, anything else everywhere (`nil`).
+    /// A guardian approved the handle: a custom user name for this app, any other handle for all
+    /// apps (`nil`).
     case approved(in: AppID?)
   }
 
-  /// A change of a handle: when, and whether it makes it known. Of two the later counts, in whatever order
-  /// they come.
+  /// A change of a handle. Of two changes the one with the later stamp counts, in any order of
+  /// arrival.
   private struct Change {
     var stamp: ID128
     var isKnown: Bool
@@ -55,7 +57,8 @@ public struct KnownHandles: Sendable {
   private var contactChanges: [Handle: Change] = [:]
   private var approvedChanges: [Handle: Change] = [:]
   private var approvedInChanges: [AppID: [Handle: Change]] = [:]
-  /// Withdrawals from all apps: they also count for apps in which nothing was approved yet.
+  /// Withdrawals from all apps. A withdrawal also overrides approvals that are older but arrive
+  /// later.
   private var withdrawnEverywhere: [Handle: ID128] = [:]
 
   private var contacts: Set<Handle> { Self.known(contactChanges) }
@@ -79,7 +82,7 @@ public struct KnownHandles: Sendable {
       || approvedInChanges[app]?[handle]?.isKnown ?? false
   }
 
-  /// What makes the handle known in the app, or not.
+  /// The statements that decide whether the handle is known in the app.
   func statements(of handle: Handle, in app: AppID) -> [KnownStatement] {
     let handle = handle.canonical
     func statement(_ kind: KnownStatement.Kind, _ change: Change?) -> KnownStatement? {
@@ -94,7 +97,7 @@ public struct KnownHandles: Sendable {
     ].compactMap { $0 }
   }
 
-  /// Takes what `statements` gave.
+  /// Restores a statement that `statements` returned.
   mutating func restore(_ statement: KnownStatement, in app: AppID) {
     let (handle, isKnown, stamp) = (statement.handle, statement.isKnown, statement.stamp)
     switch statement.kind {
@@ -106,12 +109,12 @@ public struct KnownHandles: Sendable {
     }
   }
 
-  /// All that are known in the app, in order.
+  /// All handles that are known in the app, in order.
   public func all(in app: AppID) -> [Handle] {
     contacts.union(approved).union(Self.known(approvedInChanges[app] ?? [:])).sorted()
   }
 
-  /// Each handle with each reason for which it is known, in order of the handles.
+  /// Each known handle with each of its reasons, in order of the handles.
   public var reasons: [(handle: Handle, reason: Reason)] {
     let (contacts, approved) = (contacts, approved)
     let apps = approvedInChanges.keys.sorted().map { ($0, Self.known(approvedInChanges[$0]!)) }
@@ -138,7 +141,7 @@ public struct KnownHandles: Sendable {
     }
   }
 
-  /// A handle that is withdrawn is not known by any way that the withdrawal covers.
+  /// Withdraws a handle from one app, or from all apps. A withdrawal also removes the contact.
   mutating func withdraw(_ handle: Handle, in app: AppID?, _ stamp: ID128) {
     let handle = handle.canonical
     Self.set(&contactChanges, handle, false, stamp)
@@ -153,9 +156,9 @@ public struct KnownHandles: Sendable {
     }
   }
 
-  /// What an event means for the known handles.
+  /// Applies an event that changes the known handles.
   ///
-  /// - Parameter question: The question that a decision is about, where it is known.
+  /// - Parameter question: Returns the question of a decision, or `nil` if it is unknown.
   mutating func apply(_ event: Event, question: (QuestionID) -> QuestionState?) {
     switch event.body {
     case .contactChanged(_, .contact(let handle, let isKnown)):

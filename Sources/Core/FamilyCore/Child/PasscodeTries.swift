@@ -1,19 +1,20 @@
 public import FamilyModel
 
-/// The tries of the passcode on one device (A4). They are counted before they are checked, and durably: a
-/// kill, or a restart, makes none of them undone.
+/// The passcode attempts on one device. Each attempt is counted durably before it is checked, so
+/// that a kill or a restart undoes none of them.
 public struct PasscodeTries: Hashable, Sendable {
-  /// Wrong tries since the last right one.
+  /// The number of attempts since the last right one.
   public var count: UInt32
-  /// Nobody can type before.
+  /// The time before which no attempt is accepted.
   public var notBefore: Instant
-  /// Tries that were counted.
+  /// Creates a count of attempts.
   public init(count: UInt32 = 0, notBefore: Instant = Instant(milliseconds: 0)) {
     self.count = count
     self.notBefore = notBefore
   }
 
-  /// Milliseconds until the next try; no clock that was set back makes it longer than the longest.
+  /// Milliseconds until the next attempt, bounded by the longest delay even after the clock was set
+  /// back.
   func remainingWait(now: Instant) -> Int64 {
     let left = notBefore.milliseconds - now.milliseconds
     return max(0, min(left, Timing.passcodeDelays.last!))

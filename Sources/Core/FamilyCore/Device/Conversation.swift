@@ -2,38 +2,40 @@ public import FamilyModel
 
 /// A question as a conversation shows it.
 ///
-/// `open` → `answered` (R3: the first answer), or `open` → `cancelled` (R8). Nothing leaves the last two.
-/// Expiry is not a state: it is a matter of the clock.
+/// - `open` → (first decision) `answered`.
+/// - `open` → (cancelled by the child) `cancelled`.
+///
+/// `answered` and `cancelled` are final. Expiry is not a state, because it depends on the clock.
 public struct QuestionState: Hashable, Sendable {
-  /// Where the question stands.
+  /// The phase of a question.
   public enum Phase: Hashable, Sendable {
-    /// Nobody has answered.
+    /// Without a decision.
     case open
     /// Answered by a guardian.
     case answered(ChoiceHeader, by: DeviceID, at: Instant)
-    /// Taken back by the child.
+    /// Cancelled by the child.
     case cancelled
   }
-  /// What the relay knows of it.
+  /// The part of the question that the relay can read.
   public var header: QuestionHeader
-  /// What it says, where this device can open it.
+  /// The content, or `nil` if this device cannot open it.
   public var question: Question?
-  /// Its place in the conversation.
+  /// The sequence number of the question's event.
   public var seq: UInt64
-  /// Where it stands.
+  /// The current phase.
   public var phase: Phase = .open
-  /// When the guardians were last asked or reminded.
+  /// The time of the question or of its last reminder.
   public var lastAsked: Instant
 
-  /// Whether it can be answered at `now`.
+  /// Whether a guardian can answer the question at `now`.
   public func isOpen(_ now: Instant) -> Bool {
     phase == .open && header.expiration.map { now <= $0 } ?? true
   }
 }
 
-/// A line of a conversation, in the order of the relay (M3).
+/// A line of a conversation, in the order of the relay.
 public struct Line: Hashable, Sendable {
-  /// What the line shows.
+  /// The content of a line.
   public enum Body: Hashable, Sendable {
     /// A question's bubble.
     case question(QuestionID)
@@ -43,26 +45,26 @@ public struct Line: Hashable, Sendable {
     case reminder(QuestionID)
     /// The decision on a question.
     case decision(QuestionID, ChoiceHeader)
-    /// The child took a question back.
+    /// The child cancelled a question.
     case cancellation(QuestionID)
     /// A guardian answered a question on the child's device.
     case inPerson(QuestionID, ChoiceHeader)
-    /// A guardian took something back.
+    /// A guardian withdrew an approval.
     case withdrawal(Withdrawal)
   }
-  /// Place in the family's log.
+  /// The event's sequence number in the family's log.
   public var seq: UInt64
-  /// The command that led to it.
+  /// The command of the event.
   public var command: CommandID
-  /// Whose device: `DeviceLink.owner(of:)` tells whose it is.
+  /// The author's device; ``DeviceLink/owner(of:)`` returns its owner.
   public var device: DeviceID
-  /// When the relay accepted it.
+  /// When the relay accepted the command.
   public var at: Instant
-  /// What.
+  /// The content of this line.
   public var body: Body
 }
 
-/// How far a message has come (M4).
+/// The delivery state of a message.
 public enum DeliveryState: Hashable, Sendable {
   /// In the outbox of this device.
   case sending
@@ -70,42 +72,42 @@ public enum DeliveryState: Hashable, Sendable {
   case sent
   /// On at least one guardian's device.
   case delivered
-  /// Seen by at least one guardian.
+  /// Read by at least one guardian.
   case read
-  /// Answered.
+  /// Answered by a guardian.
   case answered
 }
 
-/// A child's conversation with the guardians (M1), derived from its events.
+/// A child's conversation with the guardians, derived from its events.
 public struct Conversation: Sendable {
   /// The lines, in the order of the relay.
   public private(set) var lines: [Line] = []
-  /// The questions that were asked.
+  /// All questions of the conversation.
   public private(set) var questions: [QuestionID: QuestionState] = [:]
-  /// Whether communication limits are on (F6); on unless a guardian turned them off.
+  /// Whether communication limits are on. They are on until a guardian turns them off.
   public private(set) var limitsOn = true
   private var limitsStamp = ID128(high: 0, low: 0)
-  /// The handles that are known for the child (K1).
+  /// The handles that are known for the child.
   public private(set) var known = KnownHandles()
-  /// How far the guardians have come.
+  /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
 
-  /// A conversation in which nothing was said yet.
+  /// Creates an empty conversation.
   public init() {}
 
-  /// The delivery state of the question, `nil` where the relay does not have it yet.
+  /// The delivery state of the question, or `nil` while the relay does not have it.
   public func delivery(of id: QuestionID) -> DeliveryState? {
     guard let state = questions[id] else { return nil }
     if case .answered = state.phase { return .answered }
     return delivery(ofSeq: state.seq)
   }
 
-  /// The delivery state of the child's message at this place.
+  /// The delivery state of the child's message with this sequence number.
   public func delivery(ofSeq seq: UInt64) -> DeliveryState {
     receipt.read >= seq ? .read : receipt.delivered >= seq ? .delivered : .sent
   }
 
-  /// The questions, in the order asked.
+  /// The questions, in the order of their events.
   public var inOrder: [QuestionState] {
     lines.compactMap { line in
       switch line.body {
@@ -115,7 +117,7 @@ public struct Conversation: Sendable {
     }
   }
 
-  /// Puts a line into its place: what had to wait for its key comes late.
+  /// Inserts a line by its sequence number, because events deferred for a key arrive out of order.
   private mutating func add(_ line: Line) {
     var index = lines.endIndex
     while index > 0, lines[index - 1].seq > line.seq { index -= 1 }
@@ -140,7 +142,7 @@ public struct Conversation: Sendable {
       questions[id]?.phase = .cancelled
       add(line(.cancellation(id)))
     case .decided(let decision):
-      // Who answers a question has got it, and seen it: the relay sends no receipt for that.
+      // An answer implies delivery and reading; the relay sends no receipt for them.
       receipt.advance(to: questions[decision.question]?.seq ?? 0)
       questions[decision.question]?.phase = .answered(
         decision.choice, by: event.device, at: event.at)

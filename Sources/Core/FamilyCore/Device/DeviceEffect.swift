@@ -1,110 +1,111 @@
 public import FamilyModel
 
-/// What a device machine wants done, in this order within a step.
+/// An effect of a device machine. The shell carries out the effects of a step in order.
 public enum DeviceEffect: Hashable, Sendable {
-  /// Make these changes durable in one transaction. It comes first: persist before send.
+  /// Make these changes durable in one transaction. Always the first effect of a step: persist
+  /// before send.
   case persist([RecordChange])
-  /// Send to the relay.
+  /// Send a request to the relay. The reply carries the number; number zero requests no reply.
   case send(UInt64, Request)
-  /// A question is to go to the relay: this comes back as `mayAsk` when there is room for it. It depends on
-  /// nothing that has to be durable.
+  /// Request admission of a question. The shell answers with the input `admitted` when its question
+  /// window has room. This effect does not depend on the step's durable changes.
   case requestAdmission(CommandID)
-  /// Listen to exactly these channels; `anew`: also to those listened to already, since the relay says
-  /// that this device misses what it sent there.
-  case listen([Channel], anew: Bool)
-  /// Send to an app on this device.
+  /// Subscribe to exactly these channels. `resubscribes` also renews existing subscriptions,
+  /// because the relay reports that broadcasts on them do not arrive.
+  case listen([Channel], resubscribes: Bool)
+  /// Send a reply to an app on this device.
   case app(AppID, AppReply)
-  /// Start the app in the background; it has `budget` milliseconds.
+  /// Launch the app in the background for at most `budget` milliseconds.
   case launch(AppID, budget: Int64)
-  /// End the app: its time is over.
+  /// Terminate an app that has used up its budget.
   case terminate(AppID)
-  /// Show the child a prompt; the answer comes back with its number.
+  /// Show a prompt to the device's owner. The answer carries the prompt's number.
   case prompt(UInt64, Prompt)
-  /// Check what was typed against the passcode, and sign these bytes with it; comes back as
-  /// `passcodeChecked` with the prompt's number.
+  /// Check a typed passcode and, if it is right, sign these bytes with it. The shell answers with
+  /// the input `passcodeChecked`, which carries the prompt's number.
   case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
-  /// A question reached a guardian's device and is open (R1).
+  /// Show an open question on a guardian's device.
   case bubble(Bubble)
-  /// Tell the person something.
+  /// Show a notification to the device's owner.
   case notify(Notice)
 }
 
-/// What the child is asked before a question goes out (A1, A2, A6).
+/// A dialog that a device shows to its owner.
 public enum Prompt: Hashable, Sendable {
   /// Ask by message, approve in person, or cancel.
   case permission(AppID, Question)
-  /// The compose sheet, addressed to these guardians. Names may be added or edited.
+  /// The compose sheet, addressed to these guardians. The child may add or edit names.
   case compose(AppID, Question, to: [Person])
-  /// The same people are asked about already.
+  /// An open question about the same people exists already.
   case alreadyAsked(AppID, Question, mayRemind: Bool)
-  /// A guardian types the passcode (A4), not before so many milliseconds are over; `wrong`: the one
-  /// before was.
+  /// A guardian types the passcode to decide in person, after at least `wait` milliseconds. `wrong`
+  /// reports that the previous attempt failed.
   case passcode(AppID, Question, wait: Int64, wrong: Bool)
-  /// An adult takes note of a significant update.
+  /// An adult acknowledges a significant update.
   case acknowledge(AppID, Question)
-  /// Share this age range with the app, or not (D6).
+  /// The person decides whether to share this age range with the app.
   case ageRange(AppID, AgeRange)
-  /// A guardian types the passcode to change a child's age settings here (D7), not before so many
-  /// milliseconds are over; `wrong`: the one before was.
+  /// A guardian types the passcode to change a child's age settings, after at least `wait`
+  /// milliseconds. `wrong` reports that the previous attempt failed.
   case ageSettings(AgeSettings, wait: Int64, wrong: Bool)
 }
 
-/// What the child answers to a prompt.
+/// The answer to a prompt.
 public enum PromptAnswer: Hashable, Sendable {
-  /// Ask by message: goes on to the compose sheet.
+  /// Ask by message: the compose sheet follows.
   case askByMessage
-  /// A guardian is here (A4).
+  /// Approve in person: the passcode prompt follows.
   case inPerson
-  /// Send, with these names instead of the app's; one per person of the topic, `nil` leaves it.
+  /// Send the question with these names, one per person of the topic; `nil` keeps the app's name.
   case send(names: [NameParts?])
-  /// Remind the guardians (A6).
+  /// Remind the guardians.
   case remind
-  /// The passcode as typed, and the choice; `nil`: the first one that approves.
+  /// The passcode as typed, and the choice; `nil` stands for the first approving choice.
   case passcode(String, choice: String?)
-  /// Taken note of.
+  /// The update is acknowledged.
   case acknowledge
   /// Share the age range.
   case share
-  /// Do not share it.
+  /// Decline to share the age range.
   case dontShare
-  /// Leave it (A5).
+  /// Cancel the prompt. Nothing is sent.
   case cancel
 }
 
-/// Something worth a notification. It holds no text: who shows it chooses the words.
+/// A notification. The program that shows the notice chooses its words.
 public enum Notice: Hashable, Sendable {
-  /// A question of the child was answered (R5).
+  /// A guardian decided a question.
   case decided(QuestionID, ChoiceHeader, by: PersonID)
-  /// A command was refused by the relay.
+  /// The relay, or this device, refused a command.
   case refused(Command, Problem)
-  /// The family has no Screen Time passcode, so nothing can be approved in person (A4).
+  /// The family has no Screen Time passcode, so decisions in person are impossible.
   case noPasscode
-  /// Somebody wrote into a conversation (M1).
+  /// Another person wrote a message into a conversation.
   case message(child: PersonID, from: PersonID, seq: UInt64)
-  /// A reminder of an open question (A6).
+  /// The child reminded the guardians of an open question.
   case reminded(QuestionID)
-  /// A guardian took something back (R9).
+  /// A guardian withdrew an approval.
   case withdrawn(Withdrawal, by: PersonID)
-  /// Something new about the person's age was told to an app, and nobody was asked (D6).
+  /// An app received a new age range without a prompt, because the settings allow it.
   case ageShared(AppID, AgeRange)
-  /// The relay handed over something that is not believed; it changed nothing (X3).
+  /// The device rejected an event of the relay. The event changed nothing.
   case eventRejected(Problem)
-  /// An app does not believe what this device told it, and has not taken it (X3).
+  /// An app rejected a message of this device. The message changed nothing.
   case appRejected(AppID, Problem)
-  /// A device has the code of an invitation and asks to join (F3).
+  /// A device with the code of an invitation requests to join.
   case wantsToJoin(JoinRequest)
-  /// The relay does not let this device in.
+  /// The relay refuses to serve this device.
   case shutOut(Problem)
 }
 
-/// A question as a guardian's device shows it (M2, M6).
+/// A question as a guardian's device shows it.
 public struct Bubble: Hashable, Sendable {
-  /// The child who asks.
+  /// The child that asked.
   public var child: Person
-  /// The app.
+  /// The app that the question is about.
   public var app: AppID
-  /// The question in full.
+  /// The question with its content open.
   public var question: Question
-  /// Its place in the conversation.
+  /// The sequence number of the question's event.
   public var seq: UInt64
 }

@@ -2,42 +2,43 @@ public import FamilyModel
 
 /// A piece of a device's durable state. A device is restored from its records alone.
 public enum DeviceRecord: Hashable, Sendable {
-  /// An event that was applied.
+  /// An event in its audience's order.
   case event(Event)
-  /// How far the device has come in an audience.
+  /// The device's cursor in an audience.
   case cursor(Cursor)
-  /// How far the guardians have come in a conversation.
+  /// The guardians' receipt in a conversation.
   case receipt(Audience, Receipt)
-  /// A command that the relay has not acknowledged; `position` keeps the order.
+  /// A command that the relay has not acknowledged. `position` is its place in the order of the
+  /// outbox.
   case outbox(position: UInt64, CommandID, Command)
-  /// What the device knows of an app.
+  /// An app's registration and progress.
   case app(AppID, AppProgress)
-  /// An entry that the app has not acknowledged.
+  /// An app entry that the app has not acknowledged.
   case entry(AppID, AppEntry)
-  /// How often a wrong passcode was typed here.
+  /// The wrong passcode attempts on this device.
   case passcodeTries(PasscodeTries)
 }
 
-/// What names a record.
+/// The key of a record in the store.
 public enum RecordKey: Hashable, Sendable {
-  /// An event.
+  /// The key of an event.
   case event(Audience, seq: UInt64)
-  /// A cursor.
+  /// The key of a cursor.
   case cursor(Audience)
-  /// A receipt.
+  /// The key of a receipt.
   case receipt(Audience)
-  /// A place in the outbox.
+  /// The key of a command in the outbox.
   case outbox(position: UInt64)
-  /// An app.
+  /// The key of an app's progress.
   case app(AppID)
-  /// An entry of an app.
+  /// The key of an app entry.
   case entry(AppID, position: UInt64)
-  /// The tries of the passcode.
+  /// The key of the passcode attempts.
   case passcodeTries
 }
 
 extension DeviceRecord {
-  /// The record's name.
+  /// The record's key.
   public var key: RecordKey {
     switch self {
     case .event(let event): .event(event.audience, seq: event.seq)
@@ -53,28 +54,30 @@ extension DeviceRecord {
 
 /// A change of a device's durable state. All changes of one step are one transaction.
 public enum RecordChange: Hashable, Sendable {
-  /// Write the record, over the one of the same key.
+  /// Write the record and replace the one with the same key.
   case put(DeviceRecord)
   /// Remove the record.
   case delete(RecordKey)
 }
 
-/// What a device knows of an app.
+/// An app's registration, and its progress through its app entries.
 public struct AppProgress: Hashable, Sendable {
-  /// Whether the app may be launched in the background (R7).
+  /// Whether the device may launch the app in the background.
   public var registered: Bool
-  /// The last entry that the app acknowledged.
+  /// The position of the last entry that the app acknowledged.
   public var acknowledged: UInt64
-  /// The last entry made for the app.
+  /// The position of the newest entry.
   public var head: UInt64
-  /// An app with this standing.
+  /// Creates a progress; positions of an app without entries are zero.
   public init(registered: Bool = false, acknowledged: UInt64 = 0, head: UInt64 = 0) {
     self.registered = registered
     self.acknowledged = acknowledged
     self.head = head
   }
 
-  /// An app that nothing was told yet, by a device without records. Positions begin after a random one: an
-  /// app that kept its positions while the device lost its store is out of their range, and starts anew.
+  /// The progress of an app on a device without records.
+  ///
+  /// Positions begin after a random one. An app that kept its positions while the device lost its
+  /// store is then outside their range, so that the device resets it.
   init(startingAfter position: UInt64) { self.init(acknowledged: position, head: position) }
 }

@@ -1,10 +1,10 @@
 public import FamilyModel
 
-/// A guardian's device: the conversations of the family's children, and the answers.
+/// A guardian's device: the conversations of the family's children, and the guardian's decisions.
 public struct GuardianMachine: Sendable {
-  /// What happens to the device.
+  /// An input of the machine.
   public enum Input: Sendable {
-    /// The machine was restored: shows again what is open.
+    /// The machine was restored. Open questions are shown again.
     case started
     /// The connection to the relay is up.
     case connected
@@ -12,48 +12,48 @@ public struct GuardianMachine: Sendable {
     case disconnected
     /// The relay answered a request.
     case reply(UInt64, Reply)
-    /// A broadcast came, with its content opened.
+    /// A broadcast arrived.
     case broadcast(Broadcast)
-    /// The guardian has seen the conversation up to here (M4).
+    /// The guardian has read the conversation up to this sequence number.
     case seen(child: PersonID, seq: UInt64)
-    /// The guardian answers with this choice, from the bubble or after a review (R1, R2).
+    /// The guardian answers a question with a choice.
     case answer(QuestionID, choice: String)
-    /// The guardian writes into a child's conversation (M1).
+    /// The guardian writes a message into a child's conversation.
     case post(child: PersonID, String)
-    /// The guardian turns a child's communication limits on or off (F6).
+    /// The guardian turns a child's communication limits on or off.
     case setLimits(child: PersonID, on: Bool)
-    /// The guardian changes a child's known contacts (K1).
+    /// The guardian adds a handle to a child's contacts, or removes it.
     case changeContact(child: PersonID, Handle, known: Bool)
-    /// The guardian takes something back (R9).
+    /// The guardian withdraws an approval.
     case withdraw(child: PersonID, Withdrawal)
-    /// The guardian sets the family's passcode (A4).
+    /// The guardian sets the family's passcode.
     case setPasscode(Passcode)
-    /// The guardian makes an account for a child (F4).
+    /// The guardian adds a child to the family.
     case addChild(displayName: String)
-    /// The guardian changes who is in the family, or with which devices: see ``DeviceLink/roster(removing:)``.
+    /// The guardian changes the roster. See ``DeviceLink/roster(removing:)``.
     case setRoster(Roster)
-    /// The guardian lets a device join (F3).
+    /// The guardian invites a device to join.
     case invite(Invitation)
-    /// The guardian sets or corrects a child's account (F5).
+    /// The guardian sets or corrects a child's account.
     case setAccount(PersonID, Account)
-    /// The guardian chooses a child's age settings (D7, D13).
+    /// The guardian changes a child's age settings.
     case setAge(PersonID, AgeSettings)
-    /// The guardian has forgotten what an app was told about a child's age (D9, D10).
+    /// The guardian deletes the age answers to an app about a child.
     case forgetAge(PersonID, AppID)
-    /// The clock was set back: deadlines of the clock before it would come too late.
+    /// The clock was set back, so that deadlines of the former time would come too late.
     case clockSetBack
-    /// The deadline has come.
+    /// The deadline has passed.
     case timer
   }
 
-  /// The connection to the relay, and all that came over it.
+  /// The connection to the relay, and the state derived from it.
   public private(set) var link: DeviceLink
   /// A device restored from its records.
   ///
-  /// - Parameters:
-  ///   - security: By what it believes and reads; without it, it believes everything: for tests of the
-  ///     machine alone.
-  ///   - isSpokenFor: Whether the host tells the relay, for all devices of a connection, that they are there.
+  /// - Parameter security: The keys to verify and open events; `nil` verifies nothing, for tests of
+  ///   the machine alone.
+  /// - Parameter hostAnnouncesPresence: Whether the host announces the presence of all devices of
+  ///   its connection.
   public init(
     _ address: DeviceAddress, of person: PersonID, security: Security? = nil,
     hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource
@@ -63,20 +63,20 @@ public struct GuardianMachine: Sendable {
       restoring: records, ids: ids)
   }
 
-  /// The command sealed and signed, and before it what is needed to read it: for whoever visits the relay
-  /// beside the device, or brings in the family for it.
+  /// Seals and signs a command for a caller that sends it without the outbox.
   ///
-  /// - Throws: `stale` where this device does not know the family well enough.
+  /// - Returns: The key shares that the command's readers need, then the command.
+  /// - Throws: `stale` if this device does not know the family well enough.
   public mutating func prepare(_ command: Command, id: CommandID? = nil, now: Instant)
     throws(Problem) -> [SignedCommand]
   {
     try link.prepare(command, id: id, now: now)
   }
 
-  /// When the machine wants a `timer` input; `nil`: never.
+  /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? { link.deadline }
 
-  /// The question, with the conversation's child, where this device knows it.
+  /// The question and its conversation's child, or `nil` if this device does not know the question.
   public func question(_ id: QuestionID) -> (child: PersonID, state: QuestionState)? {
     for child in link.conversations.keys.sorted() {
       if let state = link.conversations[child]?.questions[id] { return (child, state) }
@@ -84,7 +84,7 @@ public struct GuardianMachine: Sendable {
     return nil
   }
 
-  /// The questions that wait for an answer of this guardian, oldest first.
+  /// The open questions without an answer of this guardian, oldest first.
   public func open(now: Instant) -> [Bubble] {
     let answered = Set(
       link.pendingCommands.compactMap { command in
@@ -104,7 +104,9 @@ public struct GuardianMachine: Sendable {
     return Bubble(child: child, app: state.header.app, question: question, seq: state.seq)
   }
 
-  /// Takes one input and says what is to be done, the change of durable state first.
+  /// Handles one input.
+  ///
+  /// - Returns: The effects, the change of durable state first.
   public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
@@ -160,7 +162,7 @@ public struct GuardianMachine: Sendable {
     switch event.body {
     case .rosterChanged:
       link.reattach(now: now, into: &out)
-      // A question may have come before the roster that says who asks.
+      // A question may arrive before the roster that contains its child.
       effects += open(now: now).map { .bubble($0) }
     case .asked(let header, _):
       if let state = question(header.id)?.state, state.isOpen(now), let bubble = bubble(state) {
@@ -187,7 +189,7 @@ public struct GuardianMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     let command = Command.answer(id, choice: choice)
-    // What this device knows already needs no round trip to be refused.
+    // The device refuses an answer that the relay would refuse, without a round trip.
     guard let (child, state) = question(id) else {
       return effects.append(.notify(.refused(command, .unknown)))
     }

@@ -1,7 +1,7 @@
 public import FamilyModel
 
-/// Rosters that a guardian proposes. Numbers of persons and devices are never reused, so events of a
-/// former member keep their author.
+/// Rosters that a guardian proposes. Numbers of persons and devices are never reused, so events of
+/// a former member keep their author.
 extension DeviceLink {
   /// The roster with one more person.
   public func roster(adding name: String, as role: Role) -> Roster {

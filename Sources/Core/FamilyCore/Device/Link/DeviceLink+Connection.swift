@@ -53,12 +53,12 @@ extension DeviceLink {
   mutating func attached(_ channels: [Channel], now: Instant, into out: inout Output) {
     guard state != .detached else { return }
     // The relay also sends this reply unrequested, to a device whose ping was late.
-    let anew = state == .attached
+    let resubscribes = state == .attached
     state = .attached
     attempts = 0
     awaitsPong = false
     due = nextPing(now: now)
-    out.sends.append(.listen(channels, anew: anew))
+    out.sends.append(.listen(channels, resubscribes: resubscribes))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     sender.newcomersDue = verifier == nil ? nil : now
     for channel in channels {

@@ -11,17 +11,17 @@ extension DeviceLink {
       apply(event, into: &out)
       return true
     }
-    switch verifier!.take(event, question: family.question) {
-    case .aside: return true
-    case .bad(let problem):
+    switch verifier!.verify(event, question: family.question) {
+    case .deferred: return true
+    case .rejected(let problem):
       out.rejected.append(problem)
       return false
-    case .good(let opened): apply(opened, into: &out)
+    case .verified(let opened): apply(opened, into: &out)
     }
-    var hasProgress = !verifier!.aside.isEmpty
+    var hasProgress = !verifier!.deferred.isEmpty
     while hasProgress {
       hasProgress = false
-      for (event, problem) in verifier!.takeAside(question: family.question) {
+      for (event, problem) in verifier!.retryDeferred(question: family.question) {
         if let problem {
           out.rejected.append(problem)
           continue

@@ -33,7 +33,7 @@ extension DeviceLink {
   }
 
   /// The number of durable events that wait for a key or a roster before they can be verified.
-  package var deferredCount: Int { verifier?.aside.count ?? 0 }
+  package var deferredCount: Int { verifier?.deferred.count ?? 0 }
 
   /// The owner of this device, or `nil` before the first roster.
   public var person: Person? { roster.person(personID) }

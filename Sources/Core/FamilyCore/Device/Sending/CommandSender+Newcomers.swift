@@ -65,7 +65,7 @@ extension EventVerifier {
   fileprivate func keysLacking(_ audience: Audience, _ readers: [Device])
     -> [(entry: KeyRing.Entry, reader: Device)]
   {
-    ring.lacking(audience, readers, in: family, vault, most: Limits.keyWraps)
+    ring.lacking(audience, readers, in: family, vault, limit: Limits.keyWraps)
   }
 
   fileprivate func wrap(_ entry: KeyRing.Entry, _ audience: Audience, for reader: Device)

@@ -22,7 +22,7 @@ extension CommandSender {
     guard !isBehind else { return .blocked }
     var command = command
     if case .addChild(let name) = command {
-      guard verifier.seen > 0 else { return .blocked }
+      guard verifier.familySeq > 0 else { return .blocked }
       command = .setRoster(family.roster(adding: name, as: .child))
     }
     func header(_ id: QuestionID) -> QuestionHeader? { family.question(id)?.header }
@@ -31,7 +31,7 @@ extension CommandSender {
       return .unknownQuestion
     }
     if let content = command.content {
-      guard verifier.seen > 0 else { return .blocked }
+      guard verifier.familySeq > 0 else { return .blocked }
       let readers = family.roster.readers(of: audience)
       guard let key = verifier.ring.usable(audience, for: readers), let secret = key.secret else {
         return .lacksKey(audience, readers: readers)
