@@ -25,9 +25,9 @@ extension SignedFamily {
   ) -> Signature {
     let vault = KeyVault(keys ?? self.keys[device]!)
     let bytes = SignedBytes.of(
-      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: seen, question: question,
+      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: basedOnSeq, question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
-    return Signature(signer: DeviceID(device), basedOnSeq: seen, bytes: vault.sign(bytes))
+    return Signature(signer: DeviceID(device), basedOnSeq: basedOnSeq, bytes: vault.sign(bytes))
   }
 
   /// The same event under a new place at the end of the log.

@@ -52,7 +52,7 @@ struct SignedFamily {
   /// Whether devices verify: the tests must notice when they do not.
   var verifies = true
   /// As devices of one host: what one of them was fooled by, all would be.
-  let verified = Verified()
+  let verified = SignatureCache()
   /// Whether a question has its turn when it wants it.
   var admitsQuestions = true
   var wantingToAsk: [CommandID] = []

@@ -65,16 +65,16 @@ public struct RosterProof: Hashable, Sendable {
   /// The roster without names and without the devices' other keys.
   public var roster: Roster
   /// The digest of the omitted parts.
-  public var rest: [UInt8]
+  public var hiddenDigest: [UInt8]
   /// Creates the proof of one roster.
   public init(
-    seq: UInt64, command: CommandID, signature: Signature, roster: Roster, rest: [UInt8]
+    seq: UInt64, command: CommandID, signature: Signature, roster: Roster, hiddenDigest: [UInt8]
   ) {
     self.seq = seq
     self.command = command
     self.signature = signature
     self.roster = roster
-    self.rest = rest
+    self.hiddenDigest = hiddenDigest
   }
 }
 

@@ -42,7 +42,7 @@ public enum Limits {
   public static let keyWrapBytes = 128
   /// Deferred events that a device keeps in memory. Above: further events stay in the device's
   /// store only, and the device verifies them after its next start.
-  public static let aside = 4096
+  public static let deferredEvents = 4096
   /// Pieces of evidence in one message to an app. Above: the device sends further messages.
   public static let evidence = 128
   /// Questions with a permissive default whose response an app awaits. Above: the app forgets the

@@ -6,7 +6,7 @@ public struct Signature: Hashable, Sendable {
   public var signer: DeviceID
   /// The last event of the family's audience that the signer knew. A reader that knows less defers
   /// the event, because the signer may have joined later.
-  public var seen: UInt64
+  public var basedOnSeq: UInt64
   /// The Ed25519 signature, 64 bytes.
   public var bytes: [UInt8] {
     get { withBytes { [UInt8]($0) } }
@@ -20,14 +20,14 @@ public struct Signature: Hashable, Sendable {
   /// Creates a signature.
   ///
   /// Precondition: `bytes` has 64 bytes.
-  public init(signer: DeviceID, seen: UInt64, bytes: [UInt8]) {
-    self = bytes.withUnsafeBytes { Signature(signer: signer, seen: seen, bytes: $0) }
+  public init(signer: DeviceID, basedOnSeq: UInt64, bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Signature(signer: signer, basedOnSeq: basedOnSeq, bytes: $0) }
   }
 
   /// Creates a signature from 64 bytes in memory.
-  package init(signer: DeviceID, seen: UInt64, bytes: UnsafeRawBufferPointer) {
+  package init(signer: DeviceID, basedOnSeq: UInt64, bytes: UnsafeRawBufferPointer) {
     self.signer = signer
-    self.seen = seen
+    self.basedOnSeq = basedOnSeq
     value = Value(bytes)
   }
 

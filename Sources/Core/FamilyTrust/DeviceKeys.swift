@@ -1,21 +1,21 @@
 import Crypto
 public import FamilyModel
 
-/// The keys by which a device decides and reads: it signs with one, and opens with the other what was sealed
-/// for it. The CURVE keys, beside them, are for its connection alone.
+/// A device's signing key and agreement key. The device signs its commands with the first and opens
+/// key wraps with the second. The CURVE keys of its connection are separate.
 ///
-/// The secrets show in no description, dump or reflection.
+/// Descriptions, dumps and reflection do not show the secrets.
 public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
   let signing: Curve25519.Signing.PrivateKey
   let agreement: Curve25519.KeyAgreement.PrivateKey
 
-  /// New random keys.
+  /// Generates random keys.
   public init() {
     signing = .init()
     agreement = .init()
   }
 
-  /// The keys of stored secrets; `nil` unless each has 32 bytes.
+  /// Creates the keys from stored secrets; `nil` unless each has 32 bytes.
   public init?(signingSecret: [UInt8], agreementSecret: [UInt8]) {
     guard let signing = try? Curve25519.Signing.PrivateKey(rawRepresentation: signingSecret),
       let agreement = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: agreementSecret)
@@ -24,13 +24,13 @@ public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
     self.agreement = agreement
   }
 
-  /// Ed25519, 32 bytes: tell it to everybody in the family.
+  /// The Ed25519 public key, 32 bytes. The roster publishes it.
   public var signingKey: [UInt8] { Array(signing.publicKey.rawRepresentation) }
-  /// X25519, 32 bytes: tell it to everybody in the family.
+  /// The X25519 public key, 32 bytes. The roster publishes it.
   public var agreementKey: [UInt8] { Array(agreement.publicKey.rawRepresentation) }
-  /// 32 secret bytes, for a file of mode 0600 only.
+  /// The Ed25519 secret, 32 bytes. Store it only in a file of mode 0600.
   public var signingSecret: [UInt8] { Array(signing.rawRepresentation) }
-  /// 32 secret bytes, for a file of mode 0600 only.
+  /// The X25519 secret, 32 bytes. Store it only in a file of mode 0600.
   public var agreementSecret: [UInt8] { Array(agreement.rawRepresentation) }
 
   public var description: String { "keys of a device" }
@@ -38,7 +38,7 @@ public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension Device {
-  /// A device with these keys, beside its CURVE key.
+  /// Creates a device with these keys and a CURVE key.
   public init(id: DeviceID, person: PersonID, publicKey: [UInt8], keys: DeviceKeys) {
     self.init(
       id: id, person: person, publicKey: publicKey, signingKey: keys.signingKey,

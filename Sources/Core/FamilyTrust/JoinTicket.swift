@@ -2,46 +2,48 @@ import Crypto
 public import FamilyModel
 import Foundation
 
-/// The secret of an invitation: whoever has it can join once. It goes from a guardian's screen to the new
-/// device, and nowhere else: the relay knows a public key that follows from it.
+/// The secret of an invitation. Its holder can join once.
+///
+/// The join code carries the secret from a guardian's screen to the new device. The relay knows
+/// only a public key that is derived from the secret.
 public struct JoinTicket: Sendable, CustomStringConvertible, CustomReflectable {
   /// Bytes of the secret.
   public static let count = 16
-  /// The secret, for the code only.
+  /// The secret, which only the join code contains.
   public let secret: [UInt8]
   private let key: Curve25519.Signing.PrivateKey
 
-  /// A new random ticket.
+  /// Generates a random ticket.
   public init() {
     let bytes = SymmetricKey(size: .bits128).withUnsafeBytes { [UInt8]($0) }
     self.init(secret: bytes)!
   }
 
-  /// The ticket of this secret; `nil` unless it has 16 bytes.
+  /// Creates the ticket of this secret; `nil` unless it has 16 bytes.
   public init?(secret: [UInt8]) {
     guard secret.count == Self.count else { return nil }
     self.secret = secret
     let seed = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: secret), info: Data("permission-relay ticket 1".utf8),
       outputByteCount: 32)
-    // Every 32 bytes are a key.
+    // Any 32 bytes are a valid key.
     key = seed.withUnsafeBytes { try! Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
   }
 
-  /// The invitation's key, which everybody in the family and the relay may know.
+  /// The invitation's public key, which the family and the relay may know.
   public var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
-  /// Lets the person's next device in, until the invitation expires.
+  /// Creates an invitation for the person's next device.
   public func invitation(for person: PersonID, until expires: Instant) -> Invitation {
     Invitation(key: publicKey, person: person, expires: expires)
   }
 
-  /// What a device with these keys sends to join the family.
+  /// Creates the request with which a device with these keys joins the family.
   public func join(_ family: FamilyID, publicKey: [UInt8], keys: DeviceKeys) -> JoinRequest {
     var join = JoinRequest(
       invitation: self.publicKey, publicKey: publicKey, signingKey: keys.signingKey,
       agreementKey: keys.agreementKey)
-    // It does not fail: the key is one.
+    // Signing does not fail with a valid key.
     join.proof = Array(try! key.signature(for: join.signedBytes(family: family)))
     return join
   }

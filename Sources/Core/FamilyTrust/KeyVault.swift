@@ -4,37 +4,41 @@ public import FamilyModel
 import Foundation
 import RelayWire
 
-/// A device's vault: Ed25519 for what it decides, HPKE (X25519, HKDF-SHA256, AES-GCM-128) for the keys that
-/// are sealed for it, AES-GCM for contents.
+/// The vault of a device: Ed25519 for signatures, HPKE (X25519, HKDF-SHA256, AES-GCM-128) for key
+/// wraps, AES-GCM for contents.
+///
+/// A relay orders and stores a family's events; devices do not trust it, and it cannot read contents.
+/// docs/ThreatModel.md lists the attacks that signatures and seals stop.
 public struct KeyVault: DeviceVault {
   private let keys: DeviceKeys
-  private let verified: Verified?
+  private let cache: SignatureCache?
   public var agreementKey: [UInt8] { keys.agreementKey }
 
-  /// What HPKE's key schedule is bound to, beside the binding of each use.
+  /// The info of HPKE's key schedule; each use also has its own binding.
   private static let purpose = Data("permission-relay content key 1".utf8)
   private static let suite = HPKE.Ciphersuite(
     kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .AES_GCM_128)
-  /// Bytes of a key that HPKE encapsulates.
+  /// Bytes of HPKE's encapsulated key.
   private static let encapsulated = 32
 
-  /// The vault of these keys.
+  /// Creates the vault of these keys.
   ///
-  /// - Parameter verified: What other devices of the process have verified; `nil`: this one is alone.
-  public init(_ keys: DeviceKeys, sharing verified: Verified? = nil) {
+  /// - Parameter cache: The verified signatures of the process's devices; `nil` for a single
+  ///   device.
+  public init(_ keys: DeviceKeys, sharing cache: SignatureCache? = nil) {
     self.keys = keys
-    self.verified = verified
+    self.cache = cache
   }
 
   public func sign(_ bytes: [UInt8]) -> [UInt8] {
-    // It does not fail: the key is one.
+    // Signing does not fail with a valid key.
     let signature = Array(try! keys.signing.signature(for: bytes))
-    verified?.made(keys.signingKey, signature, bytes)
+    cache?.insert(keys.signingKey, signature, bytes)
     return signature
   }
 
   public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
-    verified?.verify(publicKey, signature, bytes) ?? Self.verify(publicKey, signature, bytes)
+    cache?.verify(publicKey, signature, bytes) ?? Self.verify(publicKey, signature, bytes)
   }
 
   public func makeKey() -> [UInt8] {
@@ -65,7 +69,7 @@ public struct KeyVault: DeviceVault {
   public func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8])
     -> Content
   {
-    // It fails for a key of a wrong length only, which is not made anywhere.
+    // Sealing fails only for a key of the wrong length. All content keys have 32 bytes.
     let box = try! AES.GCM.seal(
       content.bytes, using: SymmetricKey(data: key), authenticating: binding)
     return .sealed(SealedContent(key: name, box: [UInt8](box.combined!)).bytes)
@@ -85,9 +89,9 @@ public struct KeyVault: DeviceVault {
 }
 
 extension KeyVault {
-  /// The part that needs no keys of one's own: an app's, and the relay's.
+  /// The operations without own keys, for apps and the relay.
   public struct Public: EvidenceVault {
-    /// A vault without keys.
+    /// Creates a vault without keys.
     public init() {}
 
     public func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
@@ -110,7 +114,7 @@ extension KeyVault {
     public func bytes(of content: Content) -> [UInt8] { content.bytes }
   }
 
-  /// Whether the signature is of the bytes, by whoever has this Ed25519 public key.
+  /// Whether the Ed25519 signature of the bytes is valid under the public key.
   @Sendable public static func verify(
     _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
   ) -> Bool {
@@ -120,7 +124,7 @@ extension KeyVault {
     return key.isValidSignature(signature, for: bytes)
   }
 
-  /// A digest of 32 bytes that anybody can make.
+  /// The digest under the empty key, 32 bytes.
   @Sendable public static func digest(_ bytes: [UInt8]) -> [UInt8] {
     Public().digest(bytes, under: [])
   }

@@ -1,193 +1,92 @@
 import FamilyModel
 
-/// What a device believes of what the relay hands it, and why: the rosters, each signed by a guardian of the
-/// one before, back to the key of the organizer that the device was given when it joined.
+/// Verifies a family's events: the part of a device that trusts only the organizer's key, which the device
+/// received when it joined. The organizer signed the first roster; a guardian of each roster signed the next.
 ///
-/// An event is believed when a device that was in the family, and may decide it, has signed it; when its
-/// command was not there before; and when what is sealed in it opens, and says what its readable part says.
-/// What cannot be told yet is kept aside: the signer knew a roster that has not come here, or the key is on
-/// its way. Everything else changes nothing.
+/// - verified: A member's device that may decide the event has signed it, the command is new, and the content
+///   opens and agrees with the readable part.
+/// - deferred: The signer knew a newer roster than this device, or the content key has not arrived.
+/// - rejected: Every other event. A rejected event changes nothing.
 struct EventVerifier: Sendable {
-  enum Finding {
-    /// Believed; its content is open.
-    case good(Event)
-    /// Not to be told yet.
-    case aside
-    /// Not believed.
-    case bad(Problem)
+  /// The result of checking an event.
+  enum Verdict {
+    /// Valid; the event's content is open.
+    case verified(Event)
+    /// Not checkable yet.
+    case deferred
+    /// Invalid.
+    case rejected(Problem)
   }
 
   let vault: any DeviceVault
   let organizerKey: [UInt8]
   let family: FamilyID
   var ring = KeyRing()
-  /// The last event of the family's audience that was believed: what own signatures have seen.
-  private(set) var seen: UInt64 = 0
+  /// The newest verified event of the family's audience. This device's signatures are based on it.
+  private(set) var familySeq: UInt64 = 0
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   private var passcodes: [(seq: UInt64, command: CommandID, passcode: Passcode)] = []
-  /// Those that a guardian signed, by their keys.
+  /// The verified invitations, by their keys.
   private(set) var invitations: [[UInt8]: Invitation] = [:]
-  /// Each command counts once, under whatever place in the log it comes again.
-  private var taken: Set<CommandID> = []
-  /// In the order in which they came.
-  private(set) var aside: [Event] = []
-  /// For the apps of a child's device; others show nothing to anybody.
-  private(set) var evidence: EvidenceFile?
+  /// The commands of verified events. A repetition at another position of the log is rejected.
+  private var commands: Set<CommandID> = []
+  /// The deferred events in order of arrival.
+  private(set) var deferred: [Event] = []
+  /// The evidence for the apps of a child's device; `nil` on devices without apps.
+  private(set) var evidence: EvidenceArchive?
 
   init(_ vault: any DeviceVault, organizerKey: [UInt8], family: FamilyID, hasApps: Bool = false) {
     self.vault = vault
     self.organizerKey = organizerKey
     self.family = family
-    evidence = hasApps ? EvidenceFile() : nil
+    evidence = hasApps ? EvidenceArchive() : nil
   }
 
-  /// Takes an event in its place; what is aside is kept here.
-  mutating func take(_ event: Event, question: (QuestionID) -> QuestionState?) -> Finding {
-    let finding = check(event, question)
-    switch finding {
-    case .good(let opened):
-      believe(opened)
-      keep(event)
-    case .bad: break
-    // What is beyond the limit is on the disk as well, and is looked at when the device starts again.
-    case .aside: if aside.count < Limits.aside { aside.append(event) }
+  /// Verifies an event at its position of the log, and keeps it if it is deferred.
+  mutating func verify(_ event: Event, question: (QuestionID) -> QuestionState?) -> Verdict {
+    let verdict = check(event, question)
+    switch verdict {
+    case .verified(let opened):
+      record(opened)
+      archive(event)
+    case .rejected: break
+    // Events above the limit are in the device's store and verified after the device's next start.
+    case .deferred: if deferred.count < Limits.deferredEvents { deferred.append(event) }
     }
-    return finding
+    return verdict
   }
 
-  /// Looks again at what is aside, once, in the order in which it came.
-  mutating func takeAside(question: (QuestionID) -> QuestionState?) -> [(Event, Problem?)] {
-    let waiting = aside
-    aside = []
+  /// Checks the deferred events again in order of arrival, up to the first that is verified.
+  ///
+  /// - Returns: The rejected events with their problems, and the verified event without one.
+  mutating func retryDeferred(question: (QuestionID) -> QuestionState?) -> [(Event, Problem?)] {
+    let waiting = deferred
+    deferred = []
     var results: [(Event, Problem?)] = []
     for (index, event) in waiting.enumerated() {
       switch check(event, question) {
-      case .aside: aside.append(event)
-      case .bad(let problem): results.append((event, problem))
-      case .good(let opened):
-        believe(opened)
-        keep(event)
-        // What it changed may be what the next one waits for.
-        aside += waiting[(index + 1)...]
+      case .deferred: deferred.append(event)
+      case .rejected(let problem): results.append((event, problem))
+      case .verified(let opened):
+        record(opened)
+        archive(event)
+        // The caller applies this event first: later deferred events may depend on it.
+        deferred += waiting[(index + 1)...]
         return results + [(opened, nil)]
       }
     }
     return results
   }
 
-  private mutating func keep(_ event: Event) {
+  private mutating func archive(_ event: Event) {
     let vault = vault
-    evidence?.keep(event, vault)
+    evidence?.add(event, vault)
   }
 
-  // MARK: the checks
-
-  private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Finding
-  {
-    if case .joinRequested(let join) = event.body { return check(join, event) }
-    guard let signature = event.signature,
-      event.device == signature.signer || event.device.rawValue == 0
-    else { return .bad(.notSigned) }
-    // Times beyond the year 6000 would leave no room for anything later.
-    guard signature.seen < event.seq, event.command.high >> 63 == 0,
-      !taken.contains(event.command)
-    else { return .bad(.replayed) }
-    if signature.seen > seen { return .aside }
-    var header: QuestionHeader?
-    if let id = event.body.laterQuestion {
-      guard let state = question(id) else {
-        let waits = aside.contains { $0.body.newQuestion?.id == id }
-        return waits ? .aside : .bad(.unknown)
-      }
-      if state.phase != .open { return .bad(.replayed) }
-      header = state.header
-      if case .decided(let decision) = event.body, !state.header.choices.contains(decision.choice) {
-        return .bad(.contradiction)
-      }
-    }
-    if let new = event.body.newQuestion, question(new.id) != nil { return .bad(.replayed) }
-    guard let key = key(for: event, signature) else { return .bad(.notSigned) }
-    let bytes = SignedBytes.of(
-      event.body, event.command, in: family, event.audience, by: signature.signer,
-      seen: signature.seen, question: header, digest: { vault.digest($0) }, bytes: vault.bytes)
-    guard vault.verify(key, signature.bytes, bytes) else { return .bad(.notSigned) }
-    return open(event)
-  }
-
-  /// Whoever has the code of an invitation made it, with these keys. It adds nobody to the family.
-  private func check(_ join: JoinRequest, _ event: Event) -> Finding {
-    guard event.audience == .family, !taken.contains(event.command) else { return .bad(.replayed) }
-    guard invitations[join.invitation] != nil,
-      vault.verify(join.invitation, join.proof, join.signedBytes(family: family))
-    else { return .bad(.notSigned) }
-    return .good(event)
-  }
-
-  /// The key of the signer, if it may say this.
-  private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
-    if case .rosterChanged(let next) = event.body {
-      guard event.audience == .family, (try? next.validate()) != nil else { return nil }
-      guard let (seq, roster) = rosters.last else {
-        let key = next.key(forFirstBy: signature.signer)
-        return key == organizerKey ? key : nil
-      }
-      // Who changes the family has seen it as it is: a roster of the past cannot come back.
-      return signature.seen >= seq ? roster.key(forNext: next, by: signature.signer) : nil
-    }
-    guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
-      let device = roster.device(signature.signer), !device.signingKey.isEmpty,
-      let person = roster.person(device.person),
-      roster.mayDecide(event.body, in: event.audience, person)
-    else { return nil }
-    return device.signingKey
-  }
-
-  private mutating func open(_ event: Event) -> Finding {
-    switch event.body {
-    case .keysShared(let wraps):
-      _ = ring.learn(wraps, event.audience, in: family, isShared: true, vault)
-    case .passcodeChanged:
-      if let last = passcodes.last, event.command < last.command { return .bad(.replayed) }
-    case .answeredInPerson(let header, _, let decision, let proof):
-      let message = InPerson.signedBytes(
-        family: family, header: header, choice: decision.choice.id)
-      guard header.choices.contains(decision.choice),
-        let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
-        vault.verify(passcode.publicKey, proof, message)
-      else { return .bad(.noProof) }
-    case .ageSet(let owner, _, let proof):
-      guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
-        roster.person(owner)?.role == .child,
-        let signer = event.signature?.signer, roster.device(signer)?.person == owner
-      else { break }
-      let message = InPerson.signedBytes(family: family, child: owner, command: event.command)
-      guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
-        vault.verify(passcode.publicKey, proof, message)
-      else { return .bad(.noProof) }
-    default: break
-    }
-    guard let content = event.body.content else { return .good(event) }
-    guard let name = vault.keyName(of: content) else { return .bad(.cannotOpen) }
-    guard let secret = ring.secret(name, event.audience) else { return .aside }
-    let binding = Self.binding(family, event.audience, event.command)
-    guard
-      let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding),
-      event.body.fits(opened)
-    else { return .bad(.cannotOpen) }
-    if let header = event.body.newQuestion, case .question(let question) = opened,
-      !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
-    {
-      return .bad(.contradiction)
-    }
-    var event = event
-    event.body = event.body.replacing(opened)
-    return .good(event)
-  }
-
-  private mutating func believe(_ event: Event) {
-    taken.insert(event.command)
+  private mutating func record(_ event: Event) {
+    commands.insert(event.command)
     guard event.audience == .family else { return }
-    seen = max(seen, event.seq)
+    familySeq = max(familySeq, event.seq)
     if case .invited(let invitation) = event.body {
       invitations[invitation.key] = invitation
     }
@@ -197,9 +96,116 @@ struct EventVerifier: Sendable {
     }
   }
 
-  // MARK: making
+  // MARK: Checks
 
-  /// What a content is bound to: nobody can put it into another place.
+  private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Verdict
+  {
+    if case .joinRequested(let join) = event.body { return check(join, event) }
+    guard let signature = event.signature,
+      event.device == signature.signer || event.device.rawValue == 0
+    else { return .rejected(.notSigned) }
+    // A command time beyond the year 6000 would prevent every later change.
+    guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
+      !commands.contains(event.command)
+    else { return .rejected(.replayed) }
+    if signature.basedOnSeq > familySeq { return .deferred }
+    var header: QuestionHeader?
+    if let id = event.body.laterQuestion {
+      guard let state = question(id) else {
+        let waits = deferred.contains { $0.body.newQuestion?.id == id }
+        return waits ? .deferred : .rejected(.unknown)
+      }
+      if state.phase != .open { return .rejected(.replayed) }
+      header = state.header
+      if case .decided(let decision) = event.body, !state.header.choices.contains(decision.choice) {
+        return .rejected(.contradiction)
+      }
+    }
+    if let new = event.body.newQuestion, question(new.id) != nil { return .rejected(.replayed) }
+    guard let key = key(for: event, signature) else { return .rejected(.notSigned) }
+    let bytes = SignedBytes.of(
+      event.body, event.command, in: family, event.audience, by: signature.signer,
+      basedOnSeq: signature.basedOnSeq, question: header, digest: { vault.digest($0) },
+      bytes: vault.bytes)
+    guard vault.verify(key, signature.bytes, bytes) else { return .rejected(.notSigned) }
+    return open(event)
+  }
+
+  /// Verifies the proof of a join request. The device joins only with a later roster.
+  private func check(_ join: JoinRequest, _ event: Event) -> Verdict {
+    guard event.audience == .family, !commands.contains(event.command) else {
+      return .rejected(.replayed)
+    }
+    guard invitations[join.invitation] != nil,
+      vault.verify(join.invitation, join.proof, join.signedBytes(family: family))
+    else { return .rejected(.notSigned) }
+    return .verified(event)
+  }
+
+  /// The signer's key; `nil` if the signer may not decide the event.
+  private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
+    if case .rosterChanged(let next) = event.body {
+      guard event.audience == .family, (try? next.validate()) != nil else { return nil }
+      guard let (seq, roster) = rosters.last else {
+        let key = next.key(forFirstBy: signature.signer)
+        return key == organizerKey ? key : nil
+      }
+      // The signer must know the current roster, so an old roster cannot be restored.
+      return signature.basedOnSeq >= seq ? roster.key(forNext: next, by: signature.signer) : nil
+    }
+    guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+      let device = roster.device(signature.signer), !device.signingKey.isEmpty,
+      let person = roster.person(device.person),
+      roster.mayDecide(event.body, in: event.audience, person)
+    else { return nil }
+    return device.signingKey
+  }
+
+  private mutating func open(_ event: Event) -> Verdict {
+    switch event.body {
+    case .keysShared(let wraps):
+      _ = ring.learn(wraps, event.audience, in: family, isShared: true, vault)
+    case .passcodeChanged:
+      if let last = passcodes.last, event.command < last.command { return .rejected(.replayed) }
+    case .answeredInPerson(let header, _, let decision, let proof):
+      let message = InPerson.signedBytes(
+        family: family, header: header, choice: decision.choice.id)
+      guard header.choices.contains(decision.choice),
+        let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
+        vault.verify(passcode.publicKey, proof, message)
+      else { return .rejected(.noProof) }
+    case .ageSet(let owner, _, let proof):
+      guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+        roster.person(owner)?.role == .child,
+        let signer = event.signature?.signer, roster.device(signer)?.person == owner
+      else { break }
+      let message = InPerson.signedBytes(family: family, child: owner, command: event.command)
+      guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
+        vault.verify(passcode.publicKey, proof, message)
+      else { return .rejected(.noProof) }
+    default: break
+    }
+    guard let content = event.body.content else { return .verified(event) }
+    guard let name = vault.keyName(of: content) else { return .rejected(.cannotOpen) }
+    guard let secret = ring.secret(name, event.audience) else { return .deferred }
+    let binding = Self.binding(family, event.audience, event.command)
+    guard
+      let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding),
+      event.body.fits(opened)
+    else { return .rejected(.cannotOpen) }
+    if let header = event.body.newQuestion, case .question(let question) = opened,
+      !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
+    {
+      return .rejected(.contradiction)
+    }
+    var event = event
+    event.body = event.body.replacing(opened)
+    return .verified(event)
+  }
+
+  // MARK: Signing
+
+  /// The bytes that a content is bound to. A content cannot be moved to another event.
   static func binding(_ family: FamilyID, _ audience: Audience, _ command: CommandID) -> [UInt8] {
     var bytes = BoundBytes("permission-relay content 1")
     bytes.add(family.rawValue)
@@ -208,26 +214,26 @@ struct EventVerifier: Sendable {
     return bytes.bytes
   }
 
-  /// What tells questions about the same people in one app from others, and says to nobody without the key
-  /// who they are (A6). It is part of what a guardian signs.
+  /// The digest of a question's subjects: equal for the same people in one app, and opaque without the key.
+  /// A guardian's decision signs it.
   func subjects(of question: Question, in app: AppID, _ secret: [UInt8]) -> [UInt8] {
     vault.subjects(vault.tags(of: question, in: app, secret))
   }
 
-  /// The signature of what the command leads to.
+  /// Signs the event that the command produces.
   func sign(
     _ command: CommandID, _ audience: Audience, _ body: Event.Body, by device: DeviceID,
     question: QuestionHeader?
   ) -> Signature {
     let bytes = SignedBytes.of(
-      body, command, in: family, audience, by: device, seen: seen, question: question,
+      body, command, in: family, audience, by: device, basedOnSeq: familySeq, question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
-    return Signature(signer: device, seen: seen, bytes: vault.sign(bytes))
+    return Signature(signer: device, basedOnSeq: familySeq, bytes: vault.sign(bytes))
   }
 }
 
 extension Question {
-  /// Whether the header, which the relay reads, says of the question what is so.
+  /// Whether the header, which the relay reads, agrees with the question.
   fileprivate func fits(_ header: QuestionHeader, subjects: [UInt8]) -> Bool {
     id == header.id && expiration == header.expiration && subjects == header.subjects
       && choices.map { ChoiceHeader(id: $0.id, answer: $0.answer) } == header.choices
@@ -235,7 +241,7 @@ extension Question {
 }
 
 extension Event {
-  /// By which of two changes of one thing the later is known: the signer's own time, which no relay can
+  /// The time stamp that orders concurrent changes of one value: the signer's command id, which the relay cannot
   /// change; in a family without keys, the relay's order.
   var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
 }

@@ -1,23 +1,24 @@
 import FamilyModel
 
-/// The content keys that a device has, and who else has them.
+/// A device's content keys, and the readers of each key.
 ///
-/// A key is made by whoever writes first to an audience, and again when its readers are not exactly those of
-/// the audience any more: who has left does not read what comes, and who comes is given the keys.
+/// The first writer of an audience makes a key. A writer makes another one whenever the key's
+/// readers differ from the audience's readers. Former readers therefore cannot open new contents;
+/// new readers receive the earlier keys.
 struct KeyRing: Sendable {
   struct Entry: Sendable {
     var name: ContentKeyID
-    /// `nil`: it is known that the key is there, and this device was not given it.
+    /// The key; `nil` if the device knows the name but was not given the key.
     var secret: [UInt8]?
-    /// The X25519 keys of the devices that were given it.
+    /// The X25519 keys of the devices that were given the key.
     var readers: Set<[UInt8]> = []
-    /// Whether the relay has the message by which it is shared.
+    /// Whether the relay has accepted the command that shares the key.
     var isShared = false
   }
 
   private var entries: [Audience: [Entry]] = [:]
 
-  /// What a key's name and its wraps are bound to.
+  /// The bytes that a key wrap is bound to.
   static func binding(_ family: FamilyID, _ audience: Audience, _ name: ContentKeyID) -> [UInt8] {
     var bytes = BoundBytes("permission-relay key 1")
     bytes.add(family.rawValue)
@@ -26,7 +27,7 @@ struct KeyRing: Sendable {
     return bytes.bytes
   }
 
-  /// The key's name: a digest under the key itself, so that nobody can be given another one by this name.
+  /// The key's name: a digest under the key itself, so another key cannot have this name.
   static func name(of secret: [UInt8], _ vault: any DeviceVault) -> ContentKeyID {
     let digest = vault.digest(BoundBytes("permission-relay key name 1").bytes, under: secret)
     return ContentKeyID(bytes: digest.prefix(16)) ?? ContentKeyID(high: 0, low: 0)
@@ -36,13 +37,15 @@ struct KeyRing: Sendable {
     entries[audience]?.first { $0.name == name }?.secret
   }
 
-  /// The newest key that exactly these devices have.
+  /// The newest key whose readers are exactly these devices.
   func usable(_ audience: Audience, for readers: [Device]) -> Entry? {
     let wanted = Set(readers.map(\.agreementKey))
     return entries[audience]?.last { $0.secret != nil && $0.readers == wanted }
   }
 
-  /// Takes what was shared; tells whether a key came that this device did not have.
+  /// Adds key wraps, and the keys in those for this device.
+  ///
+  /// - Returns: Whether the device got a new key.
   mutating func learn(
     _ wraps: [KeyWrap], _ audience: Audience, in family: FamilyID, isShared: Bool,
     _ vault: any DeviceVault
@@ -68,7 +71,7 @@ struct KeyRing: Sendable {
     return isNew
   }
 
-  /// A new key for these devices, this one among them.
+  /// Makes a key for these devices, which include this one.
   mutating func make(
     _ audience: Audience, for readers: [Device], in family: FamilyID, _ vault: any DeviceVault
   ) -> [KeyWrap] {
@@ -85,21 +88,21 @@ struct KeyRing: Sendable {
     return wraps
   }
 
-  /// Forgets keys that could not be shared.
+  /// Removes keys whose sharing failed.
   mutating func drop(_ wraps: [KeyWrap], _ audience: Audience) {
     let names = Set(wraps.map(\.key))
     entries[audience]?.removeAll { !$0.isShared && names.contains($0.name) }
   }
 
-  /// The keys that devices of the audience lack and this device has, for them.
+  /// The shared keys that readers of the audience lack and this device has, at most `limit`.
   func lacking(
     _ audience: Audience, _ readers: [Device], in family: FamilyID, _ vault: any DeviceVault,
-    most: Int
+    limit: Int
   ) -> [(entry: Entry, reader: Device)] {
     var found: [(Entry, Device)] = []
     for entry in entries[audience] ?? [] where entry.secret != nil && entry.isShared {
       for reader in readers where !entry.readers.contains(reader.agreementKey) {
-        guard found.count < most else { return found }
+        guard found.count < limit else { return found }
         found.append((entry, reader))
       }
     }

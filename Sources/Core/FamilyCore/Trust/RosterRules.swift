@@ -1,18 +1,17 @@
 package import FamilyModel
 
-/// Who may follow whom: the rules by which one roster leads to the next, and who may decide what. The relay
-/// and every device apply the same ones.
+/// The rules for roster changes and decisions. The relay and every device apply the same rules.
 extension Roster {
-  /// Whether the family has keys to sign with. One without them is for the machines' own tests: no device
-  /// with a vault believes it.
+  /// Whether the organizer has a signing key. Families without keys exist only in tests of the
+  /// machines; devices with a vault reject them.
   package var isSigned: Bool {
     devices.contains { owner(of: $0.id)?.role == .organizer && !$0.signingKey.isEmpty }
   }
 
-  /// The key that a roster after this one must be signed with, if this device may sign it.
+  /// The key that must have signed the next roster; `nil` if this device may not sign it.
   ///
-  /// A guardian's device may. Only the organizer's own may change who the organizer is, and the organizer's
-  /// devices.
+  /// Every guardian's device may sign. Only the organizer's devices may change the organizer or the
+  /// organizer's devices.
   package func key(forNext next: Roster, by signer: DeviceID) -> [UInt8]? {
     guard let device = device(signer), let owner = person(device.person), owner.role.isGuardian,
       !device.signingKey.isEmpty
@@ -21,7 +20,8 @@ extension Roster {
     return next.organizer == organizer ? device.signingKey : nil
   }
 
-  /// The key that the first roster must be signed with: the organizer's device's in it.
+  /// The key that must have signed the first roster: that of an organizer's device in the roster; `nil` for any
+  /// other device.
   package func key(forFirstBy signer: DeviceID) -> [UInt8]? {
     guard let device = device(signer), person(device.person)?.role == .organizer,
       !device.signingKey.isEmpty
@@ -33,7 +33,7 @@ extension Roster {
     devices.filter { person($0.person)?.role == .organizer }
   }
 
-  /// Whether the person may say this in the audience; what is signed by others is refused.
+  /// Whether the person may produce this event in the audience.
   func mayDecide(_ body: Event.Body, in audience: Audience, _ person: Person) -> Bool {
     let isGuardian = person.role.isGuardian
     let child = audience.conversationChild
@@ -52,7 +52,7 @@ extension Roster {
       return owner.role == .child ? isGuardian : owner.id == person.id
     case .ageNoted(let id, _): return audience == .account(id) && person.id == id
     case .ageSet(let id, _, _):
-      // A child's own device needs a proof as well.
+      // A child's own device also needs a proof of the passcode.
       guard audience == .account(id), let owner = self.person(id) else { return false }
       return owner.id == person.id || owner.role == .child && isGuardian
     case .limitsChanged(let id, _), .contactChanged(let id, _), .withdrawn(let id, _):
@@ -66,7 +66,7 @@ extension Roster {
     }
   }
 
-  /// The devices that may read the audience and can open what is sealed for them, ascending by id.
+  /// The devices of the audience's members that have an agreement key, ascending by id.
   func readers(of audience: Audience) -> [Device] {
     devices.filter { device in
       !device.agreementKey.isEmpty

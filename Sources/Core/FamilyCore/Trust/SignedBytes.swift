@@ -1,109 +1,149 @@
 package import FamilyModel
 
-/// The bytes under a device's signature: which family and audience, whose command, and everything that it
-/// changes. The relay's own part of an event (its place, its time) is not in them.
+/// The bytes that a device signs: family, audience, command, signer, and the complete change. The relay's part
+/// of an event (position and time) is not signed.
 package enum SignedBytes {
+  /// The bytes of an event.
+  ///
   /// - Parameters:
-  ///   - question: The question that a decision, a reminder or a cancellation is about: a decision is
-  ///     signed with the child, the choices, and the digest of app and people.
-  ///   - digest: A digest that anybody can make: of a roster's names and other keys, and of contents as they
-  ///     travel, sealed. So an app can verify without being given them.
-  ///   - bytes: The bytes of a content as it travels.
+  ///   - basedOnSeq: See ``Signature/basedOnSeq``.
+  ///   - question: The question that a decision, reminder or cancellation refers to. A decision also signs
+  ///     the question's child, choices and digest of subjects.
+  ///   - digest: The unkeyed digest, which replaces a roster's hidden parts and the contents. An app can thus
+  ///     verify signatures without receiving them.
+  ///   - bytes: The encoding of a content as it travels.
   package static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
-    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, digest: ([UInt8]) -> [UInt8],
-    bytes contentBytes: (Content) -> [UInt8]
+    by signer: DeviceID, basedOnSeq: UInt64, question: QuestionHeader?,
+    digest: ([UInt8]) -> [UInt8], bytes: (Content) -> [UInt8]
   ) -> [UInt8] {
-    func bytes(_ content: Content) -> [UInt8] { digest(contentBytes(content)) }
-    return of(
-      body, command, in: family, audience, by: signer, seen: seen, question: question,
-      rest: { digest($0.rest) }, content: bytes)
+    of(
+      body, command, in: family, audience, by: signer, basedOnSeq: basedOnSeq, question: question,
+      hiddenDigest: { digest($0.hiddenBytes) }, contentDigest: { digest(bytes($0)) })
   }
 
-  /// The same for whoever has digests in the place of what they are of.
+  /// The bytes of an event, for callers that have digests in place of the digested values.
   static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
-    by signer: DeviceID, seen: UInt64, question: QuestionHeader?, rest: (Roster) -> [UInt8],
-    content bytes: (Content) -> [UInt8]
+    by signer: DeviceID, basedOnSeq: UInt64, question: QuestionHeader?,
+    hiddenDigest: (Roster) -> [UInt8], contentDigest digest: (Content) -> [UInt8]
   ) -> [UInt8] {
     var out = BoundBytes("permission-relay command 2")
     out.add(family.rawValue)
     out.add(audience.rawValue)
     out.add(signer.rawValue)
-    out.add(seen)
+    out.add(basedOnSeq)
     out.add(command)
+    // The number is the kind of event: it must never change.
     switch body {
-    case .rosterChanged(let roster):
-      out.add(UInt8(1))
-      out.add(roster)
-      out.add(rest(roster))
-    case .limitsChanged(let child, let on):
-      out.add(UInt8(2))
-      out.add(child.rawValue)
-      out.add(UInt8(on ? 1 : 0))
-    case .accountChanged(let person, let content): out.add(3, person, bytes(content))
-    case .asked(let header, let content):
-      out.add(UInt8(4))
-      out.add(header.app.rawValue)
-      out.add(header)
-      out.add(bytes(content))
-    case .reminded(let id):
-      out.add(UInt8(5))
-      out.add(id)
-    case .cancelled(let id):
-      out.add(UInt8(6))
-      out.add(id)
-    case .decided(let decision):
-      out.add(UInt8(7))
-      out.add(decision)
-      if let question { out.add(question) }
-    case .posted(let child, let content): out.add(8, child, bytes(content))
-    case .contactChanged(let child, let content): out.add(9, child, bytes(content))
-    case .passcodeChanged(let passcode):
-      out.add(UInt8(10))
-      out.add(passcode.salt)
-      out.add(passcode.logCost)
-      out.add(passcode.publicKey)
+    case .rosterChanged(let roster): out.add(1, roster, hiddenDigest(roster))
+    case .limitsChanged(let child, let on): out.add(2, child, on: on)
+    case .accountChanged(let person, let content): out.add(3, person, digest(content))
+    case .asked(let header, let content): out.add(4, header, digest(content))
+    case .reminded(let id): out.add(5, id)
+    case .cancelled(let id): out.add(6, id)
+    case .decided(let decision): out.add(7, decision, of: question)
+    case .posted(let child, let content): out.add(8, child, digest(content))
+    case .contactChanged(let child, let content): out.add(9, child, digest(content))
+    case .passcodeChanged(let passcode): out.add(10, passcode)
     case .answeredInPerson(let header, let content, let decision, let proof):
-      out.add(UInt8(11))
-      out.add(header)
-      out.add(bytes(content))
-      out.add(decision)
-      out.add(proof)
-    case .withdrawn(let child, let content): out.add(12, child, bytes(content))
-    case .invited(let invitation):
-      out.add(UInt8(14))
-      out.add(invitation.key)
-      out.add(invitation.person.rawValue)
-      out.add(invitation.expires.milliseconds)
-    // Signed by nobody in the family: it has its own proof.
-    case .joinRequested(let join):
-      out.add(UInt8(15))
-      out.add(join.signedBytes(family: family))
-    case .ageNoted(let person, let content): out.add(40, person, bytes(content))
+      out.add(11, header, digest(content), decision, proof: proof)
+    case .withdrawn(let child, let content): out.add(12, child, digest(content))
+    case .keysShared(let wraps): out.add(13, wraps)
+    case .invited(let invitation): out.add(14, invitation)
+    // No member signs a join request: the request has its own proof.
+    case .joinRequested(let join): out.add(15, join.signedBytes(family: family))
+    case .ageNoted(let person, let content): out.add(40, person, digest(content))
     case .ageSet(let person, let content, let proof):
-      out.add(41, person, bytes(content))
+      out.add(41, person, digest(content))
       out.add(proof)
-    case .keysShared(let wraps):
-      out.add(UInt8(13))
-      out.add(UInt32(wraps.count))
-      for wrap in wraps {
-        out.add(wrap.key)
-        out.add(wrap.reader)
-        out.add(wrap.bytes)
-      }
     }
     return out.bytes
   }
 }
 
+/// One function for each kind of event: the kind's number, then the values.
 extension BoundBytes {
+  fileprivate mutating func add(_ kind: UInt8, _ roster: Roster, _ hiddenDigest: [UInt8]) {
+    add(kind)
+    add(roster)
+    add(hiddenDigest)
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ child: PersonID, on: Bool) {
+    add(kind)
+    add(child.rawValue)
+    add(UInt8(on ? 1 : 0))
+  }
+
   fileprivate mutating func add(_ kind: UInt8, _ person: PersonID, _ content: [UInt8]) {
     add(kind)
     add(person.rawValue)
     add(content)
   }
 
+  fileprivate mutating func add(_ kind: UInt8, _ header: QuestionHeader, _ content: [UInt8]) {
+    add(kind)
+    add(header.app.rawValue)
+    add(header)
+    add(content)
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ question: QuestionID) {
+    add(kind)
+    add(question)
+  }
+
+  fileprivate mutating func add(
+    _ kind: UInt8, _ decision: Decision, of question: QuestionHeader?
+  ) {
+    add(kind)
+    add(decision)
+    if let question { add(question) }
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ passcode: Passcode) {
+    add(kind)
+    add(passcode.salt)
+    add(passcode.logCost)
+    add(passcode.publicKey)
+  }
+
+  fileprivate mutating func add(
+    _ kind: UInt8, _ header: QuestionHeader, _ content: [UInt8], _ decision: Decision,
+    proof: [UInt8]
+  ) {
+    add(kind)
+    add(header)
+    add(content)
+    add(decision)
+    add(proof)
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ wraps: [KeyWrap]) {
+    add(kind)
+    add(UInt32(wraps.count))
+    for wrap in wraps {
+      add(wrap.key)
+      add(wrap.reader)
+      add(wrap.bytes)
+    }
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ invitation: Invitation) {
+    add(kind)
+    add(invitation.key)
+    add(invitation.person.rawValue)
+    add(invitation.expires.milliseconds)
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ bytes: [UInt8]) {
+    add(kind)
+    add(bytes)
+  }
+}
+
+extension BoundBytes {
   fileprivate mutating func add(_ roster: Roster) {
     add(UInt32(roster.persons.count))
     for person in roster.persons {
@@ -118,8 +158,8 @@ extension BoundBytes {
     }
   }
 
-  /// Without the app, which is in the digest of the subjects: who decides for another app's question is none
-  /// of an app's business, though it learns what was decided about a number.
+  /// Adds the header without the app, which the digest of the subjects covers. An app may learn that a number
+  /// was approved, but not which other app asked.
   fileprivate mutating func add(_ header: QuestionHeader) {
     add(header.id)
     add(header.child.rawValue)
@@ -141,9 +181,9 @@ extension BoundBytes {
 }
 
 extension Roster {
-  /// What apps are not shown: names, and the devices' other keys. Those are random, so nobody finds the names
-  /// by trying.
-  package var rest: [UInt8] {
+  /// The parts that apps do not receive: names, and the devices' other keys. The keys are random, so an app
+  /// cannot guess the names from the digest.
+  package var hiddenBytes: [UInt8] {
     var out = BoundBytes("permission-relay roster 1")
     for person in persons { out.add(person.displayName) }
     for device in devices {

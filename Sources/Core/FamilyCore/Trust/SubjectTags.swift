@@ -1,11 +1,11 @@
 package import FamilyModel
 
-/// What a question is about, as digests that can be opened one by one.
+/// Digests of a question's subjects that can be revealed one by one.
 ///
-/// The relay sees one digest of all of them; who has the content's key makes it again; and an app is given the
-/// keys of what it may know, which tell it nothing of the rest.
+/// The relay sees one digest of all subjects. A reader with the content key can compute it. An app
+/// receives the keys of the tags that it may know, which reveal nothing about the others.
 extension EvidenceVault {
-  /// The tags of what the question asks about, in an app, by a conversation's key.
+  /// The tags of the question's subjects and app, keyed by the conversation's content key.
   package func tags(of question: Question, in app: AppID, _ secret: [UInt8]) -> SubjectTags {
     func key(_ purpose: String, _ part: [UInt8]) -> [UInt8] {
       var bytes = BoundBytes(purpose)
@@ -22,7 +22,7 @@ extension EvidenceVault {
       })
   }
 
-  /// What the question's header has of them.
+  /// The digest of the tags that the question's header carries.
   package func subjects(_ tags: SubjectTags) -> [UInt8] {
     var bytes = BoundBytes("permission-relay subjects 2")
     bytes.add(tags.app)
@@ -31,8 +31,10 @@ extension EvidenceVault {
     return digest(bytes.bytes)
   }
 
-  /// Whether the tags are those of the header, and those that are open say what they are; then whether the
-  /// question is the app's own, and what it may know of it.
+  /// Verifies the tags against the header, and the revealed tags against their items.
+  ///
+  /// - Returns: Whether the question is the app's own, and the items that the app may know; `nil`
+  ///   if a digest differs.
   func read(_ tags: SubjectTags, of header: QuestionHeader, in app: AppID)
     -> (isOwn: Bool, items: [[UInt8]])?
   {
@@ -56,7 +58,7 @@ extension EvidenceVault {
 }
 
 extension SubjectTags {
-  /// As another app may see them: numbers and addresses, which are known everywhere (K5).
+  /// The tags for another app: only numbers and addresses, which all apps share, stay revealed.
   var forOtherApps: SubjectTags {
     SubjectTags(
       app: app, appKey: [],
@@ -68,7 +70,7 @@ extension SubjectTags {
 }
 
 extension Handle {
-  /// The handle of a tag's item.
+  /// The handle in a tag's item.
   init?(item: [UInt8]) {
     guard let kind = item.first.flatMap(Kind.init) else { return nil }
     self.init(String(decoding: item.dropFirst(), as: UTF8.self), kind)
@@ -78,7 +80,7 @@ extension Handle {
 }
 
 extension Question {
-  /// What is asked about, in order: handles in canonical form, or an update's description.
+  /// The subjects in order: handles in canonical form, or an update's description.
   var items: [[UInt8]] {
     switch topic {
     case .communication: topic.handles.map(\.canonical).sorted().map(\.item)

@@ -1,16 +1,16 @@
 import FamilyModel
 
-/// What a child's device keeps to show its apps: the rosters, and what was signed about handles and consent.
-struct EvidenceFile: Sendable {
-  /// Of which question's content this is the key.
+/// The signed events that a child's device shows to its apps: rosters, handles and consent.
+struct EvidenceArchive: Sendable {
+  /// The name of the content key of each question.
   private var keys: [QuestionID: ContentKeyID] = [:]
   private var events: [CommandID: Event] = [:]
   private var contentKeys: [CommandID: ContentKeyID] = [:]
-  /// From the organizer's first on.
+  /// All rosters, from the organizer's first.
   private(set) var rosters: [RosterProof] = []
 
-  /// Takes an event that is believed, as it came.
-  mutating func keep(_ event: Event, _ vault: any DeviceVault) {
+  /// Archives a verified event in its sealed form.
+  mutating func add(_ event: Event, _ vault: any DeviceVault) {
     let name = event.body.content.flatMap(vault.keyName)
     switch event.body {
     case .rosterChanged(let roster):
@@ -18,7 +18,7 @@ struct EvidenceFile: Sendable {
       rosters.append(
         RosterProof(
           seq: event.seq, command: event.command, signature: signature,
-          roster: roster.withoutNames, rest: vault.digest(roster.rest)))
+          roster: roster.withoutNames, hiddenDigest: vault.digest(roster.hiddenBytes)))
     case .asked(let header, _): keys[header.id] = name
     case .contactChanged, .withdrawn, .decided: events[event.command] = event
     case .answeredInPerson(let header, let content, let decision, let proof):
@@ -32,17 +32,17 @@ struct EvidenceFile: Sendable {
     if events[event.command] != nil { contentKeys[event.command] = name }
   }
 
-  /// What the app may see of the command's event; `nil` where nothing was kept of it.
+  /// The evidence of a command's event for an app; `nil` if none was archived.
   func evidence(
-    _ command: CommandID, for app: AppID, _ trust: EventVerifier,
+    _ command: CommandID, for app: AppID, _ verifier: EventVerifier,
     question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
     guard var event = events[command] else { return nil }
     func tags(_ header: QuestionHeader) -> SubjectTags? {
       guard let question = question(header.id)?.question,
-        let secret = keys[header.id].flatMap({ trust.ring.secret($0, event.audience) })
+        let secret = keys[header.id].flatMap({ verifier.ring.secret($0, event.audience) })
       else { return nil }
-      let tags = trust.vault.tags(of: question, in: header.app, secret)
+      let tags = verifier.vault.tags(of: question, in: header.app, secret)
       return header.app == app ? tags : tags.forOtherApps
     }
     switch event.body {
@@ -53,17 +53,18 @@ struct EvidenceFile: Sendable {
       event.body = .answeredInPerson(header.withoutApp, digest, decision, proof: proof)
       return Evidence(event: event, tags: tags(header))
     default:
-      guard let secret = contentKeys[command].flatMap({ trust.ring.secret($0, event.audience) })
+      guard let secret = contentKeys[command].flatMap({ verifier.ring.secret($0, event.audience) })
       else { return nil }
-      let key = trust.vault.contentKey(
-        secret, EventVerifier.binding(trust.family, event.audience, command))
+      let key = verifier.vault.contentKey(
+        secret, EventVerifier.binding(verifier.family, event.audience, command))
       return Evidence(event: event, key: key)
     }
   }
 }
 
 extension EvidenceVault {
-  /// The key of one content: shown to somebody, it opens that one alone.
+  /// The key of one content, derived from the audience's content key. An app that receives it can
+  /// open this content and no other.
   func contentKey(_ secret: [UInt8], _ binding: [UInt8]) -> [UInt8] {
     digest(BoundBytes("permission-relay one content 1").bytes + binding, under: secret)
   }

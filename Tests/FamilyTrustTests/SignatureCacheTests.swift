@@ -1,19 +1,19 @@
 import FamilyTrust
 import Testing
 
-/// What the devices of one process need not verify again.
-@Suite struct VerifiedTests {
+/// The cache of valid signatures that the devices of one process share.
+@Suite struct SignatureCacheTests {
   private let keys = DeviceKeys()
-  private let verified = Verified()
+  private let cache = SignatureCache()
 
-  @Test("X3: a signature verified by one device is none of another key, or of other bytes")
+  @Test("X3: a cached signature stays invalid for another key, other bytes and other signatures")
   func exact() {
-    let first = KeyVault(DeviceKeys(), sharing: verified)
-    let other = KeyVault(DeviceKeys(), sharing: verified)
+    let first = KeyVault(DeviceKeys(), sharing: cache)
+    let other = KeyVault(DeviceKeys(), sharing: cache)
     let bytes: [UInt8] = [1, 2, 3]
     let signature = KeyVault(keys).sign(bytes)
     #expect(first.verify(keys.signingKey, signature, bytes))
-    #expect(verified.count == 1)
+    #expect(cache.count == 1)
     #expect(other.verify(keys.signingKey, signature, bytes))
     #expect(!other.verify(DeviceKeys().signingKey, signature, bytes))
     #expect(!other.verify(keys.signingKey, signature, [1, 2, 4]))
@@ -28,34 +28,34 @@ import Testing
     }
   }
 
-  @Test("X3: a signature that is wrong stays wrong, however often it comes")
+  @Test("X3: rejects an invalid signature at every repetition, and does not cache it")
   func wrong() {
-    let vault = KeyVault(keys, sharing: verified)
+    let vault = KeyVault(keys, sharing: cache)
     let signature = KeyVault(DeviceKeys()).sign([1])
     for _ in 0..<3 { #expect(!vault.verify(keys.signingKey, signature, [1])) }
-    #expect(verified.count == 0)
+    #expect(cache.count == 0)
   }
 
   @Test(
-    "X3: a device's own signature is none of what it did not sign, though it need not be verified")
+    "X3: a device's own signature is cached, and invalid for other bytes")
   func own() {
-    let vault = KeyVault(keys, sharing: verified)
+    let vault = KeyVault(keys, sharing: cache)
     let signature = vault.sign([1])
-    #expect(verified.count == 1)
+    #expect(cache.count == 1)
     #expect(vault.verify(keys.signingKey, signature, [1]))
     #expect(!vault.verify(keys.signingKey, signature, [2]))
-    #expect(verified.count == 1)
+    #expect(cache.count == 1)
   }
 
-  @Test("what is remembered has a limit, at which the oldest is verified again")
+  @Test("the cache has a limit; an evicted signature is verified again")
   func limit() {
-    let vault = KeyVault(keys, sharing: verified)
+    let vault = KeyVault(keys, sharing: cache)
     let first = vault.sign([0, 0])
-    for number in 1...UInt32(Verified.remembered) * 2 {
+    for number in 1...UInt32(SignatureCache.capacity) * 2 {
       withUnsafeBytes(of: number) { _ = vault.sign(Array($0)) }
-      #expect(verified.count <= 2 * Verified.remembered)
+      #expect(cache.count <= 2 * SignatureCache.capacity)
     }
-    #expect(verified.count > Verified.remembered)
+    #expect(cache.count > SignatureCache.capacity)
     #expect(vault.verify(keys.signingKey, first, [0, 0]))
   }
 }

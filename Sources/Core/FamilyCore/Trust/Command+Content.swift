@@ -1,8 +1,9 @@
 import FamilyModel
 
-/// Where in commands and events the content is, and what kind of thing it says.
+// The content of each command and event, and the kind of content that each accepts.
+
 extension Command {
-  /// What is sealed of it.
+  /// The content; `nil` for commands without one.
   var content: Content? {
     switch self {
     case .setAccount(_, let content), .ask(_, let content), .post(_, let content),
@@ -15,7 +16,7 @@ extension Command {
     }
   }
 
-  /// The same with this content, and, of a question, this digest of the people.
+  /// The command with another content. A question also gets this digest of its subjects.
   func replacing(_ content: Content, subjects: [UInt8]) -> Command {
     switch self {
     case .setAccount(let person, _): return .setAccount(person, content)
@@ -36,8 +37,8 @@ extension Command {
     }
   }
 
-  /// The audience of the event that it leads to, and what the event says; `nil` where the question or choice
-  /// is not known here.
+  /// The event body and audience that the command produces; `nil` if the question or choice is
+  /// unknown.
   func outcome(question: (QuestionID) -> QuestionHeader?) -> (audience: Audience, Event.Body)? {
     switch self {
     case .setRoster(let roster): return (.family, .rosterChanged(roster))
@@ -79,7 +80,7 @@ extension Command {
 }
 
 extension Event.Body {
-  /// What is sealed of it.
+  /// The content; `nil` for events without one.
   var content: Content? {
     switch self {
     case .accountChanged(_, let content), .asked(_, let content), .posted(_, let content),
@@ -92,7 +93,7 @@ extension Event.Body {
     }
   }
 
-  /// The same with this content.
+  /// The body with another content.
   func replacing(_ content: Content) -> Event.Body {
     switch self {
     case .accountChanged(let person, _): .accountChanged(person, content)
@@ -110,7 +111,7 @@ extension Event.Body {
     }
   }
 
-  /// Whether the content is of the kind that belongs here.
+  /// Whether the opened content is of the kind that the event requires.
   func fits(_ content: Content) -> Bool {
     switch self {
     case .accountChanged: if case .account = content { true } else { false }
@@ -130,7 +131,7 @@ extension Event.Body {
     }
   }
 
-  /// The question that it is about and that came before it.
+  /// The earlier question that the event refers to.
   var laterQuestion: QuestionID? {
     switch self {
     case .reminded(let id), .cancelled(let id): id
@@ -139,7 +140,7 @@ extension Event.Body {
     }
   }
 
-  /// The question that it brings.
+  /// The question that the event creates.
   var newQuestion: QuestionHeader? {
     switch self {
     case .asked(let header, _), .answeredInPerson(let header, _, _, _): header
