@@ -10,15 +10,15 @@ import ZeroMQ
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AgentAttackTests {
   private let attach = AppRequest.attach(app: AgentFixture.app, applied: 0).encode()
 
-  /// Positions begin anywhere.
+  /// Whether the reply accepts the attach; the position is arbitrary.
   private func isAttached(_ reply: AppReply?) -> Bool {
     if case .attached = reply { true } else { false }
   }
 
-  @Test("X2: bad frames of an app are counted and answered with a number, and stall nothing")
+  @Test("X2: malformed messages of an app are counted, answered with a problem, and stall nothing")
   func badApp() async throws {
-    let rig = try await AgentFixture()
-    let bad = try rig.app()
+    let fixture = try await AgentFixture()
+    let bad = try fixture.app()
     func answer(_ body: [UInt8]) throws -> AppReply? {
       _ = try bad.socket.send([[], body])
       return try bad.appReply()
@@ -30,90 +30,92 @@ import ZeroMQ
     for length in 0..<200 {
       let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
       guard case .failed? = try answer(noise) else {
-        Issue.record("noise was understood")
+        Issue.record("noise was decoded")
         break
       }
     }
     for parts in [1, 3, 12] { _ = try bad.socket.send(Array(repeating: [1], count: parts)) }
-    #expect(try await rig.counters { $0.unusableAppMessages == 206 })
+    #expect(try await fixture.counters { $0.unusableAppMessages == 206 })
     #expect(isAttached(try answer(attach)))
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("X2: an app that sends too large a frame is cut off, and can come back")
+  @Test("X2: an app that sends an oversized frame is disconnected and can reconnect")
   func largeApp() async throws {
-    let rig = try await AgentFixture()
-    let bad = try rig.app()
+    let fixture = try await AgentFixture()
+    let bad = try fixture.app()
     _ = try bad.socket.send([[], [UInt8](repeating: 1, count: Limits.frameBytes + 1)])
     #expect(try bad.receive(300) == nil)
-    let good = try rig.app()
+    let good = try fixture.app()
     _ = try good.socket.send([[], attach])
     #expect(isAttached(try good.appReply()))
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("K4: who has no key of an installed app gets nothing from the device")
+  @Test("K4: a client without an installed app's key gets nothing from the device")
   func stranger() async throws {
-    let rig = try await AgentFixture()
-    let stranger = try rig.app(.generate())
+    let fixture = try await AgentFixture()
+    let stranger = try fixture.app(.generate())
     _ = try? stranger.socket.send([[], attach])
     #expect(try stranger.receive(500) == nil)
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("X2: what a relay sends and nobody can read is counted, and stalls nothing")
+  @Test("X2: unusable replies and broadcasts of a relay are counted and stall nothing")
   func badRelay() async throws {
-    let rig = try await AgentFixture()
-    guard let (route, first) = try rig.request() else {
+    let fixture = try await AgentFixture()
+    guard let (route, first) = try fixture.request() else {
       Issue.record("the device does not attach")
       return
     }
     var source = IDSource(seed: 12)
     for length in 0..<100 {
       let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
-      _ = try rig.router.send([route, [], noise])
+      _ = try fixture.router.send([route, [], noise])
     }
     for parts in [1, 3, 12] {
-      _ = try rig.router.send([route] + Array(repeating: [1], count: parts))
+      _ = try fixture.router.send([route] + Array(repeating: [1], count: parts))
     }
-    // For a device that is not here, and a number that was not asked for.
+    // A reply to a device of another host.
     let other = DeviceAddress(family: FamilyID(1), device: DeviceID(4))
     let foreign = ReplyEnvelope(device: other, requestID: first.requestID, reply: .pong)
-    _ = try rig.router.send([route, [], foreign.encode()])
-    #expect(try await rig.counters { $0.unusableReplies == 104 })
+    _ = try fixture.router.send([route, [], foreign.encode()])
+    #expect(try await fixture.counters { $0.unusableReplies == 104 })
 
     let topic = [UInt8](repeating: 7, count: 16)
     var channel = Channel(audience: .family, generation: 0, head: 0)
     channel.topic = topic
     channel.key = [UInt8](repeating: 9, count: 32)
-    try rig.answer((route, first), .attached([channel]))
-    #expect(try rig.publisher.waitUntilReadable(milliseconds: patience))
+    try fixture.answer((route, first), .attached([channel]))
+    #expect(try fixture.publisher.waitUntilReadable(milliseconds: patience))
     for length in 0..<100 {
       let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
-      _ = try rig.publisher.send([topic, noise])
+      _ = try fixture.publisher.send([topic, noise])
     }
     let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: channel.key)
-    _ = try rig.publisher.send([topic, sealed])
-    _ = try rig.publisher.send([topic])
-    #expect(try await rig.counters { $0.unusableBroadcasts == 102 })
+    _ = try fixture.publisher.send([topic, sealed])
+    _ = try fixture.publisher.send([topic])
+    #expect(try await fixture.counters { $0.unusableBroadcasts == 102 })
 
-    // It still hears what it can read, and fetches what it lacks.
+    // The device still decodes valid broadcasts and fetches missing events.
     let head = Broadcast.head(.family, seq: 5).encode()
-    _ = try rig.publisher.send([topic, ChannelCipher.seal(head, topic: topic, key: channel.key)])
-    #expect(try rig.nextFetch()?.audience == .family)
-    await rig.stop()
+    _ = try fixture.publisher.send([
+      topic, ChannelCipher.seal(head, topic: topic, key: channel.key),
+    ])
+    #expect(try fixture.nextFetch()?.audience == .family)
+    await fixture.stop()
   }
 
   @Test(
-    "X3: a relay that is not honest: an agent believes no roster or approval of it, and says so")
+    "X3: an agent rejects a roster and an approval that the relay forged, and reports both")
   func disbelieves() async throws {
-    let rig = try await AgentFixture()
-    guard let first = try rig.request() else {
+    let fixture = try await AgentFixture()
+    guard let first = try fixture.request() else {
       Issue.record("the device does not attach")
       return
     }
     let conversation = Audience.conversation(PersonID(3))
-    try rig.answer(
+    try fixture.answer(
       first,
       .attached([
         Channel(audience: .family, generation: 0, head: 1),
@@ -131,7 +133,7 @@ import ZeroMQ
           keys: relayOwn)
       ])
     let signature = Signature(
-      signer: DeviceID(1), seen: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
+      signer: DeviceID(1), basedOnSeq: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
     func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) -> Event {
       Event(
         seq: seq, previous: 0, audience: audience, command: .next, device: DeviceID(1),
@@ -144,60 +146,60 @@ import ZeroMQ
         .contactChanged(child: PersonID(3), .contact(Handle("mallory", .custom), known: true))),
     ]
     var left = Set(made.keys)
-    while !left.isEmpty, let (next, audience) = try rig.nextFetch() {
-      try rig.answer(next, .page(audience, [made[audience]!], more: false))
+    while !left.isEmpty, let (next, audience) = try fixture.nextFetch() {
+      try fixture.answer(next, .page(audience, [made[audience]!], more: false))
       left.remove(audience)
     }
     #expect(left.isEmpty)
-    #expect(try await rig.counters { $0.rejectedEvents == 2 })
-    let status = await rig.host.status.devices[0]
+    #expect(try await fixture.counters { $0.rejectedEvents == 2 })
+    let status = await fixture.host.status.devices[0]
     #expect(status.disbelieved == 2 && status.known == [AgentFixture.app.rawValue: []])
-    await rig.stop()
+    await fixture.stop()
   }
 
-  @Test("X2: after a frame that is too large libzmq never connects again, but the device does")
-  func revives() async throws {
-    let rig = try await AgentFixture()
-    guard let first = try rig.request() else {
+  @Test("X2: after an oversized frame libzmq gives up, and the device reconnects")
+  func reconnects() async throws {
+    let fixture = try await AgentFixture()
+    guard let first = try fixture.request() else {
       Issue.record("the device does not attach")
       return
     }
     let large = [UInt8](repeating: 1, count: Limits.frameBytes + 1)
-    _ = try rig.router.send([first.route, [], large])
-    while let next = try rig.request() {
+    _ = try fixture.router.send([first.route, [], large])
+    while let next = try fixture.request() {
       if next.route == first.route { continue }
       #expect(next.envelope.request == .attach([]))
-      await rig.stop()
+      await fixture.stop()
       return
     }
-    Issue.record("the device does not come back")
-    await rig.stop()
+    Issue.record("the device does not reconnect")
+    await fixture.stop()
   }
 
-  @Test("M5: a device that is late and hears nothing subscribes anew")
-  func subscribesAnew() async throws {
-    let rig = try await AgentFixture()
-    guard let first = try rig.request() else {
+  @Test("M5: a device that misses broadcasts subscribes again")
+  func resubscribes() async throws {
+    let fixture = try await AgentFixture()
+    guard let first = try fixture.request() else {
       Issue.record("the device does not attach")
       return
     }
     var channel = Channel(audience: .family, generation: 0, head: 0)
     channel.topic = [UInt8](repeating: 7, count: 16)
     channel.key = [UInt8](repeating: 9, count: 32)
-    try rig.answer(first, .attached([channel]))
-    #expect(try rig.subscription() == [1] + channel.topic)
-    // Not asked for: it is what a late device gets for a ping.
-    try rig.answer(first, .attached([channel]))
-    #expect(try rig.subscription() == [0] + channel.topic)
-    #expect(try rig.subscription() == [1] + channel.topic)
-    await rig.stop()
+    try fixture.answer(first, .attached([channel]))
+    #expect(try fixture.subscription() == [1] + channel.topic)
+    // The relay sends this reply to the ping of a device that lags behind.
+    try fixture.answer(first, .attached([channel]))
+    #expect(try fixture.subscription() == [0] + channel.topic)
+    #expect(try fixture.subscription() == [1] + channel.topic)
+    await fixture.stop()
   }
 }
 
 extension AgentFixture {
   typealias Asked = (route: [UInt8], envelope: Envelope)
 
-  /// The next request for a page, after whatever else: a device whose answer is late asks once more.
+  /// The next fetch. Skips other requests, because a device retries after a late reply.
   func nextFetch() throws -> (request: Asked, audience: Audience)? {
     while let next = try request() {
       if case .fetch(let audience, _) = next.envelope.request { return (next, audience) }
@@ -211,7 +213,7 @@ extension AgentFixture {
     _ = try router.send([request.route, [], envelope.encode()])
   }
 
-  /// The next subscription (1) or its end (0), with the topic.
+  /// The next subscription (1) or unsubscription (0), with the topic.
   func subscription() throws -> [UInt8]? {
     guard try publisher.waitUntilReadable(milliseconds: patience) else { return nil }
     return try publisher.receive()?.bytes(0)

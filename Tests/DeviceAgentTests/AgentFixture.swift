@@ -10,7 +10,7 @@ import RelayStore
 import RelayWire
 import ZeroMQ
 
-/// A child's device in this process, and a relay that the test plays itself.
+/// A child's device in this process. The test acts as its relay.
 final class AgentFixture {
   static let app = AppID("example.landmarks")
   let folder: URL
@@ -43,16 +43,16 @@ final class AgentFixture {
       role: .child, name: "Emily", keys: try .generate(), deviceKeys: DeviceKeys(),
       organizerKey: DeviceKeys().signingKey, relayKey: keys.publicKey, requests: requests,
       broadcasts: broadcasts)
+    let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
     let host = try AgentHost(
       AgentHost.Configuration(
         credentials: [credential], directory: folder, apps: [Self.app: ["/bin/true"]]),
-      store: MemoryAgentStore(), responder: nil, trace: Trace { _ in },
+      store: MemoryAgentStore(), responder: nil,
+      trace: Trace { if $0.contains("\"step\":\"ready\"") { continuation.finish() } },
       logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
     self.host = host
     task = Task { try await host.run() }
-    for _ in 0..<patience / 10 where !FileManager.default.fileExists(atPath: appFile.path) {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    for await _ in ready {}
   }
 
   var appFile: URL { folder.appendingPathComponent("app-1-3-\(Self.app.rawValue).json") }
@@ -63,7 +63,7 @@ final class AgentFixture {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// The next request of the device, and where its answer goes.
+  /// The device's next request, with the route for the reply.
   func request(_ milliseconds: Int = patience) throws -> (route: [UInt8], envelope: Envelope)? {
     guard try router.waitUntilReadable(milliseconds: milliseconds),
       let message = try router.receive()
@@ -73,7 +73,7 @@ final class AgentFixture {
     }
   }
 
-  /// The app's connection to the device, with its own key or with another.
+  /// Connects to the device as the app, with its own key or another one.
   func app(_ pair: CurveKeyPair? = nil) throws -> Client {
     let data = try PrivateFile.read(appFile)
     let credential = try JSONDecoder().decode(AppCredential.self, from: data)
@@ -84,17 +84,13 @@ final class AgentFixture {
     return client
   }
 
-  /// Waits until the counters are so.
+  /// Waits until the counters meet the condition.
   func counters(are isExpected: (AgentCounters) -> Bool) async throws -> Bool {
-    for _ in 0..<patience / 10 {
-      if isExpected(await host.counters) { return true }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
+    try await poll { isExpected(await host.counters) }
   }
 }
 
-/// A raw client: sends what it likes.
+/// A client that can send arbitrary messages.
 final class Client {
   let socket: Socket
   private let context: Context

@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(
-    "a relay that answers is asked by many devices at a time, one that does not by fewer and fewer")
+    "the window grows with replies and is halved when replies time out")
   func window() {
     var queue = AttachQueue()
     for number in 0..<5_000 { queue.enqueue(device(number)) }
@@ -20,7 +20,7 @@ import Testing
       now = now + AttachQueue.timeout
     }
     #expect(turns == [256, 128, 64, 32, 16, 8, 8, 8])
-    // Each answer lets one more in than before.
+    // Each reply grows the window by one.
     let turn = queue.admit(now: now)
     for device in turn { queue.replied(to: device, now: now) }
     let next = queue.admit(now: now)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "a device does not ask the same again while its answer can be expected, but asks for more at once"
+    "an identical request waits for its reply, a different one does not"
   )
   func again() {
     var queue = AttachQueue()
@@ -41,7 +41,7 @@ import Testing
     may.append(queue.mayAttach(device(1), from: more, now: now + 1_999))
     queue.replied(to: device(1), now: now + 2_000)
     may.append(queue.mayAttach(device(1), from: more, now: now + 2_000))
-    // A clock that was set back does not make it wait.
+    // A clock that was set back causes no wait.
     may.append(queue.mayAttach(device(1), from: more, now: now))
     #expect(may == [true, false, true, true, true, true])
   }

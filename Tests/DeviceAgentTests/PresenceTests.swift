@@ -14,38 +14,38 @@ import Testing
     return presence
   }
 
-  /// What is said in `rounds` times 15 seconds, by a relay that answers.
-  private func said(_ presence: inout Presence, rounds: UInt64) -> [[DeviceAddress]] {
-    var said: [[DeviceAddress]] = []
+  /// The requests of `rounds` intervals, to a relay that answers.
+  private func requests(_ presence: inout Presence, rounds: UInt64) -> [[DeviceAddress]] {
+    var requests: [[DeviceAddress]] = []
     while let now = presence.deadline, now <= Presence.interval * (rounds + 1) {
       #expect(presence.expire(now: now) == [])
-      said.append(Array(presence.announce(now: now)))
+      requests.append(Array(presence.announce(now: now)))
       presence.messageArrived()
     }
-    return said
+    return requests
   }
 
-  @Test("each of many devices is named once in 15 seconds, many in one request")
+  @Test("every device is announced once per interval, many in one request")
   func rounds() {
     var presence = presence(1_000)
-    let said = said(&presence, rounds: 3)
-    #expect(said.allSatisfy { !$0.isEmpty && $0.count <= Presence.devicesPerRequest })
-    #expect(said.count == 13)
-    let times = said.joined().reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    let requests = requests(&presence, rounds: 3)
+    #expect(requests.allSatisfy { !$0.isEmpty && $0.count <= Presence.devicesPerRequest })
+    #expect(requests.count == 13)
+    let times = requests.joined().reduce(into: [:]) { $0[$1, default: 0] += 1 }
     #expect(times.count == 1_000 && times.values.allSatisfy { (3...4).contains($0) })
   }
 
-  @Test("who has gone is not named any more")
+  @Test("a removed device is not announced")
   func remove() {
     var presence = presence(3)
     presence.remove(device(1))
-    #expect(said(&presence, rounds: 0).map(Set.init) == [[device(2), device(3)]])
+    #expect(requests(&presence, rounds: 0).map(Set.init) == [[device(2), device(3)]])
     presence.remove(device(2))
     presence.remove(device(3))
     #expect(presence.deadline == nil)
   }
 
-  @Test("where nothing comes for long after a request, all devices attach anew, and not before")
+  @Test("all devices attach again after a timeout without a message, and not before")
   func lost() {
     var presence = presence(2)
     _ = presence.announce(now: Presence.interval)

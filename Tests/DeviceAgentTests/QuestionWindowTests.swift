@@ -6,10 +6,10 @@ import Testing
   private let second: UInt64 = 1_000_000_000
   private func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
 
-  /// A relay that answers everything after `delay`, and refuses what comes beyond `room` on its way.
-  private func most(of count: Int, room: Int) -> (onTheWay: Int, refused: Int) {
+  /// Simulates a relay that answers after a millisecond and refuses questions beyond `room` in flight.
+  private func peak(of count: Int, room: Int) -> (inFlight: Int, refused: Int) {
     var window = QuestionWindow<Int>()
-    var (sent, refused, most) = ([Int](), 0, 0)
+    var (sent, refused, peak) = ([Int](), 0, 0)
     for number in 0..<count { window.enqueue(id(number), number) }
     var now: UInt64 = 1
     ask(&window, now, &sent)
@@ -17,17 +17,17 @@ import Testing
       now += 1_000_000
       let turn = sent
       sent = []
-      most = max(most, turn.count)
+      peak = max(peak, turn.count)
       for (index, number) in turn.enumerated() {
         if index >= room { refused += 1 }
         window.answered(id(number), wasOverloaded: index >= room, now: now)
       }
       ask(&window, now, &sent)
     }
-    return (most, refused)
+    return (peak, refused)
   }
 
-  /// Sends the questions whose turn it is.
+  /// Admits and sends as many questions as the window allows.
   private func ask(_ window: inout QuestionWindow<Int>, _ now: UInt64, _ sent: inout [Int]) {
     while let (question, number) = window.admit(now: now) {
       #expect(window.maySend(question, now: now) == true)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("questions on their way are bounded, and those that wait all go, in order")
+  @Test("questions in flight are bounded, and waiting ones are admitted in order")
   func bounded() {
     var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.initial)
@@ -52,14 +52,14 @@ import Testing
     #expect(window.waitingCount == 0)
   }
 
-  @Test("the window grows until the relay refuses, and is then about what the relay has room for")
+  @Test("the window grows until a refusal and then stays near the relay's capacity")
   func window() {
-    #expect(most(of: 10_000, room: .max) == (Int(QuestionWindow<Int>.window.maximum), 0))
-    let (_, refused) = most(of: 10_000, room: 300)
+    #expect(peak(of: 10_000, room: .max) == (Int(QuestionWindow<Int>.window.maximum), 0))
+    let (_, refused) = peak(of: 10_000, room: 300)
     #expect(refused > 0 && refused < 1_000, "\(refused)")
   }
 
-  @Test("answers and acknowledgements are never held back")
+  @Test("commands other than questions never wait")
   func others() {
     var window = QuestionWindow<Int>()
     for number in 0..<1_000 { window.enqueue(id(number), number) }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a question that wants its turn twice has it once, and room that is given back is another's")
+    "a question that requests admission twice is admitted once, and released room is reused")
   func turns() {
     var window = QuestionWindow<Int>()
     var turns: [Int] = []
@@ -79,15 +79,15 @@ import Testing
     window.release(id(7))
     #expect(window.admit(now: 1)?.item == turns.count)
     #expect(window.admit(now: 1) == nil)
-    // What was sent is on its way, whatever its device says.
+    // A sent question stays in flight and cannot be released.
     #expect(window.maySend(id(8), now: 1) == true)
     window.release(id(8))
     #expect(window.admit(now: 1) == nil)
   }
 
   @Test(
-    "a question that wants its turn anew takes up no room meanwhile, as after its device was away")
-  func anew() {
+    "a question that requests admission again occupies no room, as after a reconnect")
+  func readmits() {
     var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.initial)
     for _ in 0..<2 {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("what is never answered gives its room to others in the end")
+  @Test("a question without a reply leaves the window after a timeout")
   func forgotten() {
     var window = QuestionWindow<Int>()
     let first = Int(QuestionWindow<Int>.window.initial)
@@ -111,24 +111,24 @@ import Testing
     #expect(sent == Array(0..<2 * first))
   }
 
-  @Test("a command goes out again only when its answer is late, by what answers took before")
+  @Test("a command is repeated only after the usual reply time")
   func again() {
     var window = QuestionWindow<Int>()
     #expect(window.maySend(id(1), now: second) == true)
     #expect(window.maySend(id(1), now: 2 * second - 1) == false)
     #expect(window.maySend(id(1), now: 2 * second) == true)
-    // From the last time on: three seconds.
+    // The reply took three seconds since the last transmission.
     window.answered(id(1), wasOverloaded: false, now: 5 * second)
     #expect(window.maySend(id(2), now: 6 * second) == true)
     #expect(window.maySend(id(2), now: 17 * second) == false)
     #expect(window.maySend(id(2), now: 18 * second) == true)
   }
 
-  @Test("a new connection begins with nothing on its way, and what waits is bounded")
+  @Test("a new connection starts with nothing in flight, and its queue is bounded")
   func restart() {
     var window = QuestionWindow<Int>()
-    let hasPlace = (0..<QuestionWindow<Int>.queueLimit + 1).map { window.enqueue(id($0), $0) }
-    #expect(hasPlace.last == false && !hasPlace.dropLast().contains(false))
+    let isEnqueued = (0..<QuestionWindow<Int>.queueLimit + 1).map { window.enqueue(id($0), $0) }
+    #expect(isEnqueued.last == false && !isEnqueued.dropLast().contains(false))
     #expect(window.waitingCount == QuestionWindow<Int>.queueLimit)
     while window.admit(now: 1) != nil {}
     window.restart()

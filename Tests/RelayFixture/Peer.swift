@@ -4,21 +4,21 @@ package import FamilyModel
 package import RelayWire
 package import ZeroMQ
 
-/// A device with blocking sockets.
+/// A device with blocking sockets, for tests of the relay.
 package final class Peer {
   package let address: DeviceAddress
   private let requests: Socket
   private let broadcasts: Socket
   private let isPlain: Bool
   package private(set) var channels: [Audience: Channel] = [:]
-  /// Broadcasts that came and could not be opened.
-  package private(set) var unopened = 0
+  /// Received broadcasts that no channel key opens.
+  package private(set) var unopenedCount = 0
   private var lastID: UInt64 = 0
-  /// Whether commands go out as they are given.
+  /// Whether commands are sent without a signature if they have none.
   package var sendsUnsigned = false
 
   package init(
-    _ rig: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
+    _ fixture: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
     _ kind: SocketKind
   ) throws {
     address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
@@ -28,11 +28,11 @@ package final class Peer {
     options.maximumMessageSize = 8 << 20
     options.sendHighWaterMark = 100_000
     options.receiveHighWaterMark = 100_000
-    options.security = .client(keys, server: rig.keys.keys.publicKey)
+    options.security = .client(keys, server: fixture.keys.keys.publicKey)
     let requests = try Socket(kind, in: context, options: options)
     let broadcasts = try Socket(.sub, in: context, options: options)
-    try requests.connect(rig.requests)
-    try broadcasts.connect(rig.broadcasts)
+    try requests.connect(fixture.requests)
+    try broadcasts.connect(fixture.broadcasts)
     self.requests = requests
     self.broadcasts = broadcasts
   }
@@ -48,7 +48,7 @@ package final class Peer {
     }
   }
 
-  /// Sends; a command without a signature is given one of the right shape, which is all that the relay looks at.
+  /// Sends a request. Adds a signature of the right shape to an unsigned command: the relay checks only the shape.
   package func send(_ request: Request) throws {
     lastID += 1
     var request = request
@@ -59,7 +59,7 @@ package final class Peer {
     try sendRaw(isPlain ? [body] : [[], body])
   }
 
-  /// A request in the name of a family that may not be there.
+  /// A ping in the name of a family that may not exist.
   package func guess(_ family: UInt64) -> [UInt8] {
     let device = DeviceAddress(family: FamilyID(family), device: DeviceID(1))
     return Envelope(device: device, requestID: family, request: .ping).encode()
@@ -77,7 +77,7 @@ package final class Peer {
     try ask(.command(id, .post(child: PersonID(child), .text(text))))
   }
 
-  /// Attaches, and subscribes to what it is told.
+  /// Attaches and subscribes to the channels of the reply.
   package func attach(_ cursors: [Cursor] = []) throws {
     guard case .attached(let list) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
     for channel in list {
@@ -88,15 +88,15 @@ package final class Peer {
 
   package func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
 
-  package func subscribeAnew() throws {
+  package func resubscribe() throws {
     for channel in channels.values {
       try broadcasts.unsubscribe(channel.topic)
       try broadcasts.subscribe(channel.topic)
     }
   }
 
-  /// Whether the event comes, after whatever else.
-  package func hears(seq: UInt64) throws -> Bool {
+  /// Whether the event arrives. Skips other events.
+  package func receives(seq: UInt64) throws -> Bool {
     while let event = try event() { if event.seq == seq { return true } }
     return false
   }
@@ -109,7 +109,7 @@ package final class Peer {
     guard let channel = channels.values.first(where: { $0.topic == topic }),
       let bytes = ChannelCipher.open(message.bytes(1), topic: topic, key: channel.key)
     else {
-      unopened += 1
+      unopenedCount += 1
       return try broadcast(within: milliseconds)
     }
     return try Broadcast.decode(bytes).opened()
@@ -123,7 +123,7 @@ package final class Peer {
     return nil
   }
 
-  /// The texts of the child's conversation, by fetch.
+  /// The texts of the child's conversation, fetched from the relay.
   package func texts(after: UInt64 = 0, child: UInt32 = 3) throws -> [String] {
     let fetch = Request.fetch(.conversation(PersonID(child)), after: after)
     guard case .page(_, let events, _) = try ask(fetch) else { return [] }

@@ -12,10 +12,10 @@ package import SQLiteStore
 import SystemClock
 package import ZeroMQ
 
-/// How long a test waits for what must come, in milliseconds: what does not come at all is the failure, not what is late.
+/// Milliseconds that a test waits for a required event. Long, because only a missing event is a failure, not a late one.
 package let patience = 60_000
 
-/// A relay in this process, in a folder of its own, with real sockets and a real store.
+/// A relay in this process with its own folder, real sockets and a real store.
 package final class RelayFixture: Sendable {
   package let folder: URL
   package let requests: String
@@ -25,7 +25,7 @@ package final class RelayFixture: Sendable {
   package let service: RelayService
   private let task: Task<Void, any Error>
 
-  /// Families of the rig: organizer 1 with device 10, children 3 and 4 with 30 and 40, adult 5 with 50.
+  /// The devices of each family: 10 of the organizer 1, 30 and 40 of the children 3 and 4, 50 of the adult 5.
   package static let devices: [UInt32] = [10, 30, 40, 50]
 
   package static func newFolder() -> URL {
@@ -34,7 +34,8 @@ package final class RelayFixture: Sendable {
   }
 
   package init(
-    in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000, maxRequestsInFlight: Int? = nil,
+    in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000,
+    maxRequestsInFlight: Int? = nil,
     wakeThreshold: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
     wrap: (SQLiteEventStore) -> any EventStore = { $0 }
   ) async throws {
@@ -49,7 +50,7 @@ package final class RelayFixture: Sendable {
     if let maxRequestsInFlight { configuration.maxRequestsInFlight = maxRequestsInFlight }
     configuration.maxConnections = maxConnections
     configuration.shards = shards
-    // Batches of tests are small, and shall wake the threads nevertheless.
+    // The small batches of tests must wake the shard workers, too.
     configuration.wakeThreshold = wakeThreshold
     configuration.requestsPerSlice = 2
     nonisolated(unsafe) let store = wrap(
@@ -65,22 +66,25 @@ package final class RelayFixture: Sendable {
     for await _ in ready {}
   }
 
-  /// An endpoint on this machine that nobody uses.
+  /// An unused TCP endpoint of this machine.
   private static func freeEndpoint() throws -> String {
     let socket = try Socket(.dealer, in: try Context())
     try socket.bind("tcp://127.0.0.1:*")
     return try socket.lastEndpoint()
   }
 
-  /// Asks the relay to end.
-  package func askToStop() { task.cancel() }
+  /// Starts a graceful shutdown.
+  package func requestStop() { task.cancel() }
 
-  /// Ends the relay; throws what it failed with.
+  /// Stops the relay.
+  ///
+  /// - Throws: The error with which the relay failed.
   package func stop() async throws {
-    askToStop()
+    requestStop()
     try await task.value
   }
 
+  /// The error with which the relay failed; `nil` after a graceful shutdown.
   package func failure() async -> (any Error)? {
     do {
       try await task.value
@@ -88,7 +92,9 @@ package final class RelayFixture: Sendable {
     } catch { return error }
   }
 
-  /// Makes a family; gives the key of each of its devices.
+  /// Creates a family.
+  ///
+  /// - Returns: The key of each of its devices.
   package func found(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
     var pairs: [UInt32: CurveKeyPair] = [:]
     for device in RelayFixture.devices { pairs[device] = try .generate() }
@@ -116,7 +122,7 @@ package final class RelayFixture: Sendable {
       organizer.prepare(.setRoster(roster), now: .now), to: address.family)
   }
 
-  /// The same for a device of each family: a test may ask for them at any time.
+  /// The keys of a device, which are the same in every family.
   package static func deviceKeys(_ device: UInt32) -> DeviceKeys {
     let secret = [UInt8](repeating: UInt8(device), count: 32)
     return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
@@ -126,7 +132,7 @@ package final class RelayFixture: Sendable {
     Security(KeyVault(deviceKeys(device)), organizerKey: deviceKeys(10).signingKey)
   }
 
-  /// A visit under the credential of a device of the family.
+  /// A client that acts with the credential of a device.
   package func visit(
     _ family: UInt64, _ device: UInt32, _ role: Role, _ keys: [UInt32: CurveKeyPair]
   )
@@ -152,15 +158,15 @@ package final class RelayFixture: Sendable {
 }
 
 extension CommandID {
-  /// Later than those before it, as a device makes them.
+  /// A new id, later than all before, as devices create them.
   package static var next: CommandID {
     CommandID(high: Monotonic.now(), low: .random(in: 0 ... .max))
   }
 }
 
 extension Signature {
-  /// One of the right shape, which is all that the relay looks at.
+  /// An invalid signature of the right shape: the relay checks only the shape.
   package static func shape(of signer: DeviceID) -> Signature {
-    Signature(signer: signer, seen: 1, bytes: Array(repeating: 7, count: 64))
+    Signature(signer: signer, basedOnSeq: 1, bytes: Array(repeating: 7, count: 64))
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 package import RelayStore
 package import SQLiteStore
 
-/// A store that tells of its commits, takes its time, or fails.
+/// A store that reports its commits and can delay or fail them.
 package final class WatchedStore: EventStore {
   package enum Mode: Sendable { case slow(milliseconds: UInt32), failing }
   private let store: SQLiteEventStore

@@ -11,28 +11,28 @@ import Testing
 import ZeroMQ
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct EnrolmentTests {
-  /// A relay with family 1, a visit of its organizer, and an invitation of child 3.
+  /// A relay with family 1, a client of its organizer, and an invitation for child 3.
   private struct Invited: ~Copyable {
-    let rig: RelayFixture
+    let fixture: RelayFixture
     let pairs: [UInt32: CurveKeyPair]
     var organizer: DeviceClient
     let ticket = JoinTicket()
     let code: JoinCode
 
     init(milliseconds: Int64 = 60_000) async throws {
-      let rig = try await RelayFixture()
-      let pairs = try rig.found(1)
-      var organizer = try rig.visit(1, 10, .organizer, pairs)
+      let fixture = try await RelayFixture()
+      let pairs = try fixture.found(1)
+      var organizer = try fixture.visit(1, 10, .organizer, pairs)
       try organizer.send(
         .invite(ticket.invitation(for: PersonID(3), until: .now + milliseconds)))
-      self.rig = rig
+      self.fixture = fixture
       self.pairs = pairs
       code = JoinCode(ticket, from: organizer.credential)
       self.organizer = consume organizer
     }
 
-    /// What the guardian's device does when somebody has come with the code.
-    mutating func letIn() throws {
+    /// Adds the device that used the code to the roster, as the guardian's device does.
+    mutating func admitDevice() throws {
       let link = try organizer.family().link
       let join = try #require(link.joins.last)
       #expect(join.invitation == ticket.publicKey)
@@ -40,16 +40,16 @@ import ZeroMQ
     }
   }
 
-  /// The code brings a device no further than any stranger.
+  /// Expects that a device with the code is refused like a stranger.
   private func expectRefused(_ code: JoinCode) throws {
     var joining = try Joining(code)
     do {
       _ = try joining.credential()
-      Issue.record("somebody was let in")
+      Issue.record("a device was admitted")
     } catch let problem as Problem { #expect(problem == .notEnrolled) }
   }
 
-  @Test("F3: a device makes its own keys and joins with a code, which works once") func once()
+  @Test("F3: a device creates its own keys and joins with a code that works once") func once()
     async throws
   {
     var home = try await Invited()
@@ -57,10 +57,10 @@ import ZeroMQ
     var joining = try Joining(code)
     #expect(try joining.credential() == nil)
     try expectRefused(code)
-    // Asking again changes nothing.
+    // A repeated request changes nothing.
     #expect(try joining.credential() == nil)
     #expect(try home.organizer.family().link.joins.count == 1)
-    try home.letIn()
+    try home.admitDevice()
     let credential = try #require(try joining.credential())
     #expect(credential.personID == PersonID(3) && credential.role == .child)
     #expect(credential.name == "P3" && credential.address.device == DeviceID(51))
@@ -68,23 +68,24 @@ import ZeroMQ
     let device = try visit.family().link.roster.device(DeviceID(51))
     #expect(device == credential.device)
     try expectRefused(code)
-    // Who was let in and is taken out is a stranger.
+    // A removed device is refused like a stranger.
     let link = try home.organizer.family().link
     try home.organizer.send(.setRoster(link.roster(removing: DeviceID(51))))
     #expect(throws: Problem.notEnrolled) { _ = try joining.credential() }
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("F3: an expired code lets nobody in") func expired() async throws {
+  @Test("F3: an expired code is refused") func expired() async throws {
     let home = try await Invited(milliseconds: 5_000)
+    // Expiry is a moment of the wall clock, without an event.
     try await Task.sleep(for: .milliseconds(5_100))
     try expectRefused(home.code)
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("F3: nor does another secret, or the code in another family") func wrong() async throws {
+  @Test("F3: a code with another secret or family is refused") func wrong() async throws {
     let home = try await Invited()
-    _ = try home.rig.found(2)
+    _ = try home.fixture.found(2)
     var code = home.code
     code.ticket = JoinTicket()
     try expectRefused(code)
@@ -93,30 +94,30 @@ import ZeroMQ
       code.family = family
       try expectRefused(code)
     }
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("F3: a request to join is of one key: who has overheard it gets nothing") func replayed()
+  @Test("F3: a join request binds one key, so an eavesdropper cannot replay it") func replayed()
     async throws
   {
     let home = try await Invited()
     let (own, other) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
     let join = home.ticket.join(FamilyID(1), publicKey: own.publicKey.bytes, keys: DeviceKeys())
-    let thief = try home.rig.peer(1, 0, other)
+    let thief = try home.fixture.peer(1, 0, other)
     #expect(try thief.ask(.join(join)) == .failed(.notEnrolled))
     var changed = join
     changed.publicKey = other.publicKey.bytes
     #expect(try thief.ask(.join(changed)) == .failed(.notEnrolled))
-    let device = try home.rig.peer(1, 0, own)
+    let device = try home.fixture.peer(1, 0, own)
     #expect(try device.ask(.join(join)) == .joined(DeviceID(0)))
     #expect(try device.ask(.join(join)) == .joined(DeviceID(0)))
     #expect(try thief.ask(.join(join)) == .failed(.notEnrolled))
-    // Who waits for a guardian is a stranger still.
+    // A device that waits for a guardian is still refused.
     #expect(try device.ask(.ping) == .failed(.notEnrolled))
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("X3: a relay that puts another key into a request is not believed") func swapped()
+  @Test("X3: a join request is rejected if the relay replaced a key") func swapped()
     async throws
   {
     var home = try await Invited()
@@ -127,7 +128,7 @@ import ZeroMQ
     var swapped = join
     swapped.agreementKey = DeviceKeys().agreementKey
     func joins(with event: JoinRequest) throws -> [JoinRequest] {
-      let device = try home.rig.peer(1, 10, home.pairs[10])
+      let device = try home.fixture.peer(1, 10, home.pairs[10])
       guard case .page(_, var events, _) = try device.ask(.fetch(.family, after: 0)) else {
         return []
       }
@@ -136,8 +137,8 @@ import ZeroMQ
     }
     #expect(try joins(with: join) == [join])
     #expect(try joins(with: swapped) == [])
-    // And a relay that vouches for the family itself: the code says whose word counts.
-    try home.letIn()
+    // A relay that signs as the organizer is rejected, because the code contains the organizer's key.
+    try home.admitDevice()
     var code = home.code
     code.organizerKey = DeviceKeys().signingKey
     code.ticket = JoinTicket()
@@ -149,12 +150,12 @@ import ZeroMQ
     try home.organizer.send(
       .setRoster(later.roster(adding: try #require(later.joins.last), of: PersonID(3))))
     #expect(throws: Problem.notSigned) { _ = try deceived.credential() }
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("F3: a stranger gets `not enrolled`, whatever it asks") func stranger() async throws {
+  @Test("F3: every request of a stranger gets `not enrolled`") func stranger() async throws {
     let home = try await Invited()
-    let stranger = try home.rig.peer(1, 30, nil)
+    let stranger = try home.fixture.peer(1, 30, nil)
     let requests: [Request] = [
       .ping, .attach([]), .fetch(.family, after: 0), .acknowledge([]),
       .fetch(.conversation(PersonID(3)), after: 0),
@@ -168,29 +169,31 @@ import ZeroMQ
       let id = CommandID.next
       #expect(try stranger.ask(.command(id, command)) == .refused(id, .notEnrolled))
     }
-    try await home.rig.stop()
+    try await home.fixture.stop()
   }
 
-  @Test("F3: a device that a guardian took out is out at once, and hears nothing more")
+  @Test("F3: a removed device is refused at once and receives no later broadcast")
   func removed() async throws {
     var home = try await Invited()
-    let lost = try home.rig.peer(1, 40, home.pairs[40])
+    let lost = try home.fixture.peer(1, 40, home.pairs[40])
     try lost.attach()
     while try lost.broadcast(within: 200) != nil {}
     let link = try home.organizer.family().link
     try home.organizer.send(.setRoster(link.roster(removing: DeviceID(40))))
     #expect(try lost.ask(.ping) == .failed(.notEnrolled))
-    // The last that it hears is that it is out.
+    // The removal itself is the last broadcast that the device receives.
     while try lost.broadcast(within: 300) != nil {}
-    let child = try home.rig.peer(1, 30, home.pairs[30])
+    let child = try home.fixture.peer(1, 30, home.pairs[30])
     _ = try child.post("secret")
     try home.organizer.send(
       .setRoster(try home.organizer.family().link.roster(removing: PersonID(5))))
-    #expect(try lost.broadcast(within: 500) == nil && lost.unopened == 0)
-    try await home.rig.stop()
+    #expect(try lost.broadcast(within: 500) == nil && lost.unopenedCount == 0)
+    try await home.fixture.stop()
   }
 
-  @Test("F3: a code is read back as it was, and not if a letter is wrong") func codes() throws {
+  @Test("F3: a code survives a round trip as text, and one wrong letter is rejected") func codes()
+    throws
+  {
     let credential = Credential(
       address: DeviceAddress(family: FamilyID(.max), device: DeviceID(1)), personID: PersonID(1),
       role: .organizer, name: "Rosa", keys: try .generate(), deviceKeys: DeviceKeys(),
@@ -208,7 +211,7 @@ import ZeroMQ
       if !isSame { #expect(throws: (any Error).self) { try JoinCode(text: String(letters)) } }
       #expect(throws: (any Error).self) { try JoinCode(text: String(letters.prefix(index))) }
     }
-    // The secret is in no description of it.
+    // Descriptions do not reveal the secret.
     #expect(!"\(code)".contains("\(code.ticket.secret)") && "\(code.ticket)" == "a ticket")
   }
 }

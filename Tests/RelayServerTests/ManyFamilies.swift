@@ -9,14 +9,15 @@ import SystemClock
 import Testing
 import ZeroMQ
 
-/// Many families that one child's device belongs to, on one connection; and a store that takes its time when
-/// the test wants many requests to come as one batch.
+/// A relay with many families that share one child's device on one connection.
+///
+/// The store can delay a commit, so that many requests arrive as one batch.
 final class ManyFamilies {
   static let families: ClosedRange<UInt64> = 1...24
 
-  let rig: RelayFixture
+  let fixture: RelayFixture
   let peer: Peer
-  /// The device's.
+  /// The child's device's key.
   let keys: CurveKeyPair
   private let store = Shared()
   private var lastID: UInt64 = 0
@@ -28,34 +29,38 @@ final class ManyFamilies {
   init(
     shards: Int, maxFamilies: Int = 1_000, maxRequestsInFlight: Int? = nil, wakeThreshold: Int = 2
   ) async throws {
-    rig = try await RelayFixture(
-      maxFamilies: maxFamilies, maxRequestsInFlight: maxRequestsInFlight, wakeThreshold: wakeThreshold,
+    fixture = try await RelayFixture(
+      maxFamilies: maxFamilies, maxRequestsInFlight: maxRequestsInFlight,
+      wakeThreshold: wakeThreshold,
       shards: shards
     ) { [store] in
       WatchedStore($0) { batch in store.onCommit.withLock { $0 }(batch) }
     }
     var pairs: [UInt32: CurveKeyPair] = [:]
     for device in RelayFixture.devices { pairs[device] = try .generate() }
-    for family in Self.families { try rig.setRoster(family, pairs) }
+    for family in Self.families { try fixture.setRoster(family, pairs) }
     keys = pairs[30]!
-    peer = try rig.peer(1, 30, keys)
+    peer = try fixture.peer(1, 30, keys)
     _ = try peer.ask(.ping)
   }
 
   func set(_ new: WatchedStore.Mode?) { onCommit { _ in new } }
 
-  /// From the next commit on.
+  /// Sets the behaviour of the store from the next commit on.
   func onCommit(_ body: @escaping @Sendable (Batch) -> WatchedStore.Mode?) {
     store.onCommit.withLock { $0 = body }
   }
 
-  /// The id that the reply will have.
+  /// Sends a request for the family.
+  ///
+  /// - Parameter other: A family number to insert before the valid one.
+  /// - Returns: The request id of the reply.
   @discardableResult
   func send(_ request: Request, in family: UInt64, behind other: UInt64? = nil) throws -> UInt64 {
     lastID += 1
     let address = DeviceAddress(family: FamilyID(family), device: DeviceID(30))
     var bytes = Envelope(device: address, requestID: 1_000 + lastID, request: request).encode()
-    // Version 1 takes two bytes. The family is the second field; of two the last one counts.
+    // The version takes two bytes. The family is the second field; a decoder uses the last of two.
     if let other { bytes.insert(contentsOf: [0x10, UInt8(other)], at: 2) }
     try peer.sendRaw([[], bytes])
     return 1_000 + lastID
@@ -74,24 +79,24 @@ final class ManyFamilies {
     try (0..<count).compactMap { _ in try peer.receive() }
   }
 
-  /// Has one commit take long enough for all that `body` sends to come as one batch.
-  func atOnce(_ body: () throws -> Void) throws {
+  /// Delays one commit until `body` has sent its requests, so that they arrive as one batch.
+  func inOneBatch(_ body: () throws -> Void) throws {
     let commits = Commits(holding: 0)
     onCommit {
-      _ = commits.isHeld($0)
+      _ = commits.record($0)
       return nil
     }
     let first = try post("first", in: Self.families.lowerBound)
-    // While this waits for its commit, the others wait in the socket.
+    // The other requests wait in the socket during this commit.
     #expect(commits.waitUntilHeld())
     set(nil)
     try body()
     #expect(try peer.receive(within: 100) == nil)
-    commits.letGo()
+    commits.release()
     #expect(try peer.receive()?.requestID == first)
   }
 
-  /// Listens to the first family, and hears that it does.
+  /// Subscribes to the first family, and waits until the subscriptions are active.
   func attach() throws {
     try peer.attach([Cursor(.family, delivered: 1)])
     while try peer.broadcast(within: 300) != nil {}
@@ -112,20 +117,22 @@ final class ManyFamilies {
   }
 }
 
-/// The events that a store was given, commit by commit; one of the commits waits for the test.
+/// The events of each commit. One of the commits waits until the test releases it.
 final class Commits: Sendable {
   private let all = Mutex<[[StoredEvent]]>([])
   private let held: Int?
   private let (arrives, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
-  /// - Parameter held: How many come before the one that waits.
+  /// - Parameter held: The number of commits before the one that waits; `nil` if none waits.
   init(holding held: Int? = nil) { self.held = held }
 
   var batches: [[StoredEvent]] { all.withLock { $0 } }
 
-  /// Notes the commit; it returns late, and true, for the one that is held.
-  func isHeld(_ batch: Batch) -> Bool {
-    // Cursors come when they are due.
+  /// Records the commit, and waits if it is the held one.
+  ///
+  /// - Returns: Whether the commit was held and released.
+  func record(_ batch: Batch) -> Bool {
+    // Commits of cursors alone happen at any time.
     guard !batch.events.isEmpty else { return false }
     let number = all.withLock { all in
       all.append(batch.events)
@@ -136,8 +143,8 @@ final class Commits: Sendable {
     return goes.wait(timeout: .now() + 30) == .success
   }
 
-  /// Returns when the one that is held is on its way.
+  /// Waits until the held commit begins.
   func waitUntilHeld() -> Bool { arrives.wait(timeout: .now() + 30) == .success }
 
-  func letGo() { goes.signal() }
+  func release() { goes.signal() }
 }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct OverloadTests {
-  @Test("a relay is full when no batch has emptied the queue for a while, and open when one has")
+  @Test("admission sheds after a lasting backlog and reopens when a batch empties the queue")
   func admission() {
     var admission = Admission()
     for time: Int64 in [0, 100, 200] {
@@ -17,7 +17,7 @@ import Testing
     #expect(admission.isShedding)
     #expect((0..<100).compactMap { _ in admission.shedQuestion() }.allSatisfy { $0 == 1_000 })
     admission.batchEnds(isQueueEmpty: false)
-    // The longer it lasts, the longer are the waits that are asked for, up to a bound.
+    // The retry time grows with the duration of the overload, up to its limit.
     var waits: [UInt32] = []
     for time: Int64 in [5_250, 20_250, 1_000_000] {
       admission.batchBegins(time)
@@ -31,8 +31,9 @@ import Testing
     #expect(!admission.isShedding && admission.shedQuestion() == nil)
   }
 
-  /// A relay that can do 20 requests a millisecond and gets `times` as many: what it does of that in the last
-  /// ten seconds, and how many milliseconds of work wait at most.
+  /// Simulates a relay with a capacity of 20 requests per millisecond and a load of `times` that capacity.
+  ///
+  /// - Returns: The used share of the capacity in the last ten seconds, and the longest backlog in milliseconds.
   private func work(at times: Double) -> (share: Double, longest: Double) {
     let capacity = 20.0
     var admission = Admission()
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "what is taken settles at what the relay can do, also at many times its capacity",
+    "the admitted load converges to the relay's capacity under any overload",
     arguments: [1.0, 1.5, 3, 10])
   func share(times: Double) {
     let (share, longest) = work(at: times)
@@ -65,19 +66,19 @@ import Testing
   }
 
   @Test(
-    "past its capacity the relay refuses questions early, keeps what it took, and recovers at once")
+    "an overloaded relay sheds questions early, keeps accepted ones, and recovers at once")
   func overload() async throws {
     let milliseconds = Mutex<UInt32>(0)
     let shared = Shared(milliseconds)
-    let rig = try await RelayFixture(maxRequestsInFlight: 8) { store in
+    let fixture = try await RelayFixture(maxRequestsInFlight: 8) { store in
       WatchedStore(store) { _ in
         let slow = shared.milliseconds.withLock { $0 }
         return slow > 0 ? .slow(milliseconds: slow) : nil
       }
     }
-    let pairs = try rig.found(1)
-    let child = try rig.peer(1, 30, pairs[30])
-    let guardian = try rig.peer(1, 10, pairs[10])
+    let pairs = try fixture.found(1)
+    let child = try fixture.peer(1, 30, pairs[30])
+    let guardian = try fixture.peer(1, 10, pairs[10])
     shared.milliseconds.withLock { $0 = 60 }
     let count: UInt64 = 160
     for number in 0..<count { try child.send(question(number)) }
@@ -89,7 +90,7 @@ import Testing
       case .refused(_, let problem):
         #expect(problem.code == Problem.overloaded.code && problem.retryAfter >= 1_000)
         refused += 1
-        // Others are served all the while.
+        // Other requests are served during the overload.
         if refused == 1, case .page? = try guardian.ask(.fetch(.family, after: 0)) {
           isServed = true
         }
@@ -97,15 +98,15 @@ import Testing
       }
     }
     #expect(accepted + refused == Int(count) && accepted > 20 && refused > 20 && isServed)
-    #expect(await rig.service.counters.shedQuestions == refused)
+    #expect(await fixture.service.counters.shedQuestions == refused)
     shared.milliseconds.withLock { $0 = 0 }
     let id = CommandID.next
     guard case .accepted(id, _) = try child.ask(question(count, id)) else {
       Issue.record("the relay has not recovered")
       return
     }
-    #expect(await rig.service.counters.events == accepted + 2)
-    try await rig.stop()
+    #expect(await fixture.service.counters.events == accepted + 2)
+    try await fixture.stop()
   }
 
   private func question(_ number: UInt64, _ id: CommandID = .next) -> Request {

@@ -3,26 +3,28 @@ import RelayWire
 import SQLiteStore
 import Testing
 
-/// Batches that are decided, stored and sent at the same time, slice by slice.
+/// The stages of the pipeline in parallel: slices are handled, committed and sent at the same time.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct PipelineTests {
   private static let rounds: UInt64 = 5
 
-  /// Posts in all families, more than one commit takes.
-  private func posts(_ street: ManyFamilies) throws -> Set<CommandID> {
+  /// Posts in all families, in more slices than one commit writes.
+  ///
+  /// - Returns: The commands.
+  private func posts(_ families: ManyFamilies) throws -> Set<CommandID> {
     var asked: Set<CommandID> = []
     for round in 0..<Self.rounds {
       for family in ManyFamilies.families {
         let id = CommandID(high: family, low: round)
-        try street.post("\(round)", in: family, id: id)
+        try families.post("\(round)", in: family, id: id)
         asked.insert(id)
       }
     }
     return asked
   }
 
-  /// The commands that are on the disk.
-  private func stored(_ street: ManyFamilies) throws -> Set<CommandID> {
-    let path = street.rig.folder.appendingPathComponent("relay.sqlite").path
+  /// The commands in the store.
+  private func stored(_ families: ManyFamilies) throws -> Set<CommandID> {
+    let path = families.fixture.folder.appendingPathComponent("relay.sqlite").path
     let store = try SQLiteEventStore(path: path)
     defer { store.close() }
     return Set(
@@ -33,143 +35,146 @@ import Testing
     replies.compactMap { if case .accepted(let id, _) = $0.reply { id } else { nil } }
   }
 
-  @Test("X2: of a commit that fails behind another nothing is said, and all of the one before it")
+  @Test("X2: sends all output of a commit and none of a later commit that fails")
   func second() async throws {
-    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
-    try street.attach()
+    let families = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
+    try families.attach()
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
-    try street.atOnce {
-      street.onCommit { commits.isHeld($0) ? .failing : nil }
-      asked = try posts(street)
+    try families.inOneBatch {
+      families.onCommit { commits.record($0) ? .failing : nil }
+      asked = try posts(families)
     }
-    // The first commit is answered and broadcast while the second is on its way.
+    // The first commit's output is sent during the second commit.
     #expect(commits.waitUntilHeld())
     let first = try #require(commits.batches.first)
-    let answered = accepted(try street.replies(first.count))
+    let answered = accepted(try families.replies(first.count))
     #expect(Set(answered) == Set(first.map(\.command)) && answered.count < asked.count)
     var heard = Set(first.filter { $0.family == FamilyID(1) }.map(\.seq))
-    while !heard.isEmpty, let event = try street.peer.event() { heard.remove(event.seq) }
+    while !heard.isEmpty, let event = try families.peer.event() { heard.remove(event.seq) }
     #expect(heard.isEmpty)
-    commits.letGo()
-    #expect(await street.rig.failure() != nil)
-    #expect(try street.peer.receive(within: 200) == nil)
+    commits.release()
+    #expect(await families.fixture.failure() != nil)
+    #expect(try families.peer.receive(within: 200) == nil)
     let last = first.last { $0.family == FamilyID(1) }?.seq ?? 2
-    while let event = try street.peer.event(within: 100) { #expect(event.seq <= last) }
-    #expect(try stored(street).intersection(asked) == Set(answered))
+    while let event = try families.peer.event(within: 100) { #expect(event.seq <= last) }
+    #expect(try stored(families).intersection(asked) == Set(answered))
   }
 
-  @Test("X2: a relay that is told to stop while a commit is on its way stores all that it took")
+  @Test("X2: a shutdown during a commit still stores every received request")
   func shutdown() async throws {
-    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
-    let before = await street.rig.service.counters.requests
+    let families = try await ManyFamilies(shards: 4, maxRequestsInFlight: 16)
+    let before = await families.fixture.service.counters.requests
     let commits = Commits(holding: 1)
     var asked: Set<CommandID> = []
-    try street.atOnce {
-      street.onCommit {
-        _ = commits.isHeld($0)
+    try families.inOneBatch {
+      families.onCommit {
+        _ = commits.record($0)
         return nil
       }
-      asked = try posts(street)
+      asked = try posts(families)
     }
     #expect(commits.waitUntilHeld())
     let first = try #require(commits.batches.first)
-    var answered = accepted(try street.replies(first.count))
-    street.rig.askToStop()
-    commits.letGo()
-    try await street.rig.stop()
-    while let reply = try street.peer.receive(within: 200) { answered += accepted([reply]) }
-    let stored = try stored(street).intersection(asked)
+    var answered = accepted(try families.replies(first.count))
+    families.fixture.requestStop()
+    commits.release()
+    try await families.fixture.stop()
+    while let reply = try families.peer.receive(within: 200) { answered += accepted([reply]) }
+    let stored = try stored(families).intersection(asked)
     #expect(stored.isSuperset(of: answered) && Set(answered).count == answered.count)
-    // One more was what held the others back.
-    #expect(await street.rig.service.counters.requests - before == stored.count + 1)
+    // The additional request is the one whose commit was delayed.
+    #expect(await families.fixture.service.counters.requests - before == stored.count + 1)
   }
 
-  /// A street whose next commit waits, on its own thread: the sockets go on.
+  /// Families whose next commit waits on the committer's thread while the socket thread runs.
   private func held(maxRequestsInFlight: Int? = nil) async throws -> (ManyFamilies, Commits) {
-    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: maxRequestsInFlight, wakeThreshold: 1)
+    let families = try await ManyFamilies(
+      shards: 4, maxRequestsInFlight: maxRequestsInFlight, wakeThreshold: 1)
     let commits = Commits(holding: 0)
-    street.onCommit {
-      _ = commits.isHeld($0)
+    families.onCommit {
+      _ = commits.record($0)
       return nil
     }
-    return (street, commits)
+    return (families, commits)
   }
 
-  @Test("X2: what is said in a family keeps its order, where many slices wait for one commit")
+  @Test("X2: a family's replies keep their order while many slices wait for one commit")
   func order() async throws {
-    let (street, commits) = try await held()
-    let before = await street.rig.service.counters.requests
-    let asked = try posts(street)
+    let (families, commits) = try await held()
+    let before = await families.fixture.service.counters.requests
+    let asked = try posts(families)
     #expect(commits.waitUntilHeld())
-    while await street.rig.service.counters.requests - before < asked.count { await Task.yield() }
-    commits.letGo()
-    let answered = accepted(try street.replies(asked.count))
+    while await families.fixture.service.counters.requests - before < asked.count {
+      await Task.yield()
+    }
+    commits.release()
+    let answered = accepted(try families.replies(asked.count))
     for family in ManyFamilies.families {
       #expect(answered.filter { $0.high == family }.map(\.low) == Array(0..<Self.rounds))
     }
-    try await street.rig.stop()
+    try await families.fixture.stop()
   }
 
-  @Test("F3: what is published again is what was decided by then, and nothing that came since")
+  @Test("F3: a republish contains no event newer than its own time")
   func republished() async throws {
-    let street = try await ManyFamilies(shards: 4, wakeThreshold: 1)
-    try street.attach()
-    try street.post("first", in: 1)
-    #expect(try street.peer.event()?.seq == 2)
+    let families = try await ManyFamilies(shards: 4, wakeThreshold: 1)
+    try families.attach()
+    try families.post("first", in: 1)
+    #expect(try families.peer.event()?.seq == 2)
     let commits = Commits(holding: 0)
-    street.onCommit {
-      _ = commits.isHeld($0)
+    families.onCommit {
+      _ = commits.record($0)
       return nil
     }
-    try street.post("held", in: 2)
+    try families.post("held", in: 2)
     #expect(commits.waitUntilHeld())
-    // Meanwhile nobody acknowledges the first, and so it is to be published again, after the commit.
+    // The shard schedules a republish of the unacknowledged event. Nothing observable happens before the commit.
     try await Task.sleep(for: .milliseconds(400))
-    let before = await street.rig.service.counters.requests
-    try street.post("second", in: 1)
-    while await street.rig.service.counters.requests == before { await Task.yield() }
-    commits.letGo()
+    let before = await families.fixture.service.counters.requests
+    try families.post("second", in: 1)
+    while await families.fixture.service.counters.requests == before { await Task.yield() }
+    commits.release()
     var heard: [UInt64] = []
-    while heard.count < 6, let event = try street.peer.event() { heard.append(event.seq) }
-    // The first again, the second by itself, and then both again and again, one after the other.
+    while heard.count < 6, let event = try families.peer.event() { heard.append(event.seq) }
+    // The first event is republished, the second broadcast, and then both are republished in turn.
     #expect(heard.count == 6 && !zip(heard, heard.dropFirst()).contains { $0 == (3, 3) })
-    try await street.rig.stop()
+    try await families.fixture.stop()
   }
 
-  @Test("X2: while as many requests are on their way as may be, the others wait in the socket")
+  @Test("X2: at the limit of requests in flight, further requests wait in the socket")
   func most() async throws {
     let most = 16
-    let (street, commits) = try await held(maxRequestsInFlight: most)
-    let before = await street.rig.service.counters.requests
-    let asked = try posts(street)
+    let (families, commits) = try await held(maxRequestsInFlight: most)
+    let before = await families.fixture.service.counters.requests
+    let asked = try posts(families)
     #expect(commits.waitUntilHeld())
-    // Each look lets the sockets have their turn before the next one.
+    // Each read of the counters runs between two turns of the socket thread.
     for _ in 0..<200 {
-      #expect(await street.rig.service.counters.requests - before <= most)
+      #expect(await families.fixture.service.counters.requests - before <= most)
       try await Task.sleep(nanoseconds: 1_000_000)
     }
-    commits.letGo()
-    #expect(Set(accepted(try street.replies(asked.count))) == asked)
-    try await street.rig.stop()
+    commits.release()
+    #expect(Set(accepted(try families.replies(asked.count))) == asked)
+    try await families.fixture.stop()
   }
 
   @Test(
-    "X2: what cannot be read is answered, and keeps nobody waiting who is honest",
+    "X2: malformed requests are answered and do not delay honest ones",
     arguments: [[[7]], [[], [0xFF]]] as [[[UInt8]]])
   func flood(_ malformed: [[UInt8]]) async throws {
     let batch = 8
-    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: batch)
+    let families = try await ManyFamilies(shards: 4, maxRequestsInFlight: batch)
     let count = 1_000
     var asked: [(id: UInt64, behind: Int)] = []
-    try street.atOnce {
+    try families.inOneBatch {
       for number in 0..<count {
-        try street.peer.sendRaw(malformed)
-        if number % 100 == 0 { asked.append((try street.post("\(number)", in: 2), number + 1)) }
+        try families.peer.sendRaw(malformed)
+        if number % 100 == 0 { asked.append((try families.post("\(number)", in: 2), number + 1)) }
       }
     }
     var (answered, refused) = ([] as [(id: UInt64, behind: Int)], 0)
-    for reply in try street.replies(count + asked.count) {
+    for reply in try families.replies(count + asked.count) {
       if reply.reply == .failed(.malformed) {
         refused += 1
       } else {
@@ -177,43 +182,43 @@ import Testing
       }
     }
     #expect(answered.map(\.id) == asked.map(\.id) && refused == count)
-    // What is refused unread waits for nothing, but no more of it than a few batches is kept.
+    // Refusals without a shard overtake other replies, but only by a few batches.
     for (one, before) in zip(answered, asked) { #expect(one.behind - before.behind <= 16 * batch) }
-    #expect(await street.rig.service.counters.malformed == count)
-    try await street.rig.stop()
+    #expect(await families.fixture.service.counters.malformed == count)
+    try await families.fixture.stop()
   }
 
-  @Test("X2: a relay whose store has failed takes, stores and says nothing more")
+  @Test("X2: after a store failure the relay receives, stores and sends nothing")
   func stops() async throws {
-    let street = try await ManyFamilies(shards: 4, maxRequestsInFlight: 64)
-    let before = await street.rig.service.counters.requests
+    let families = try await ManyFamilies(shards: 4, maxRequestsInFlight: 64)
+    let before = await families.fixture.service.counters.requests
     let (old, last) = (CommandID(high: 1, low: 0), CommandID(high: 1, low: 1))
     let commits = Commits()
     let count = 200
-    try street.atOnce {
-      street.onCommit { batch in
-        _ = commits.isHeld(batch)
+    try families.inOneBatch {
+      families.onCommit { batch in
+        _ = commits.record(batch)
         return batch.events.contains { $0.command == last } ? .failing : nil
       }
-      try street.post("old", in: 2, id: old)
-      for number in 0..<count { try street.post("\(number)", in: 2) }
-      try street.post("last", in: 2, id: last)
-      // What became of it only the store can tell, when it has what came before: that commit fails.
-      try street.post("old", in: 2, id: old)
-      _ = try posts(street)
-      // Nor are these answered, which lead to nothing that is stored.
+      try families.post("old", in: 2, id: old)
+      for number in 0..<count { try families.post("\(number)", in: 2) }
+      try families.post("last", in: 2, id: last)
+      // Only the store knows this command's result, after a commit of the earlier output: that commit fails.
+      try families.post("old", in: 2, id: old)
+      _ = try posts(families)
+      // Requests without a durable effect are not answered either.
       for _ in 0..<count {
-        try street.peer.sendRaw([[7]])
-        try street.send(.fetch(.family, after: 0), in: 3)
+        try families.peer.sendRaw([[7]])
+        try families.send(.fetch(.family, after: 0), in: 3)
       }
     }
-    #expect(await street.rig.failure() != nil)
-    #expect(await street.rig.service.counters.requests - before < 3 * count)
+    #expect(await families.fixture.failure() != nil)
+    #expect(await families.fixture.service.counters.requests - before < 3 * count)
     #expect(commits.batches.last?.contains { $0.command == last } == true)
     var replies: [ReplyEnvelope] = []
-    while let reply = try street.peer.receive(within: 200) { replies.append(reply) }
+    while let reply = try families.peer.receive(within: 200) { replies.append(reply) }
     let answered = accepted(replies)
     #expect(answered.count == replies.count)
-    #expect(try stored(street).isSuperset(of: answered))
+    #expect(try stored(families).isSuperset(of: answered))
   }
 }

@@ -5,15 +5,15 @@ import Foundation
 import RelayWire
 import Testing
 
-/// What is on the relay's disk.
+/// The content of the relay's files.
 @Suite struct SealedStoreTests {
-  @Test("X3: after a whole approval the relay's files hold no handle, name, text or birthdate")
+  @Test("X3: after an approval the relay's files contain no handle, name, text or birthdate")
   func files() async throws {
-    let rig = try await RelayFixture()
-    let keys = try rig.found(1)
+    let fixture = try await RelayFixture()
+    let keys = try fixture.found(1)
     let emily = PersonID(3)
-    var child = try rig.visit(1, 30, .child, keys)
-    var guardian = try rig.visit(1, 10, .organizer, keys)
+    var child = try fixture.visit(1, 30, .child, keys)
+    var guardian = try fixture.visit(1, 10, .organizer, keys)
     var person = Subject(handle: Handle("dragonslayer42", .custom))
     person.name = NameParts()
     person.name?.given = "Adalbertine"
@@ -39,10 +39,10 @@ import Testing
     let machine = try child.machine()
     #expect(
       machine.link.conversations[emily]?.known.all(in: header.app).map(\.value) == ["+15550100"])
-    try await rig.stop()
+    try await fixture.stop()
     var bytes = Data()
     for file in try FileManager.default.contentsOfDirectory(
-      at: rig.folder, includingPropertiesForKeys: nil)
+      at: fixture.folder, includingPropertiesForKeys: nil)
     where file.lastPathComponent.hasPrefix("relay.sqlite") {
       bytes += try Data(contentsOf: file)
     }
@@ -50,7 +50,7 @@ import Testing
     for secret in ["dragonslayer42", "Adalbertine", "Certainly", "marzipan", "15550100"] {
       #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(secret)")
     }
-    // What is said to be visible is there: the same search finds it.
+    // The same search finds the fields that the relay may see.
     for visible in ["example.landmarks", "ok", "decline"] {
       #expect(bytes.range(of: Data(visible.utf8)) != nil, "\(visible)")
     }

@@ -11,7 +11,7 @@ import ZeroMQ
 @Suite struct SecretsTests {
   let cipher = ChannelCipher(secret: Array(repeating: 7, count: 32))
 
-  @Test("X3: the relay reads its topics back, and no others") func topics() {
+  @Test("X3: the relay decodes its own topics and no others") func topics() {
     let audiences: [Audience] = [
       .family, .conversation(PersonID(3)), .account(PersonID(.max)), .conversation(PersonID(.max)),
     ]
@@ -38,12 +38,12 @@ import ZeroMQ
         != cipher.key(FamilyID(1), .family, generation: 0))
   }
 
-  @Test("X3: a channel has one topic, and none is the beginning of another one") func spelling() {
+  @Test("X3: a channel has one topic, and no topic is a prefix of another") func spelling() {
     let topic = cipher.topic(FamilyID(1), .conversation(PersonID(3)), generation: 300)
     #expect(cipher.channelID(of: topic) != nil)
     for count in topic.indices { #expect(cipher.channelID(of: Array(topic.prefix(count))) == nil) }
     #expect(cipher.channelID(of: topic + [0]) == nil)
-    // The same numbers, written in more bytes; and kinds and people that there are not.
+    // Non-minimal encodings of the same numbers, and unknown kinds and persons.
     let first = Array(topic.prefix(16))
     #expect(cipher.channelID(of: first + [0xAC, 0x02, 3, 1])?.generation == 300)
     let wrong: [[UInt8]] = [
@@ -53,7 +53,7 @@ import ZeroMQ
     for rest in wrong { #expect(cipher.channelID(of: first + rest) == nil) }
   }
 
-  @Test("X3: each channel has a key of its own") func keys() {
+  @Test("X3: every channel has a different key") func keys() {
     var keys: Set<[UInt8]> = []
     for family in [FamilyID(1), FamilyID(2)] {
       for audience in [Audience.family, .conversation(PersonID(3)), .account(PersonID(3))] {
@@ -66,7 +66,7 @@ import ZeroMQ
     #expect(keys.allSatisfy { $0.prefix(16) != $0.suffix(16) })
   }
 
-  @Test("X3: a broadcast is sealed in the same way with libsodium and without, under a new nonce")
+  @Test("X3: libsodium and the portable code seal identically, with a new nonce each time")
   func sealFast() {
     var sealer = BroadcastSealer()
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
@@ -87,7 +87,7 @@ import ZeroMQ
     #expect(nonces.count == 7)
   }
 
-  @Test("X3: sealed bytes open under their key and topic only") func seal() {
+  @Test("X3: sealed bytes open only with their key and topic") func seal() {
     let topic = cipher.topic(FamilyID(1), .family, generation: 0)
     let key = cipher.key(FamilyID(1), .family, generation: 0)
     let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: key)
@@ -104,7 +104,7 @@ import ZeroMQ
     }
   }
 
-  @Test("F3: credentials are read back, and refused when others may read them")
+  @Test("F3: credentials survive a round trip, and are refused if other users may read them")
   func credentials() throws {
     let folder = RelayFixture.newFolder()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
