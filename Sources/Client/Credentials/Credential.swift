@@ -35,7 +35,7 @@ public struct Credential: Sendable {
 
   /// The keys of a device that shares a cache of verified signatures with other devices of the
   /// process.
-  public func security(sharing verified: Verified?) -> Security {
+  public func security(sharing verified: SignatureCache?) -> Security {
     Security(KeyVault(deviceKeys, sharing: verified), organizerKey: organizerKey)
   }
 

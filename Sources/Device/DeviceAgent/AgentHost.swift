@@ -62,7 +62,7 @@ public actor AgentHost: Service {
   var timers = TimerQueue<DeviceAddress>()
   var attachQueue = AttachQueue()
   var rosters = SharedRosters()
-  private let verified = Verified()
+  private let verified = SignatureCache()
   /// When to release the memory that the attachment of many devices took.
   var releaseMemoryAt: Instant?
 

@@ -39,7 +39,7 @@ struct FuzzedFamily {
     var roster = Self.roster
     roster.devices = (1...5).map { Self.device($0, isSigning: isSigned) }
     let signature = Signature(
-      signer: DeviceID(10), seen: 0, bytes: Array(repeating: 1, count: 64))
+      signer: DeviceID(10), basedOnSeq: 0, bytes: Array(repeating: 1, count: 64))
     send(0, .command(ID128(high: 0, low: 1), .setRoster(roster), isSigned ? signature : nil))
   }
 
@@ -48,15 +48,16 @@ struct FuzzedFamily {
     -> [RelayMachine.Effect]
   {
     lastID += 1
+    let id = RequestID(lastID)
     let address = DeviceAddress(family: Self.id, device: DeviceID(device))
     let effects = relay.step(
       .request(
-        address, key: key ?? Self.key(device), administrator: device == 0, id: lastID, request),
+        address, key: key ?? Self.key(device), administrator: device == 0, id: id, request),
       now: now)
     take(effects)
     let answers = effects.count {
       switch $0 {
-      case .reply(address, lastID, _), .page(address, lastID, _, _, _): true
+      case .reply(address, id, _), .page(address, id, _, _, _): true
       default: false
       }
     }
@@ -175,7 +176,7 @@ private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -
   let signer = choice & 4 == 0 ? (device == 0 ? 10 : device) : UInt32(input.pick(6)) * 10
   let seen = choice & 8 == 0 ? last : UInt64(input.byte())
   return Signature(
-    signer: DeviceID(signer), seen: seen,
+    signer: DeviceID(signer), basedOnSeq: seen,
     bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
 }
 

@@ -151,7 +151,7 @@ private struct Story {
     let address = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device))
     requests.append(Envelope(device: address, requestID: 1, request: request).encode())
     for case .reply(let address, let id, let reply) in family.send(device, request) {
-      replies.append(ReplyEnvelope(device: address, requestID: id, reply: reply).encode())
+      replies.append(ReplyEnvelope(device: address, requestID: id.rawValue, reply: reply).encode())
     }
   }
 }

@@ -72,7 +72,9 @@ struct EvidenceVerifier: Sendable {
     if let last = rosters.last, proof.seq <= last.seq {
       return last == proof ? nil : replayed(proof)
     }
-    guard proof.signature.basedOnSeq < proof.seq, proof.signature.basedOnSeq >= rosters.last?.seq ?? 0 else {
+    guard proof.signature.basedOnSeq < proof.seq,
+      proof.signature.basedOnSeq >= rosters.last?.seq ?? 0
+    else {
       return .replayed
     }
     let signer = proof.signature.signer
@@ -84,7 +86,8 @@ struct EvidenceVerifier: Sendable {
       }
     let bytes = SignedBytes.of(
       .rosterChanged(next), proof.command, in: pinned.family, .family, by: signer,
-      basedOnSeq: proof.signature.basedOnSeq, question: nil, rest: { _ in proof.rest }, content: { _ in [] })
+      basedOnSeq: proof.signature.basedOnSeq, question: nil,
+      hiddenDigest: { _ in proof.hiddenDigest }, contentDigest: { _ in [] })
     guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
     rosters.append(proof)
     return nil
@@ -109,9 +112,10 @@ struct EvidenceVerifier: Sendable {
     let isInPerson = if case .answeredInPerson = event.body { true } else { false }
     let bytes = SignedBytes.of(
       event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
-      basedOnSeq: signature.basedOnSeq, question: evidence.question, rest: { _ in [] },
+      basedOnSeq: signature.basedOnSeq, question: evidence.question,
+      hiddenDigest: { _ in [] },
       // Of an answer in person the digest is given in the place of what was sealed.
-      content: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
+      contentDigest: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
     guard vault.verify(device.signingKey, signature.bytes, bytes) else { throw .notSigned }
     switch event.body {
     case .decided(let decision):

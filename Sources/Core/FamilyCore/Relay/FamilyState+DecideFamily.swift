@@ -25,9 +25,9 @@ extension FamilyState {
         key, signature.bytes,
         SignedBytes.of(
           .rosterChanged(next), proposal.id, in: proposal.family, .family, by: signature.signer,
-          seen: signature.seen, question: nil, digest: verify.digest, bytes: { _ in [] }))
+          basedOnSeq: signature.basedOnSeq, question: nil, digest: verify.digest, bytes: { _ in [] }))
     else { throw .notSigned }
-    guard signature.seen >= rosterSeq else { throw .stale }
+    guard signature.basedOnSeq >= rosterSeq else { throw .stale }
   }
 
   func decide(account id: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)

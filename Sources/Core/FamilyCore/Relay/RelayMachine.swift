@@ -63,8 +63,8 @@ public struct RelayMachine: Sendable {
   /// Creates a machine that holds no family.
   ///
   /// - Parameters:
-  ///   - verify: Verifies signatures; the machine has no cryptography of its own.
-  ///   - digest: The digest that the families' devices sign.
+  ///   - verify: Verifies signatures, because the machine has no cryptography.
+  ///   - digest: The digest that the devices sign.
   ///   - resultsKept: The least number of command results that a family keeps in memory. Older ones are in
   ///     the store: see ``needsStoredResult(of:in:)``.
   ///   - openFamilies: The number of families held unpacked, those used last. Packed families take a third
