@@ -90,8 +90,8 @@ import Testing
       #expect(again.isSuccess && again.output.contains("kept, but not in the file: Nora."))
       #expect(try await fixture.must("family", "--as", fixture.file("Rosa")).output == family)
       let text = try String(contentsOf: file, encoding: .utf8)
-      let rest = text.split(separator: "\n").filter { !$0.contains("Ines") }
-      try rest.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+      let remaining = text.split(separator: "\n").filter { !$0.contains("Ines") }
+      try remaining.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
       #expect(
         try await fixture.run(apply).output.contains("Family 4: kept, but not in the file: Ines."))
       #expect(try await members().contains("Ines"))

@@ -208,7 +208,7 @@ import Testing
 
   @Test(
     "without a terminal or a script, an agent names the missing option", .timeLimit(.minutes(10)))
-  func nobody() throws {
+  func missingInput() throws {
     let log = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8)).log")
     defer { try? FileManager.default.removeItem(at: log) }
     let missing = ["--credential", "/nowhere", "--directory", "/nowhere"]

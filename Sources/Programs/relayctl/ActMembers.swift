@@ -8,7 +8,7 @@ import QRCode
 import RelayClient
 import SystemClock
 
-struct Household: ExplainedCommand {
+struct ShowFamily: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "family", abstract: "List the family's members and their devices.")
   @OptionGroup var guardian: GuardianOptions

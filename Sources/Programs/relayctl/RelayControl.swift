@@ -20,7 +20,7 @@ struct RelayControl: AsyncParsableCommand {
       CommandGroup(
         name: "Guardian: Inspection",
         subcommands: [
-          Pending.self, History.self, Known.self, Ages.self, Settings.self, Household.self,
+          Pending.self, History.self, Known.self, Ages.self, Settings.self, ShowFamily.self,
         ]),
       CommandGroup(
         name: "Guardian: Action",

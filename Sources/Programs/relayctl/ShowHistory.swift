@@ -22,7 +22,7 @@ struct History: ExplainedCommand {
     var listing = Listing(
       columns: [
         .init(nil, "seq"), .init("when", "at"), .init("child"), .init(nil, "childID"),
-        .init("who", "by"), .init(nil, "device"), .init(nil, "kind"), .init("what", "text"),
+        .init("by"), .init(nil, "device"), .init(nil, "kind"), .init("text"),
         .init(nil, "question"), .init(nil, "choice"),
       ])
     listing.rows = lines.suffix(limit ?? .max).map { child, line in

@@ -33,8 +33,8 @@ extension Feed {
       return renderer.details(card, child: entry.author).flatMap { renderer.centred($0.text) }
         + renderer.centred(
           wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
-    case .withdrawal(let what):
-      return renderer.centred(wording(.withdrawnNotice, entry.author, what.subject))
+    case .withdrawal(let withdrawal):
+      return renderer.centred(wording(.withdrawnNotice, entry.author, withdrawal.subject))
     }
   }
 

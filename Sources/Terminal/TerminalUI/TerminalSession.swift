@@ -206,8 +206,8 @@ package actor TerminalSession: Service {
     switch result {
     case .answer(let answer): reply?.resume(returning: answer)
     case .choose(let id, let choice): await host.act(.answer(id, choice: choice), on: address)
-    case .withdraw(let child, let what):
-      await host.act(.withdraw(child: child, what), on: address)
+    case .withdraw(let child, let withdrawal):
+      await host.act(.withdraw(child: child, withdrawal), on: address)
     case .passcode(let typed):
       // scrypt is slow by design, so derive the key off the actor.
       Task.detached { [events = responder.events] in

@@ -104,7 +104,7 @@ struct Timeline {
       let state = conversation.questions[id]!
       body = .inPerson(
         Card(state), title: title(of: choice, in: state.question), choice.answer)
-    case .withdrawal(let what): body = .withdrawal(what)
+    case .withdrawal(let withdrawal): body = .withdrawal(withdrawal)
     }
     return Entry(
       id: line.command, child: child, seq: line.seq, author: name(author),

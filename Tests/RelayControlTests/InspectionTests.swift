@@ -4,7 +4,7 @@ import RelayClient
 import Testing
 
 /// A guardian's view of the family.
-@Suite struct LookTests {
+@Suite struct InspectionTests {
   @Test("F2, F4: settings lists each child's defaults", .timeLimit(.minutes(10)))
   func settings() async throws {
     try await RelayControlFixture.with { fixture in
