@@ -62,6 +62,16 @@ import Testing
     ])
   func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }
 
+  @Test("an error shows the usage of the command that the line starts with") func usage() {
+    func usage(_ line: String) -> [String] {
+      TerminalCommand.usage(of: line, isGuardian: true).map(\.usage)
+    }
+    #expect(usage("age sometimes") == ["age always|ask|never [APP]", "age forget APP"])
+    #expect(usage(" Limits maybe") == ["limits on|off [CHILD]"])
+    #expect(usage("d x") == ["d[N]"])
+    #expect(usage("hello") == [])
+  }
+
   @Test("R8: a child can cancel a question, and has no guardian's commands") func child() {
     #expect(TerminalCommand("cancel 2", isGuardian: false) == .cancel(2))
     #expect(TerminalCommand("cancel", isGuardian: false) == .cancel(nil))

@@ -140,6 +140,12 @@ enum TerminalCommand: Hashable, Sendable {
     return .contact(Handle(value.trimmingSpaces, kind), known: words[1] == "add")
   }
 
+  /// The listed forms of the command that the line starts with; empty for an unknown command.
+  static func usage(of line: String, isGuardian: Bool) -> [(usage: String, effect: Phrase)] {
+    let word = line.trimmingSpaces.prefix(while: \.isLetter).lowercased()
+    return help(isGuardian: isGuardian).filter { $0.usage.prefix(while: \.isLetter) == word }
+  }
+
   /// The commands that `?` lists.
   static func help(isGuardian: Bool) -> [(usage: String, effect: Phrase)] {
     let both: [(usage: String, effect: Phrase)] = [

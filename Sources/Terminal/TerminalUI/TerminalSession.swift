@@ -259,7 +259,9 @@ package actor TerminalSession: Service {
     }
     if line.trimmingSpaces.isEmpty { return true }
     guard let command = TerminalCommand(line, isGuardian: isGuardian) else {
-      write(renderer.text(wording(.unknownCommand, line.displaySafe.shortened(40)), .bad))
+      let error = wording(.unknownCommand, line.displaySafe.shortened(40))
+      let usage = TerminalCommand.usage(of: line, isGuardian: isGuardian)
+      write(renderer.text(error, .bad) + renderer.help(usage))
       return true
     }
     if command == .quit { return false }
