@@ -1,33 +1,32 @@
 public import FamilyModel
 
-/// Decides what an app is told about a person's age. A value: who asks is told the same whenever the same is
-/// known.
+/// Decides the age answer that an app receives.
 ///
-/// Whatever it leaves out of an answer it leaves out by what the app knows already, and never by the person's
-/// age: so that nothing can be read off what is missing.
+/// The policy rounds an answer by the gates that the app already knows, never by the birthdate, so
+/// an omission reveals nothing. Equal facts always lead to equal answers.
 public struct AgePolicy: Sendable {
-  /// What is to be done about a request.
+  /// The decision on an age request.
   public enum Decision: Hashable, Sendable {
-    /// Declined, or told already: nothing is shown.
+    /// Reply without a prompt: the range of an earlier answer, or `nil` to decline.
     case reply(AgeRange?)
-    /// Tell it without a prompt; `isNew`: and notify the person.
+    /// Share without a prompt. If `isNew`, also notify the person.
     case share(AgeAnswer, isNew: Bool)
-    /// Ask the person whether to tell this.
+    /// Ask the person whether to share this answer.
     case prompt(AgeAnswer)
   }
 
   /// The person's account.
   public var account: Account
-  /// Whether the person is in a family group (D4).
+  /// Whether the person is in a family.
   public var isInFamily: Bool
-  /// What is set.
+  /// The person's age settings.
   public var settings: AgeSettings
-  /// Whether communication limits are on (F6).
+  /// Whether communication limits are on.
   public var limitsOn: Bool
   /// The person's calendar day.
   public var today: Account.Day
 
-  /// A policy for these facts.
+  /// Creates a policy for these facts.
   public init(
     account: Account, isInFamily: Bool, settings: AgeSettings, limitsOn: Bool, today: Account.Day
   ) {
@@ -38,13 +37,13 @@ public struct AgePolicy: Sendable {
     self.today = today
   }
 
-  /// What the law of the person's region asks.
+  /// The person's legal region.
   public var region: Region { Region(account.region) }
 
-  /// What to do when the app asks for the range between these gates.
+  /// Decides an app's request for the range between these gates.
   ///
-  /// - Throws: `badAgeGates`, `ageNotAvailable`, or `tooMany` when the app has asked with too many sets of
-  ///   gates within a year.
+  /// - Throws: `badAgeGates`, `ageNotAvailable`, or `tooMany` when the app has asked with too many
+  ///   sets of gates within a year.
   public func decide(_ gates: [Int32], of app: AppID, _ memory: AgeMemory)
     throws(Problem) -> Decision
   {
@@ -65,7 +64,7 @@ public struct AgePolicy: Sendable {
       ? .share(new, isNew: before?.range != new.range) : .prompt(new)
   }
 
-  /// The range with the controls that are active now: where it ends below the age of majority (D5).
+  /// The range with the active parental controls, if it ends below the age of majority.
   public func withControls(_ range: AgeRange) -> AgeRange {
     var range = range
     guard let upper = range.upper, upper < region.majority else { return range }
@@ -80,7 +79,7 @@ public struct AgePolicy: Sendable {
     _ gates: [Int32], _ age: Int32, _ memory: AgeMemory, _ day: Account.Day
   ) -> AgeAnswer {
     let known = memory.known(day)
-    // A gate that would leave one year of what the app knows is left out.
+    // Omit a gate that would narrow the span that the app knows to one year.
     var kept: [Int32] = []
     for gate in gates {
       guard !known.parts(kept + [gate]).contains(where: \.isTooNarrow) || !known.isCut(by: gate)
@@ -93,7 +92,7 @@ public struct AgePolicy: Sendable {
     let range = AgeSpan().part(kept, of: age)
     let possible = known.part(kept, of: age)
     let cuts = declarationCuts.filter(possible.isCut)
-    // Saying how it was declared cuts what is possible once more, for who knows D4.
+    // The declaration narrows the span further for an app that knows how it depends on the age.
     guard !possible.parts(cuts).contains(where: \.isTooNarrow) else {
       return AgeAnswer(
         gates: gates, day: day,
@@ -109,7 +108,7 @@ public struct AgePolicy: Sendable {
     account.declaration.told(age: age, majority: region.majority, isInFamily: isInFamily)
   }
 
-  /// The ages from which on it is another one.
+  /// The ages at which the declaration changes.
   private var declarationCuts: [Int32] {
     [Account.Declaration.teenAge, region.majority].sorted()
       .filter { declaration($0) != declaration($0 - 1) }

@@ -1,12 +1,14 @@
 import FamilyModel
 
-/// The requests for age ranges that wait, and the prompts about them.
+/// The open requests for age ranges, and their prompts.
 ///
-/// An app has at most one prompt: `waiting` → (first of its app) `prompted` → (answered) done, and the next one
-/// is looked at anew, since it may be answered by what was just told. Nothing of it is durable: an app that
-/// got no answer asks again after a restart.
+/// - `waiting` → (first of its app, and the person must decide) `prompted` → (answered) done.
+///
+/// An app has at most one prompt at a time. After an answer the next request is decided again,
+/// because the answer may settle it. The queue is not durable: an app without an answer repeats its
+/// request after a restart.
 struct AgeRequestQueue: Sendable {
-  /// Requests of one app that wait at the same time; a further one is refused.
+  /// The largest number of waiting requests of one app. Further ones are refused.
   static let requests = 16
 
   struct Request: Hashable, Sendable {
@@ -16,18 +18,20 @@ struct AgeRequestQueue: Sendable {
   }
 
   enum Flow: Hashable, Sendable {
-    /// The person is asked whether to tell the app this.
+    /// The person decides whether to share the answer with the app.
     case share(AppID, AgeAnswer)
-    /// A guardian is asked for the passcode, to change the settings of a child.
+    /// A guardian types the passcode to change a child's settings.
     case passcode(AgeSettings)
-    /// It is being checked; the command that will be sent has this id.
+    /// The shell checks the passcode for the command with this id.
     case checking(AgeSettings, CommandID)
   }
 
   private(set) var waiting: [Request] = []
   private var flows: [UInt64: Flow] = [:]
 
-  /// Takes a request, unless its app has too many already.
+  /// Adds a request.
+  ///
+  /// - Returns: `false` if the app has too many waiting requests.
   mutating func add(_ request: Request) -> Bool {
     guard !waiting.contains(request) else { return true }
     guard waiting.count(where: { $0.app == request.app }) < Self.requests else { return false }
@@ -37,14 +41,14 @@ struct AgeRequestQueue: Sendable {
 
   func first(of app: AppID) -> Request? { waiting.first { $0.app == app } }
 
-  /// Whether the person is being asked for the app.
+  /// Whether the app has a prompt.
   func hasPrompt(for app: AppID) -> Bool {
     flows.contains { if case .share(app, _) = $0.value { true } else { false } }
   }
 
   mutating func remove(_ request: Request) { waiting.removeAll { $0 == request } }
 
-  /// The app has gone; its prompt stays.
+  /// Removes the requests of an app whose connection ended. The app's prompt stays.
   mutating func removeAll(of app: AppID) { waiting.removeAll { $0.app == app } }
 
   mutating func startFlow(_ prompt: UInt64, _ flow: Flow) { flows[prompt] = flow }

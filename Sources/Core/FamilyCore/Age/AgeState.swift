@@ -1,30 +1,30 @@
 public import FamilyModel
 
-/// What the person's devices have in common about age: settings, and what each app was told (D10).
+/// A person's age settings, and the age answers of each app.
 ///
-/// It is derived from the person's log, so all devices come to the same.
+/// The state is derived from the person's log, so all devices of the person agree.
 public struct AgeState: Hashable, Sendable {
-  /// What is set.
+  /// The age settings.
   public private(set) var settings = AgeSettings()
-  /// What each app was told.
+  /// The age answers of each app.
   public private(set) var memories: [AppID: AgeMemory] = [:]
-  /// Nothing is set, and nothing was told.
+  /// Creates a state with default settings and no answers.
   public init() {}
 
-  /// The apps that were told something, in order.
+  /// The apps with age answers, in order.
   public var apps: [AppID] { memories.keys.sorted() }
 
-  /// What the app was told.
+  /// The app's age answers.
   public func memory(_ app: AppID) -> AgeMemory { memories[app] ?? AgeMemory() }
 
-  /// Takes what a device of the person noted: a memory, and nothing else.
-  mutating func note(_ content: Content) {
+  /// Records an age answer, or deletes the answers of an app.
+  mutating func record(_ content: Content) {
     guard case .ageMemory(let app, let answer) = content else { return }
     guard let answer else { return memories[app] = nil }
     memories[app, default: AgeMemory()].note(answer)
   }
 
-  /// Takes what somebody set who may: settings, or that a memory is forgotten.
+  /// Sets the settings, or deletes the answers of an app.
   mutating func set(_ content: Content) {
     switch content {
     case .ageSettings(let new): settings = new
@@ -33,17 +33,16 @@ public struct AgeState: Hashable, Sendable {
     }
   }
 
-  /// The birthdate is another one: what apps were told of the old one is forgotten where it is not true any
-  /// more, and stays where it is.
+  /// Deletes the answers that a corrected birthdate makes false.
   mutating func corrected(_ birthdate: Account.Day) {
     for app in apps where !memories[app]!.isTrue(born: birthdate) { memories[app] = nil }
   }
 }
 
-/// What made an ``AgeState``, in the order of the person's log.
+/// The events behind an ``AgeState``, in the order of the person's log.
 ///
-/// Events may be believed later than their place says, where a key came late. Two devices of one person must
-/// come to the same all the same, so what comes late is put into its place and the state made again.
+/// An event that was deferred for a key arrives late. Two devices of one person must still agree,
+/// so a late event is inserted by its sequence number and the state is computed again.
 struct AgeLog: Sendable {
   enum Entry: Hashable, Sendable {
     case note(Content)
@@ -67,7 +66,7 @@ struct AgeLog: Sendable {
 
   private mutating func apply(_ entry: Entry) {
     switch entry {
-    case .note(let content): state.note(content)
+    case .note(let content): state.record(content)
     case .set(let content): state.set(content)
     case .born(let day):
       if day != born { state.corrected(day) }

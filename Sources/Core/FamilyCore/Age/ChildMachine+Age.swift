@@ -3,15 +3,15 @@ import FamilyModel
 extension ChildMachine {
   func manifest(_ app: AppID) -> AppManifest { manifests[app] ?? AppManifest() }
 
-  /// The device owner's settings, and what apps were told about the age (D10).
+  /// The owner's age settings and age answers.
   public var age: AgeState { link.age(of: link.personID) }
 
-  /// Why the app may not do anything on this device: it is rated above the child's ceiling (D13).
+  /// The problem if the app is rated above the child's ceiling; such an app is refused everything.
   func refusal(of app: AppID) -> Problem? {
     manifest(app).isAllowed(by: age.settings.ceiling) ? nil : .ratedAbove
   }
 
-  /// Whether the device launches the app, or ends it.
+  /// Whether the device manages the process of the app.
   func isManaged(_ feed: AppFeed) -> Bool { feed.isRunning || refusal(of: feed.app) == nil }
 
   private func policy(now: Instant) -> AgePolicy? {
@@ -24,8 +24,8 @@ extension ChildMachine {
       today: calendar(now, account.timeZone))
   }
 
-  /// What the law asks (D12). It depends on the region alone: an answer that depended on the age would change
-  /// on a birthday.
+  /// The duties of the owner's region. The reply depends on the region alone: one that depended on
+  /// the age would reveal a birthday.
   func ageStatus(of app: AppID) -> AgeReply {
     guard manifest(app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
     guard let account = link.accounts[link.personID], account.birthdate != nil else {
@@ -35,7 +35,7 @@ extension ChildMachine {
     return .status(isEligible: !features.isEmpty, features: features)
   }
 
-  /// Answers the app's requests, up to one for which the person has to be asked.
+  /// Answers the app's requests in order, up to the first that needs a prompt.
   mutating func answerAges(
     of app: AppID, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
@@ -46,12 +46,14 @@ extension ChildMachine {
     }
   }
 
-  /// The reply, or `nil`: the person is asked first.
+  /// Decides a request.
+  ///
+  /// - Returns: The reply, or `nil` if a prompt is shown first.
   private mutating func decide(
     _ request: AgeRequestQueue.Request, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) -> AgeReply? {
-    // An app that may not ask shows the person nothing (D14).
+    // An app that does not declare its use of age ranges must not cause a prompt.
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
     do throws(Problem) {
       try AgeGates.check(request.gates)
@@ -59,7 +61,7 @@ extension ChildMachine {
       switch try policy.decide(request.gates, of: request.app, age.memory(request.app)) {
       case .reply(let range): return range.map { .shared($0) } ?? .declined
       case .share(let answer, let isNew):
-        if let problem = note(answer, request.app, now: now, into: &out) { throw problem }
+        if let problem = record(answer, request.app, now: now, into: &out) { throw problem }
         let range = policy.withControls(answer.range!)
         if isNew { effects.append(.notify(.ageShared(request.app, range))) }
         return .shared(range)
@@ -72,7 +74,7 @@ extension ChildMachine {
     } catch { return .failed(error) }
   }
 
-  private mutating func note(
+  private mutating func record(
     _ answer: AgeAnswer, _ app: AppID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
     change(
@@ -91,12 +93,12 @@ extension ChildMachine {
       answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.share(let app, let shown), .dontShare):
       let declined = AgeAnswer(gates: shown.gates, day: shown.day, range: nil)
-      if let problem = note(declined, app, now: now, into: &out) {
+      if let problem = record(declined, app, now: now, into: &out) {
         reply(.failed(problem), to: app, effects: &effects)
       }
       answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.share(let app, _), _):
-      // Left without an answer: declined for now, and the app may ask again.
+      // A cancelled prompt declines this request only; the app may ask again.
       reply(.declined, to: app, effects: &effects)
       answerAges(of: app, now: now, into: &out, effects: &effects)
     case (.passcode(let settings), .passcode(let typed, _)):
@@ -106,8 +108,8 @@ extension ChildMachine {
     }
   }
 
-  /// What the person agreed to share, and nothing else: where the answer has become another one since, the
-  /// request is looked at anew.
+  /// Shares exactly the answer that the person saw. If the answer has changed since, the request
+  /// stays and is decided again.
   private mutating func share(
     _ shown: AgeAnswer, with app: AppID, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
@@ -115,7 +117,7 @@ extension ChildMachine {
     guard let policy = policy(now: now),
       case .prompt(shown)? = try? policy.decide(shown.gates, of: app, age.memory(app))
     else { return }
-    if let problem = note(shown, app, now: now, into: &out) {
+    if let problem = record(shown, app, now: now, into: &out) {
       reply(.failed(problem), to: app, effects: &effects)
     }
   }
@@ -153,7 +155,7 @@ extension ChildMachine {
     ageRequests.startFlow(prompt, .passcode(settings))
   }
 
-  /// Counts the try, durably, and has it checked after that (A4).
+  /// Counts the attempt durably, then requests the check.
   private mutating func check(
     _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
@@ -194,7 +196,8 @@ extension ChildMachine {
     }
   }
 
-  /// Through the relay to all devices of the person, or, in no family group, on this one alone.
+  /// Sends the change to all devices of the person or, without a family, applies it on this device
+  /// alone.
   private mutating func change(
     _ command: Command, _ id: CommandID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
@@ -214,7 +217,8 @@ extension ChildMachine {
     return nil
   }
 
-  /// A child's account is not the child's to change (F5): the relay says so, and every device.
+  /// Sets the owner's account. The relay and every device reject a change of a child's account by
+  /// the child.
   mutating func setOwn(_ account: Account, now: Instant, into out: inout DeviceLink.Output) {
     guard !isInFamily else {
       send(.setAccount(link.personID, .account(account)), now: now, into: &out)

@@ -1,12 +1,15 @@
 import FamilyModel
 
 extension AppMachine {
-  /// Reports what was not believed: here, and to the device.
+  /// Reports a rejected message to the app's code and to the device.
   func reject(_ problem: Problem) -> [Effect] {
     [.rejected(problem), .send(.rejected(problem))]
   }
 
-  /// Refuses an entry that nobody has signed who may, or that says something else than what was signed.
+  /// Verifies that an authorised guardian signed the entry, and that the entry repeats the signed
+  /// facts.
+  ///
+  /// - Throws: `notSigned` or `contradiction`, or the problem of a piece of evidence.
   func verify(_ entry: AppEntry) throws(Problem) {
     guard let trust else { return }
     if case .response(let question, let choice) = entry.body, entry.evidence.isEmpty {
@@ -27,15 +30,16 @@ extension AppMachine {
     }
   }
 
-  /// Nobody decides a default. One that permits something has to be of a question that was asked here, so
-  /// that no device makes one up; and it makes nothing known (K1).
+  /// Verifies a default choice, which has no signature. An approving default must belong to a
+  /// question that this app asked, so that a device cannot invent one. A default makes no handle
+  /// known.
   private func verify(byDefault question: Question, _ choice: Choice) throws(Problem) {
     guard choice == question.defaultChoice else { throw .notSigned }
     guard choice.answer == .approval else { return }
     guard askedHere.contains(where: { $0.isSame(question) }) else { throw .notSigned }
   }
 
-  /// What an entry says, once it is believed.
+  /// Verifies and applies an entry.
   mutating func applyVerified(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
     guard trust != nil else { return applyUnverified(entry.body) }
     try verify(entry)
@@ -44,48 +48,50 @@ extension AppMachine {
       return try apply(entry.evidence, about: handles.map(\.canonical))
     case .response(let question, let choice):
       let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
-      // A default has no evidence, and makes nothing known.
+      // A default has no evidence and makes no handle known.
       return try apply(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
     case .consentWithdrawn: return try apply(entry.evidence, about: [])
     }
   }
 
-  /// Takes pieces of evidence about handles that a reset names later, if all are believed.
+  /// Verifies and applies evidence about handles that a later reset names. One invalid piece
+  /// rejects all.
   mutating func applyVerified(_ evidence: [Evidence]) throws(Problem) -> [AppRecordChange] {
     guard let trust else { return [] }
     for piece in evidence { _ = try trust.verify(piece, in: app) }
     return try apply(evidence, about: [])
   }
 
-  /// Takes pieces of evidence that were checked. Of two statements about one thing the later made counts,
-  /// so one that comes again changes nothing.
+  /// Applies verified evidence. Of two statements about a handle the one with the later stamp
+  /// counts, so a repeated statement changes nothing.
   ///
-  /// - Parameter handles: Whose standing it tells. An approval may be of others as well, and of those the app
-  ///   was told all that is said when it is about them: it may have been taken back before.
+  /// - Parameter handles: The handles whose state changes. An approval may cover other handles too;
+  ///   their state is left alone, because a withdrawal may have preceded this evidence.
+  /// - Throws: `contradiction` if a handle has no evidence.
   private mutating func apply(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
     -> [AppRecordChange]
   {
     guard var trust else { return [] }
     var records: [AppRecordChange] = []
-    var said: Set<Handle> = []
+    var covered: Set<Handle> = []
     var isWithdrawn: Bool?
     for piece in evidence {
       let changes = trust.apply(piece, in: app)
-      said.formUnion(changes.handles)
+      covered.formUnion(changes.handles)
       records += changes.records
       isWithdrawn = changes.isConsentWithdrawn ?? isWithdrawn
     }
-    // These nobody has signed anything about.
-    guard handles.allSatisfy(said.contains) else { throw .contradiction }
+    // The remaining handles have no signed statement.
+    guard handles.allSatisfy(covered.contains) else { throw .contradiction }
     self.trust = trust
-    for handle in handles where said.contains(handle) {
+    for handle in handles where covered.contains(handle) {
       records.append(setKnown(handle, trust.isKnown(handle, in: app)))
     }
     if let isWithdrawn { records.append(setConsent(isWithdrawn: isWithdrawn)) }
     return records
   }
 
-  /// Remembers a question whose default permits something.
+  /// Remembers a question whose default choice approves.
   mutating func rememberAsked(_ question: Question) -> [Effect] {
     guard trust != nil, question.defaultChoice.answer == .approval,
       !askedHere.contains(where: { $0.id == question.id })
@@ -98,7 +104,7 @@ extension AppMachine {
     return [.persist(changes)]
   }
 
-  /// No response will come, or it was handled.
+  /// Forgets a question that has no response to expect.
   mutating func forgetAsked(_ id: QuestionID) -> [Effect] {
     guard let index = askedHere.firstIndex(where: { $0.id == id }) else { return [] }
     return [.persist([.remove(.asked(askedHere.remove(at: index)))])]
@@ -106,7 +112,7 @@ extension AppMachine {
 }
 
 extension Question {
-  /// Whether it is the same question, whatever names the child gave the people.
+  /// Whether both are the same question, ignoring the names that the child gave the people.
   fileprivate func isSame(_ other: Question) -> Bool {
     id == other.id && items == other.items && choices == other.choices
       && defaultChoice == other.defaultChoice
@@ -114,7 +120,7 @@ extension Question {
 }
 
 extension AskOutcome {
-  /// Whether a response may come after it.
+  /// Whether a response may follow the outcome.
   var mayHaveResponse: Bool {
     switch self {
     case .sent, .answeredByDefault, .answeredInPerson: true

@@ -1,50 +1,54 @@
 public import FamilyModel
 
-/// The part of the library inside an app: the known handles, the responses, and the questions under way.
+/// The library's state inside an app: the known handles, the responses, and the open questions.
 ///
-/// An entry is applied once (the known handles), delivered to the app's code, and then consumed; both are
-/// durable before the device hears of them. After a crash the device sends again what it was not told of:
-/// an entry that was applied changes nothing, and one that was consumed is not delivered.
+/// - An app entry is received → (verified) applied to the known handles → (subscribed) delivered to
+///   the app's code → (handled) consumed → acknowledged.
+///
+/// Application and consumption are durable before the acknowledgement. After a crash the device
+/// repeats the entries without acknowledgement: an applied entry changes nothing, and a consumed
+/// one is not delivered.
 public struct AppMachine: Sendable {
-  /// What happens to the app.
+  /// An input of the machine.
   public enum Input: Sendable {
-    /// The device is connected, anew or again.
+    /// The connection to the device is up.
     case connected
-    /// The device is away.
+    /// The connection to the device is down.
     case disconnected
-    /// The device says something.
+    /// The device sent a message.
     case reply(AppReply)
-    /// The app asks.
+    /// The app asks a question.
     case ask(Question, AskManner)
-    /// The app asks for the age range between these gates, or, without gates, for what the law asks.
+    /// The app asks for the age range between these gates or, without gates, for the region's
+    /// duties.
     case askAge(UInt64, gates: [Int32]?)
-    /// The app listens to the responses about this (R7).
+    /// The app subscribes to the responses about this kind of topic.
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
     case consumed(UInt64)
   }
 
-  /// What is to be done, in this order within a step.
+  /// An effect. The shell carries out the effects of a step in order.
   public enum Effect: Hashable, Sendable {
     /// Make these changes durable in one transaction.
     case persist([AppRecordChange])
-    /// Send to the device.
+    /// Send a request to the device.
     case send(AppRequest)
-    /// Give the response to the app's code.
+    /// Deliver the response at this position to the app's code.
     case deliver(UInt64, Question, Choice)
     /// ``AppMachine/isConsentWithdrawn`` has changed.
     case consentChanged
-    /// An `ask` has ended.
+    /// Report the outcome of an `ask`.
     case asked(QuestionID, AskOutcome)
-    /// The request of this number about the age has its answer.
+    /// Report the answer to the age request with this number.
     case age(UInt64, AgeReply)
-    /// Everything that waited at the device has been delivered.
+    /// The app has received every entry that waited on the device.
     case caughtUp
-    /// The device told something that does not verify; nothing of it was taken (X3).
+    /// The app rejected a message of the device. The message changed nothing.
     case rejected(Problem)
   }
 
-  /// A response that the app's code has not handled yet.
+  /// A response that the app's code has not handled.
   private struct Waiting: Sendable {
     var position: UInt64
     var question: Question
@@ -55,49 +59,50 @@ public struct AppMachine: Sendable {
   let app: AppID
   /// The handles that are known, in canonical form.
   public private(set) var known = HandleSet()
-  /// Whether a guardian withdrew the consent that the child goes on using the app, and has not approved an
-  /// update since (R9).
+  /// Whether a guardian withdrew the consent to the app and has approved no update since.
   public private(set) var isConsentWithdrawn = false
   private var applied: UInt64 = 0
-  /// Everything up to here is consumed; of what comes after it, these positions are.
+  /// Every entry up to this position is consumed; later consumed ones are in `consumedAhead`.
   private var consumed: UInt64 = 0
   private var consumedAhead: Set<UInt64> = []
-  /// The last entry that this process was given. Entries that an earlier process applied and did not hand
-  /// to the app's code come again, one after the other: those behind this one are not consumed.
+  /// The position of the last entry that this process received. The device repeats, in order, the
+  /// entries that an earlier process applied but did not consume.
   private var lastGiven: UInt64 = 0
   private var isConnected = false
-  /// Whether the device has answered this connection's attachment: what it says from then on is meant for it.
+  /// Whether the device has replied to this connection's attachment. Earlier messages are for a
+  /// former connection.
   private var isAttached = false
   private var subscribed: Set<Topic.Kind> = []
-  private var asking: [(question: Question, manner: AskManner)] = []
-  /// Requests about the age that have no answer, in order.
-  private var ages: [(id: UInt64, gates: [Int32]?)] = []
+  private var openAsks: [(question: Question, manner: AskManner)] = []
+  /// Age requests without an answer, in order.
+  private var ageRequests: [(id: UInt64, gates: [Int32]?)] = []
   /// Ascending by position.
   private var waiting: [Waiting] = []
-  /// What this app believes; `nil`: all that its device says, as in the machines' own tests.
+  /// `nil` verifies nothing, for tests of the machine alone.
   var trust: EvidenceVerifier?
-  /// What is to be kept of whom it trusts, and what is wrong with what the launcher said.
+  /// The launcher's security that is not durable yet.
   private var unsavedPin: AppSecurity?
+  /// Whether the launcher's security differs from the pinned one.
   private var isOtherFamily = false
-  /// Questions whose default permits something, in the order in which they were asked.
+  /// Questions whose default choice approves, in order.
   var askedHere: [Question] = []
 
   /// The app, restored from its records.
   ///
   /// - Parameters:
-  ///   - security: What the launcher said of the family; what an earlier process kept of it counts instead.
-  ///   - vault: The cryptography to verify with.
+  ///   - security: The launcher's security, which a pinned one overrides, and the cryptography to
+  ///     verify with.
   public init(
-    _ app: AppID, trusting security: (says: AppSecurity, vault: any EvidenceVault)? = nil,
+    _ app: AppID, trusting security: (claim: AppSecurity, vault: any EvidenceVault)? = nil,
     restoring records: [AppRecord] = []
   ) {
     self.app = app
     if let security {
       var pinned: AppSecurity?
       for case .pinned(let found) in records { pinned = found }
-      if pinned == nil, !security.says.organizerKey.isEmpty { unsavedPin = security.says }
-      isOtherFamily = pinned.map { $0 != security.says } ?? false
-      trust = EvidenceVerifier(security.vault, pinned: pinned ?? security.says)
+      if pinned == nil, !security.claim.organizerKey.isEmpty { unsavedPin = security.claim }
+      isOtherFamily = pinned.map { $0 != security.claim } ?? false
+      trust = EvidenceVerifier(security.vault, pinned: pinned ?? security.claim)
     }
     for record in records {
       switch record {
@@ -115,7 +120,7 @@ public struct AppMachine: Sendable {
     lastGiven = consumed
   }
 
-  /// Takes one input and says what is to be done.
+  /// Handles one input and returns its effects.
   public mutating func step(_ input: Input) -> [Effect] {
     switch input {
     case .connected:
@@ -129,16 +134,16 @@ public struct AppMachine: Sendable {
       if isOtherFamily { first += [.rejected(.otherFamily), .send(.rejected(.otherFamily))] }
       return first + [.send(.attach(app: app, applied: applied))]
         + (subscribed.isEmpty ? [] : [.send(.register)])
-        + asking.map { .send(.ask($0.question, $0.manner)) }
-        + ages.map { .send(.age($0.id, gates: $0.gates)) }
+        + openAsks.map { .send(.ask($0.question, $0.manner)) }
+        + ageRequests.map { .send(.age($0.id, gates: $0.gates)) }
     case .disconnected:
       isConnected = false
       return []
     case .ask(let question, let manner):
-      asking.append((question, manner))
+      openAsks.append((question, manner))
       return rememberAsked(question) + (isConnected ? [.send(.ask(question, manner))] : [])
     case .askAge(let id, let gates):
-      ages.append((id, gates))
+      ageRequests.append((id, gates))
       return isConnected ? [.send(.age(id, gates: gates))] : []
     case .subscribe(let kind):
       let isFirst = subscribed.isEmpty
@@ -150,12 +155,12 @@ public struct AppMachine: Sendable {
   }
 
   private mutating func received(_ reply: AppReply) -> [Effect] {
-    // What is for an earlier process, or connection, that the device had not seen end comes again.
+    // The device repeats a message that it sent to a former process or connection.
     guard isAttached || !reply.followsAttachment else { return [] }
     switch reply {
     case .attached(let acknowledged):
       isAttached = true
-      // Whoever has the app's positions from another device starts from that device's.
+      // An app with positions of another device continues at this device's position.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
       lastGiven = max(lastGiven, consumed)
@@ -169,17 +174,17 @@ public struct AppMachine: Sendable {
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
-      guard asking.contains(where: { $0.question.id == id }) else { return [] }
-      // It may have been asked twice at once: the outcome is of both.
-      asking.removeAll { $0.question.id == id }
+      guard openAsks.contains(where: { $0.question.id == id }) else { return [] }
+      // The outcome also ends a repeated ask of the same question.
+      openAsks.removeAll { $0.question.id == id }
       return (outcome.mayHaveResponse ? [] : forgetAsked(id)) + [.asked(id, outcome)]
     case .age(let id, let reply):
-      guard let index = ages.firstIndex(where: { $0.id == id }) else { return [] }
-      ages.remove(at: index)
+      guard let index = ageRequests.firstIndex(where: { $0.id == id }) else { return [] }
+      ageRequests.remove(at: index)
       return [.age(id, reply)]
     case .failed(let problem):
-      // The device could not read a question: it is the last one that was sent.
-      guard let (question, _) = asking.popLast() else { return [] }
+      // The device could not read the question that was sent last.
+      guard let (question, _) = openAsks.popLast() else { return [] }
       return [.asked(question.id, .refused(problem))]
     }
   }
@@ -187,9 +192,9 @@ public struct AppMachine: Sendable {
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 
   private mutating func reset(_ position: UInt64, _ told: [Handle]) -> [Effect] {
-    // What is not known by now was taken back later, or was never signed.
+    // A handle that is not known by the evidence was withdrawn later, or never approved.
     let handles = told.filter { trust?.isKnown($0, in: app) ?? true }
-    let isMadeUp = told.contains { trust?.hasNoStatement(about: $0, in: app) ?? false }
+    let hasForgery = told.contains { trust?.hasNoStatement(about: $0, in: app) ?? false }
     known = HandleSet(handles)
     applied = position
     consumed = position
@@ -200,33 +205,34 @@ public struct AppMachine: Sendable {
     return [
       .persist(
         [.forgetAll] + handles.map { .put(.known($0)) } + ahead + [self.position])
-    ] + (isMadeUp ? reject(.notSigned) : [])
+    ] + (hasForgery ? reject(.notSigned) : [])
   }
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
     guard entry.position > consumed else { return [.send(.acknowledge(consumed))] }
-    // The device may have sent it to an earlier process, before it heard of this one: what is behind comes first.
+    // The device sent the entry to a former process. Attach again to receive the earlier entries
+    // first.
     guard entry.position <= lastGiven + 1, entry.position <= applied + 1 else {
       return [.send(.attach(app: app, applied: applied))]
     }
     var effects: [Effect] = []
-    var isBelieved = true
+    var isVerified = true
     if entry.position > applied {
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
       do throws(Problem) {
         effects.append(.persist(try applyVerified(entry) + [position]))
       } catch {
-        isBelieved = false
+        isVerified = false
         effects = [.persist([position])] + reject(error)
       }
       if wasWithdrawn != isConsentWithdrawn { effects.append(.consentChanged) }
     } else {
-      // It was taken, or not believed, before.
-      do throws(Problem) { try verify(entry) } catch { isBelieved = false }
+      // A former process applied or rejected the entry already.
+      do throws(Problem) { try verify(entry) } catch { isVerified = false }
     }
     lastGiven = max(lastGiven, entry.position)
-    if isBelieved, case .response(let question, let choice) = entry.body,
+    if isVerified, case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
       !waiting.contains(where: { $0.position == entry.position })
     {
@@ -236,7 +242,7 @@ public struct AppMachine: Sendable {
     return effects + deliver() + consumeDone()
   }
 
-  /// Takes what the device says for true.
+  /// Applies an entry of a device without security.
   mutating func applyUnverified(_ body: AppEntry.Body) -> [AppRecordChange] {
     switch body {
     case .response(_, let choice) where choice.answer == .denial: return []
@@ -286,7 +292,7 @@ public struct AppMachine: Sendable {
     return effects
   }
 
-  /// Loops over two topics are not in step: one may be done with a later response than the other.
+  /// The app's loops over two topics run independently, so a later response may be consumed first.
   private mutating func consume(_ position: UInt64) -> [Effect] {
     guard let index = waiting.firstIndex(where: { $0.position == position }) else { return [] }
     let forgotten = forgetAsked(waiting.remove(at: index).question.id)
@@ -295,7 +301,8 @@ public struct AppMachine: Sendable {
     return forgotten + [.persist([.put(.consumedAhead(position))])]
   }
 
-  /// Entries without a response need nobody: they go with the last response before them.
+  /// Acknowledges consumed entries. An entry without a response is consumed with the response
+  /// before it.
   private mutating func consumeDone() -> [Effect] {
     let done = waiting.first.map { $0.position - 1 } ?? lastGiven
     guard done > consumed else { return [] }
@@ -312,7 +319,7 @@ public struct AppMachine: Sendable {
 }
 
 extension AppReply {
-  /// Whether it means something only after the answer to the attachment.
+  /// Whether the message is valid only after the reply to the attachment.
   fileprivate var followsAttachment: Bool {
     switch self {
     case .roster, .evidence, .reset, .entry, .caughtUp: true

@@ -2,19 +2,20 @@ public import FamilyModel
 
 /// A piece of an app's durable state, kept by the library inside the app.
 public enum AppRecord: Hashable, Sendable {
-  /// A handle that is known.
+  /// A known handle.
   case known(Handle)
-  /// The last entry applied to the known handles, and the last one up to which the app's own code handled all.
+  /// The last applied entry, and the entry up to which all are consumed.
   case position(applied: UInt64, consumed: UInt64)
-  /// A response that the app's code handled before an earlier one.
+  /// A response that the app's code consumed before an earlier one.
   case consumedAhead(UInt64)
-  /// A guardian withdrew the consent that the child goes on using the app (R9).
+  /// The mark that a guardian withdrew the consent to the app.
   case consentWithdrawn
-  /// Whose app it is, and the organizer's key, as the device said the first time.
+  /// The family, the child and the organizer's key of the first launch.
   case pinned(AppSecurity)
-  /// What a guardian has signed about a handle, or about the consent.
+  /// A verified statement about a handle, or about the consent.
   case statement(KnownStatement)
-  /// A question that was asked here, whose default permits something: no guardian signs that.
+  /// A question whose default choice approves. No guardian signs a default, so the app remembers
+  /// the question.
   case asked(Question)
 }
 

@@ -1,17 +1,17 @@
 public import FamilyModel
 
-/// By what an app believes its device: whose app it is on that device, and the key of the family's organizer.
+/// The root of an app's trust: the family, the child, and the organizer's key.
 ///
-/// The device's launcher gives them, with the app's credential. An app keeps those of the first time, whatever
-/// a device says later: trust on first use.
+/// The device's launcher passes them with the app's credential. An app pins those of its first
+/// launch and ignores later ones: trust on first use.
 public struct AppSecurity: Hashable, Sendable {
   /// The family.
   public var family: FamilyID
   /// The child whose device it is.
   public var child: PersonID
-  /// The Ed25519 key that the family's first roster is signed with; empty in no family group.
+  /// The organizer's Ed25519 public key; empty without a family.
   public var organizerKey: [UInt8]
-  /// These.
+  /// Creates a root of trust.
   public init(family: FamilyID, child: PersonID, organizerKey: [UInt8]) {
     self.family = family
     self.child = child
@@ -19,16 +19,19 @@ public struct AppSecurity: Hashable, Sendable {
   }
 }
 
-/// What an app believes of what its device tells, and why: the rosters from the organizer's key on, and what
-/// guardians have signed. It sees no names, no messages and no key of the conversation.
+/// Verifies a device's evidence inside an app, with the rosters that lead back to the organizer's
+/// key.
+///
+/// The evidence contains no names, no messages and no key of the conversation.
 struct EvidenceVerifier: Sendable {
   let vault: any EvidenceVault
   private(set) var pinned: AppSecurity
-  /// In a later place of the log each; the device shows them at every attachment.
+  /// The verified rosters, ascending by sequence number. The device repeats them at every
+  /// attachment.
   private var rosters: [RosterProof] = []
-  /// What was signed about handles, with the time at which it was: of two statements the later counts.
+  /// The signed statements about handles.
   private var known = KnownHandles()
-  /// The last statement about the consent to the app.
+  /// The stamp of the latest statement about the consent to the app.
   private var consent = ID128(high: 0, low: 0)
 
   init(_ vault: any EvidenceVault, pinned: AppSecurity) {
@@ -36,21 +39,21 @@ struct EvidenceVerifier: Sendable {
     self.pinned = pinned
   }
 
-  /// What evidence says.
+  /// A fact that evidence proves.
   enum Fact {
-    /// A guardian's choice about a question of this app, with what it was asked about.
+    /// A guardian's choice for a question of this app, with the items of its topic.
     case decided(QuestionID, ChoiceHeader, about: [[UInt8]])
-    /// Something else about these handles.
+    /// Another statement about handles.
     case handles
     /// The consent to this app was withdrawn.
     case consentWithdrawn
   }
 
-  /// What changed: handles whose standing may be another one, and the records that keep it.
+  /// The changes that a piece of evidence makes.
   struct Changes {
     var handles: [Handle] = []
     var records: [AppRecordChange] = []
-    /// Whether the consent is withdrawn, where this says so and nothing later said otherwise.
+    /// The new state of the consent, or `nil` if the evidence does not change the consent.
     var isConsentWithdrawn: Bool?
   }
 
@@ -61,12 +64,14 @@ struct EvidenceVerifier: Sendable {
 
   func isKnown(_ handle: Handle, in app: AppID) -> Bool { known.contains(handle, in: app) }
 
-  /// Whether nobody ever said anything about the handle.
+  /// Whether no evidence is about the handle.
   func hasNoStatement(about handle: Handle, in app: AppID) -> Bool {
     known.statements(of: handle, in: app).isEmpty
   }
 
-  /// Takes the next roster; one that is known means nothing.
+  /// Verifies and appends the next roster. A known roster changes nothing.
+  ///
+  /// - Returns: The problem if the roster is rejected.
   mutating func append(_ proof: RosterProof) -> Problem? {
     let next = proof.roster
     if let last = rosters.last, proof.seq <= last.seq {
@@ -97,7 +102,7 @@ struct EvidenceVerifier: Sendable {
     rosters.contains(proof) ? nil : .replayed
   }
 
-  /// Whether the evidence is what it seems, and what it says then.
+  /// Verifies a piece of evidence and returns the fact that it proves.
   func verify(_ evidence: Evidence, in app: AppID) throws(Problem) -> Fact {
     let event = evidence.event
     guard let signature = event.signature, event.device == signature.signer,
@@ -114,7 +119,7 @@ struct EvidenceVerifier: Sendable {
       event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
       basedOnSeq: signature.basedOnSeq, question: evidence.question,
       hiddenDigest: { _ in [] },
-      // Of an answer in person the digest is given in the place of what was sealed.
+      // Evidence of an in-person answer contains the digest of its content in place of the content.
       contentDigest: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
     guard vault.verify(device.signingKey, signature.bytes, bytes) else { throw .notSigned }
     switch event.body {
@@ -153,7 +158,8 @@ struct EvidenceVerifier: Sendable {
     return .decided(decision.question, decision.choice, about: items)
   }
 
-  /// Takes what was checked; a statement older than what is known changes nothing.
+  /// Applies verified evidence. A statement with an earlier stamp than the known one changes
+  /// nothing.
   mutating func apply(_ evidence: Evidence, in app: AppID) -> Changes {
     let (event, stamp) = (evidence.event, evidence.event.command)
     var changes = Changes()
@@ -162,7 +168,7 @@ struct EvidenceVerifier: Sendable {
       guard decision.choice.answer == .approval, let tags = evidence.tags else { return changes }
       let items = tags.items.filter { !$0.key.isEmpty }.map(\.item)
       if tags.appKey.isEmpty {
-        // What is approved in another app is known here if it is known everywhere (K5).
+        // An approval in another app counts here, except for custom user names.
         changes.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
       } else {
         changes.handles = items.compactMap(Handle.init(item:))

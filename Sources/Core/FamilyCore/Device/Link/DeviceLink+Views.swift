@@ -52,7 +52,7 @@ extension DeviceLink {
     var state = family.ages[person]?.state ?? AgeState()
     for command in pendingCommands {
       switch command {
-      case .noteAge(person, let content): state.note(content)
+      case .noteAge(person, let content): state.record(content)
       case .setAge(person, let content, _): state.set(content)
       default: break
       }
