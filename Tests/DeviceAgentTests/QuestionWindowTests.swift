@@ -6,7 +6,8 @@ import Testing
   private let second: UInt64 = 1_000_000_000
   private func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
 
-  /// Simulates a relay that answers after a millisecond and refuses questions beyond `room` in flight.
+  /// Simulates a relay that answers after a millisecond and refuses questions beyond `room` in
+  /// flight.
   private func peak(of count: Int, room: Int) -> (inFlight: Int, refused: Int) {
     var window = QuestionWindow<Int>()
     var (sent, refused, peak) = ([Int](), 0, 0)

@@ -48,7 +48,8 @@ package final class Peer {
     }
   }
 
-  /// Sends a request. Adds a signature of the right shape to an unsigned command: the relay checks only the shape.
+  /// Sends a request. Adds a signature of the right shape to an unsigned command: the relay checks
+  /// only the shape.
   package func send(_ request: Request) throws {
     lastID += 1
     var request = request

@@ -12,7 +12,8 @@ package import SQLiteStore
 import SystemClock
 package import ZeroMQ
 
-/// Milliseconds that a test waits for a required event. Long, because only a missing event is a failure, not a late one.
+/// Milliseconds that a test waits for a required event. Long, because only a missing event is a
+/// failure, not a late one.
 package let patience = 60_000
 
 /// A relay in this process with its own folder, real sockets and a real store.
@@ -25,7 +26,8 @@ package final class RelayFixture: Sendable {
   package let service: RelayService
   private let task: Task<Void, any Error>
 
-  /// The devices of each family: 10 of the organizer 1, 30 and 40 of the children 3 and 4, 50 of the adult 5.
+  /// The devices of each family: 10 of the organizer 1, 30 and 40 of the children 3 and 4, 50 of
+  /// the adult 5.
   package static let devices: [UInt32] = [10, 30, 40, 50]
 
   package static func newFolder() -> URL {

@@ -137,7 +137,8 @@ import ZeroMQ
     }
     #expect(try joins(with: join) == [join])
     #expect(try joins(with: swapped) == [])
-    // A relay that signs as the organizer is rejected, because the code contains the organizer's key.
+    // A relay that signs as the organizer is rejected, because the code contains the organizer's
+    // key.
     try home.admitDevice()
     var code = home.code
     code.organizerKey = DeviceKeys().signingKey

@@ -7,7 +7,8 @@ import ZeroMQ
 
 /// Attacks by strangers and by a family over TCP, while another family is served.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileTests {
-  /// Runs the attack on its own threads until it ends. Meanwhile every post of the child is accepted.
+  /// Runs the attack on its own threads until it ends. Meanwhile every post of the child is
+  /// accepted.
   private func during(
     _ fixture: RelayFixture, _ child: Peer, attackers: Int = 1,
     _ attack: @escaping @Sendable (_ attacker: Int) throws -> Void
@@ -98,8 +99,8 @@ import ZeroMQ
     let child = try fixture.peer(1, 30, pairs[30])
     try await during(fixture, child, attackers: 2) { _ in
       let stranger = try fixture.peer(1, 10, nil)
-      // The socket is never closed: libzmq 4.3.4 aborts (session_base.cpp:260) when a socket is closed while a
-      // multipart message is half sent on a dying connection.
+      // The socket is never closed: libzmq 4.3.4 aborts (session_base.cpp:260) when a socket is
+      // closed while a multipart message is half sent on a dying connection.
       _ = Unmanaged.passRetained(stranger)
       let part = Array(repeating: UInt8(7), count: Limits.frameBytes / 2)
       for _ in 0..<6 { try? stranger.sendRaw(Array(repeating: part, count: 64)) }

@@ -31,9 +31,11 @@ import Testing
     #expect(!admission.isShedding && admission.shedQuestion() == nil)
   }
 
-  /// Simulates a relay with a capacity of 20 requests per millisecond and a load of `times` that capacity.
+  /// Simulates a relay with a capacity of 20 requests per millisecond and a load of `times` that
+  /// capacity.
   ///
-  /// - Returns: The used share of the capacity in the last ten seconds, and the longest backlog in milliseconds.
+  /// - Returns: The used share of the capacity in the last ten seconds, and the longest backlog in
+  ///   milliseconds.
   private func work(at times: Double) -> (share: Double, longest: Double) {
     let capacity = 20.0
     var admission = Admission()

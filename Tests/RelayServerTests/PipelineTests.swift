@@ -129,7 +129,8 @@ import Testing
     }
     try families.post("held", in: 2)
     #expect(commits.waitUntilHeld())
-    // The shard schedules a republish of the unacknowledged event. Nothing observable happens before the commit.
+    // The shard schedules a republish of the unacknowledged event. Nothing observable happens
+    // before the commit.
     try await Task.sleep(for: .milliseconds(400))
     let before = await families.fixture.service.counters.requests
     try families.post("second", in: 1)
@@ -203,7 +204,8 @@ import Testing
       try families.post("old", in: 2, id: old)
       for number in 0..<count { try families.post("\(number)", in: 2) }
       try families.post("last", in: 2, id: last)
-      // Only the store knows this command's result, after a commit of the earlier output: that commit fails.
+      // Only the store knows this command's result, after a commit of the earlier output: that
+      // commit fails.
       try families.post("old", in: 2, id: old)
       _ = try posts(families)
       // Requests without a durable effect are not answered either.

@@ -138,7 +138,8 @@ import ZeroMQ
         #expect(!frames.joined().contains(Array("secret".utf8)))
       }
     }
-    // The victims miss nothing, whichever subscriptions were approved: the reply to a ping contains the heads.
+    // The victims miss nothing, whichever subscriptions were approved: the reply to a ping contains
+    // the heads.
     var expected = await fixture.service.counters.subscriptions
     for guardian in guardians.suffix(5) {
       guard case .attached(let channels) = try guardian.ask(.ping),

@@ -3,7 +3,8 @@ import SystemClock
 import ZeroMQ
 
 extension AgentHost {
-  /// Attaches the devices that the queue admits. A device may have lost its connection while it waited.
+  /// Attaches the devices that the queue admits. A device may have lost its connection while it
+  /// waited.
   func attachNext() {
     let now = Instant.now
     let admitted = attachQueue.admit(now: now)
@@ -19,8 +20,8 @@ extension AgentHost {
 
   /// Returns free memory to the system after many devices have attached.
   ///
-  /// Meanwhile libzmq's threads queue messages for thousands of devices. Their allocators keep that memory, which is
-  /// more than all the devices use.
+  /// Meanwhile libzmq's threads queue messages for thousands of devices. Their allocators keep that
+  /// memory, which is more than all the devices use.
   func releaseFreeMemory(now: Instant) {
     guard let due = releaseMemoryAt, due <= now else { return }
     releaseMemoryAt = nil

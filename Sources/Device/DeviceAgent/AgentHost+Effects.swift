@@ -11,7 +11,8 @@ extension AgentHost {
     switch effect {
     case .persist, .requestAdmission: break
     case .send(let id, let request): send(id, request, of: address)
-    case .listen(let channels, let anew): listen(channels, resubscribes: anew, of: address)
+    case .listen(let channels, let resubscribes):
+      listen(channels, resubscribes: resubscribes, of: address)
     case .app(let app, let reply): send(reply, to: app, on: address)
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
@@ -154,7 +155,10 @@ extension AgentHost {
       devices[address]?.refusal = problem
       trace("shut-out", device: address, problem: problem)
       logger.error(
-        "the relay refuses this device (\(problem)). The device was removed, or its family was never applied."
+        """
+        the relay refuses this device (\(problem)). The device was removed, or its family was never \
+        applied.
+        """
       )
     }
   }

@@ -12,7 +12,8 @@ extension AgentHost {
     connection(of: device)?.questionWindow.enqueue(question, address)
   }
 
-  /// Admits up to `room` questions, one of each connection in turn, and reduces `room` by their number.
+  /// Admits up to `room` questions, one of each connection in turn, and reduces `room` by their
+  /// number.
   func admit(_ room: inout Int) {
     var hasMore = true
     while room > 0, hasMore {

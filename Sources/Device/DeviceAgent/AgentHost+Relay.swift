@@ -43,19 +43,21 @@ extension AgentHost {
     }
   }
 
-  /// The state of the broadcast connection needs no reaction: devices fetch missed events, and libzmq subscribes again
-  /// after a reconnect.
+  /// The state of the broadcast connection needs no reaction: devices fetch missed events, and
+  /// libzmq subscribes again after a reconnect.
   private func drainBroadcastConnection(_ key: [UInt8]) {
     guarded { _ = try self.connections[key]?.broadcasts.drainChanges() }
   }
 
-  /// Connects one device to the network or disconnects it, as airplane mode does. Lasts until the process ends.
+  /// Connects one device to the network or disconnects it, as airplane mode does. Lasts until the
+  /// process ends.
   public func setOnline(_ isOnline: Bool, _ address: DeviceAddress) {
     guard let device = devices[address], device.isOnline != isOnline else { return }
     update(device) { $0.isOnline = isOnline }
   }
 
-  /// Changes the device's connectivity, and attaches or disconnects the device if its reachability changes.
+  /// Changes the device's connectivity, and attaches or disconnects the device if its reachability
+  /// changes.
   private func update(_ device: HostedDevice, _ change: (HostedDevice) -> Void) {
     let wasReachable = device.isReachable
     change(device)
@@ -136,8 +138,8 @@ extension AgentHost {
     }
   }
 
-  /// Sends a request of the device. Drops the request if it must wait or the socket is full: the machine's timer
-  /// retries.
+  /// Sends a request of the device. Drops the request if it must wait or the socket is full: the
+  /// machine's timer retries.
   func send(_ id: UInt64, _ request: Request, of address: DeviceAddress) {
     guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
@@ -157,7 +159,8 @@ extension AgentHost {
 
   /// Subscribes the device to exactly these channels.
   ///
-  /// - Parameter resubscribes: Whether to repeat the current subscriptions, because broadcasts were lost.
+  /// - Parameter resubscribes: Whether to repeat the current subscriptions, because broadcasts were
+  ///   lost.
   func listen(_ channels: [Channel], resubscribes: Bool, of address: DeviceAddress) {
     guard let device = devices[address], let connection = connection(of: device) else { return }
     var wanted = channels.compactMap(HostedDevice.SubscribedChannel.init)

@@ -5,15 +5,16 @@ import SystemClock
 import ZeroMQ
 
 extension AgentHost {
-  /// Questions admitted in one turn of the thread. Received messages come first, because they may end questions: a
-  /// host that is late must not fall further behind with each question.
+  /// Questions admitted in one turn of the thread. Received messages come first, because they may
+  /// end questions: a host that is late must not fall further behind with each question.
   private static let questionsPerTurn = 32
   /// Nanoseconds that durable changes wait for others if no effect depends on them.
   private static let commitDelay: UInt64 = 5_000_000
   /// Milliseconds of the longest sleep; then deadlines are computed again.
   private static let longestSleep: Int64 = 3_600_000
 
-  /// Queues the effects of a step. They are carried out after the durable changes among them are committed.
+  /// Queues the effects of a step. They are carried out after the durable changes among them are
+  /// committed.
   func perform(_ stepEffects: [DeviceEffect], for address: DeviceAddress) {
     if let deadline = devices[address]?.deadline { timers.set(address, deadline) }
     for effect in stepEffects {
@@ -30,8 +31,8 @@ extension AgentHost {
     }
   }
 
-  /// Ends a turn: runs due timers, commits the changes if an effect depends on them or they are due, and carries out
-  /// the effects.
+  /// Ends a turn: runs due timers, commits the changes if an effect depends on them or they are
+  /// due, and carries out the effects.
   ///
   /// - Returns: When to call the method again, in nanoseconds of `Monotonic`.
   func turn() -> UInt64? {
@@ -69,7 +70,8 @@ extension AgentHost {
     while let address = timers.next(now) { due.append(address) }
     for address in due {
       guard let device = devices[address], let deadline = device.deadline else { continue }
-      // The queue holds the earliest deadline that the device ever had. The current one may be later.
+      // The queue holds the earliest deadline that the device ever had. The current one may be
+      // later.
       if deadline <= now {
         perform(device.timer(now), for: address)
       } else {

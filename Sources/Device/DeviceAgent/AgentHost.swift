@@ -10,10 +10,11 @@ public import ServiceLifecycle
 import SystemClock
 import ZeroMQ
 
-/// Hosts devices: owns their sockets, their store and the clock, and carries out the effects of their machines.
+/// Hosts devices: owns their sockets, their store and the clock, and carries out the effects of
+/// their machines.
 ///
-/// Everything runs on one socket thread. All durable changes of a turn are committed in one transaction before any
-/// other effect of the turn is carried out.
+/// Everything runs on one socket thread. All durable changes of a turn are committed in one
+/// transaction before any other effect of the turn is carried out.
 public actor AgentHost: Service {
   /// The devices and apps of a host.
   public struct Configuration: Sendable {
@@ -173,7 +174,8 @@ public actor AgentHost: Service {
     return HostedDevice(credential, child: machine)
   }
 
-  /// Runs the body. An error of a socket or of the store ends the process; no durable state is lost.
+  /// Runs the body. An error of a socket or of the store ends the process; no durable state is
+  /// lost.
   func guarded(_ body: () throws -> Void) {
     do { try body() } catch { fail(error) }
   }

@@ -16,7 +16,8 @@ public struct AgentStatus: Codable, Sendable {
     public var name: String
     /// The owner's role: `child`, `guardian`, …
     public var role: String
-    /// The connection to the relay: `connected`, `connecting`, `no relay`, `wrong key` or `no family`.
+    /// The connection to the relay: `connected`, `connecting`, `no relay`, `wrong key` or `no
+    /// family`.
     public var relay: String
     /// The sum of the cursors of all audiences.
     public var position: UInt64
@@ -26,7 +27,8 @@ public struct AgentStatus: Codable, Sendable {
     public var unacknowledged: Int
     /// The newest questions of each conversation, in order.
     public var questions: [Question]
-    /// Events since the start that the device or an app rejected. Above zero the relay is not honest.
+    /// Events since the start that the device or an app rejected. Above zero the relay is not
+    /// honest.
     public var disbelieved: Int
     /// The known handles of each app.
     public var known: [String: [String]]
@@ -51,7 +53,8 @@ extension AgentHost {
   static let statusInterval: Int64 = 100
   /// Devices of a host that writes a status. With more devices the file would be large and unread.
   static let statusDevices = 64
-  /// Questions of a conversation in the status. Older ones are left out to keep frequent writes small.
+  /// Questions of a conversation in the status. Older ones are left out to keep frequent writes
+  /// small.
   static let statusQuestions = 64
 
   func writeStatus(_ now: Instant) {

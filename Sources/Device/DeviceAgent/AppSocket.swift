@@ -4,7 +4,8 @@ import FamilyModel
 import Foundation
 import ZeroMQ
 
-/// The socket on which apps reach their device. The device creates each app's key and identifies the app by it.
+/// The socket on which apps reach their device. The device creates each app's key and identifies
+/// the app by it.
 ///
 /// Confined to the host's socket thread.
 final class AppSocket {

@@ -3,14 +3,16 @@ import FamilyModel
 
 /// Limits how many devices of a host attach at the same time.
 ///
-/// Without a limit, thousands of devices and their retries would overload a relay that has just started. The window
-/// grows by one with each reply and is halved when replies time out.
+/// Without a limit, thousands of devices and their retries would overload a relay that has just
+/// started. The window grows by one with each reply and is halved when replies time out.
 struct AttachQueue {
   /// Devices that attach at the same time.
   static let window = (maximum: 256, minimum: 8)
-  /// Milliseconds after which a device without a reply frees its room in the window. The device keeps trying.
+  /// Milliseconds after which a device without a reply frees its room in the window. The device
+  /// keeps trying.
   static let timeout: Int64 = 2_000
-  /// Milliseconds between two identical requests of a device: four average reply times, within this range.
+  /// Milliseconds between two identical requests of a device: four average reply times, within this
+  /// range.
   static let retryInterval: ClosedRange<Int64> = 1_000...30_000
 
   /// The devices inside the window, with the time of their admission.

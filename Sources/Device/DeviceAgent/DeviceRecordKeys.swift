@@ -14,7 +14,8 @@ extension Change {
 }
 
 extension DeviceAddress {
-  /// The prefix of the store keys of this device's records: family and device number, twelve bytes, big-endian.
+  /// The prefix of the store keys of this device's records: family and device number, twelve bytes,
+  /// big-endian.
   public var recordKeyPrefix: [UInt8] {
     withUnsafeBytes(of: family.rawValue.bigEndian) { Array($0) }
       + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }

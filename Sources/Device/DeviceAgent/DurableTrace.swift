@@ -3,8 +3,9 @@ package import FamilyModel
 
 /// Adds durable changes and the relay's replies to the trace of the steps.
 ///
-/// A durable change is traced after its commit; a reply is traced before the device acts on it. A checker that reads the
-/// trace of a killed process therefore knows at least as much as any other process.
+/// A durable change is traced after its commit; a reply is traced before the device acts on it. A
+/// checker that reads the trace of a killed process therefore knows at least as much as any other
+/// process.
 package struct DurableTrace: AgentObserver {
   let trace: Trace
 

@@ -5,8 +5,8 @@ import ZeroMQ
 
 /// A device of the host: a guardian's, or that of a child or another person.
 ///
-/// Confined to the host's socket thread. A host may have a hundred thousand devices, so shared state lives in the host,
-/// and a device allocates memory for one kind of machine only.
+/// Confined to the host's socket thread. A host may have a hundred thousand devices, so shared
+/// state lives in the host, and a device allocates memory for one kind of machine only.
 final class HostedDevice {
   /// A reference to a machine. Each device has one of the two kinds.
   private final class Machine<Value> {

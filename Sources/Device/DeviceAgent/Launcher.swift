@@ -32,7 +32,8 @@ public final class Launcher: Sendable {
   /// A launcher without running apps.
   public init() {}
 
-  /// Runs the app and returns when its process ends. Returns at once if the app runs already or cannot start.
+  /// Runs the app and returns when its process ends. Returns at once if the app runs already or
+  /// cannot start.
   public func run(_ app: Installed, name: String) async {
     guard !running.withLock({ $0[name] != nil }) else { return }
     var log: FileDescriptor?

@@ -3,8 +3,8 @@ public import FamilyModel
 
 /// Apps inside the host's process, instead of programs that connect over a socket.
 ///
-/// Load generators simulate many thousands of children's devices this way. The methods are called on the host's thread,
-/// and the host applies the returned inputs at once.
+/// Load generators simulate many thousands of children's devices this way. The methods are called
+/// on the host's thread, and the host applies the returned inputs at once.
 public protocol LocalApps: Sendable {
   /// An app receives a reply of its device.
   ///

@@ -2,8 +2,8 @@ import ZeroMQ
 
 /// A connecting socket with its monitor.
 ///
-/// Knows the state of the connection and reconnects after libzmq has given up; ``ConnectionHealth`` lists those cases.
-/// Confined to the host's socket thread.
+/// Knows the state of the connection and reconnects after libzmq has given up; ``ConnectionHealth``
+/// lists those cases. Confined to the host's socket thread.
 final class MonitoredConnection {
   let socket: Socket
   private var monitor: Monitor

@@ -3,21 +3,23 @@ import FamilyModel
 
 /// Announces the attached devices of one connection to the relay, many in one request.
 ///
-/// A host may have thousands of devices on a connection. Separate pings would be most of an idle relay's load.
+/// A host may have thousands of devices on a connection. Separate pings would be most of an idle
+/// relay's load.
 ///
 /// - `idle` → `announcing`: a device attaches
 /// - `announcing` → `lost`: nothing arrives for ``timeout`` after a request
 /// - `lost` → `idle`: ``expire(now:)`` returns the devices, which attach again
 ///
-/// Each device is announced every ``interval``, in requests of at most ``devicesPerRequest``. Times are nanoseconds
-/// of `Monotonic`.
+/// Each device is announced every ``interval``, in requests of at most ``devicesPerRequest``. Times
+/// are nanoseconds of `Monotonic`.
 struct Presence {
   /// Devices of one request. Further devices are announced by the next one.
   static let devicesPerRequest = 256
   /// Nanoseconds between two announcements of one device.
   static let interval = UInt64(Timing.pingInterval) * 1_000_000
-  /// Nanoseconds without a message after which the connection counts as lost; the relay has then forgotten its
-  /// devices. Long enough that a relay that is only slow does not have to attach thousands again.
+  /// Nanoseconds without a message after which the connection counts as lost; the relay has then
+  /// forgotten its devices. Long enough that a relay that is only slow does not have to attach
+  /// thousands again.
   static let timeout: UInt64 = 45_000_000_000
 
   private var devices: [DeviceAddress] = []

@@ -1,21 +1,27 @@
 import DequeModule
 package import FamilyModel
 
-/// The bound on the questions that one connection has in flight, and the retry interval of its commands.
+/// The bound on the questions that one connection has in flight, and the retry interval of its
+/// commands.
 ///
-/// An AIMD window, as in TCP: slow start until the first refusal, then additive increase, halved by each refusal.
-/// Questions outside the window wait in their device, in order, unsealed and unsigned. Other commands are always
-/// admitted, because they end questions. Times are nanoseconds of `Monotonic`.
+/// An AIMD window, as in TCP: slow start until the first refusal, then additive increase, halved by
+/// each refusal. Questions outside the window wait in their device, in order, unsealed and
+/// unsigned. Other commands are always admitted, because they end questions. Times are nanoseconds
+/// of `Monotonic`.
 package struct QuestionWindow<Item> {
   /// Questions in flight, initially and at most.
   package static var window: (initial: Double, maximum: Double) { (256, 4_096) }
-  /// Questions that wait for admission. At the limit ``enqueue(_:_:)`` fails, and the device tries again.
+  /// Questions that wait for admission. At the limit ``enqueue(_:_:)`` fails, and the device tries
+  /// again.
   package static var queueLimit: Int { 16_384 }
-  /// Commands whose replies are awaited. At the limit all are forgotten, and their repetitions are sent.
+  /// Commands whose replies are awaited. At the limit all are forgotten, and their repetitions are
+  /// sent.
   private static var trackedCommands: Int { 65_536 }
-  /// Nanoseconds between two transmissions of a command: four average reply times, within this range.
+  /// Nanoseconds between two transmissions of a command: four average reply times, within this
+  /// range.
   private static var retryInterval: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
-  /// Nanoseconds after which a question without a reply leaves the window. Its device may have been removed.
+  /// Nanoseconds after which a question without a reply leaves the window. Its device may have been
+  /// removed.
   private static var abandonedAfter: UInt64 { 60_000_000_000 }
   /// Nanoseconds between two searches for abandoned questions.
   private static var sweepInterval: UInt64 { 1_000_000_000 }
@@ -65,7 +71,8 @@ package struct QuestionWindow<Item> {
     return true
   }
 
-  /// Admits the next question, which occupies the window until a reply arrives or the question is released.
+  /// Admits the next question, which occupies the window until a reply arrives or the question is
+  /// released.
   package mutating func admit(now: UInt64) -> (id: CommandID, item: Item)? {
     removeAbandoned(now: now)
     guard canAdmit, let entry = queue.popFirst() else { return nil }
@@ -135,8 +142,8 @@ package struct QuestionWindow<Item> {
     }
   }
 
-  /// Forgets all commands after the connection is lost, because devices bring their commands again. The size of the
-  /// window stays.
+  /// Forgets all commands after the connection is lost, because devices bring their commands again.
+  /// The size of the window stays.
   package mutating func restart() {
     (tracked, questionCount, queue, queuedIDs) = ([:], 0, [], [])
   }

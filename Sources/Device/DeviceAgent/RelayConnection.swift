@@ -22,7 +22,8 @@ final class RelayConnection {
     options.maximumMessageSize = Int64(Limits.frameBytes)
     options.sendHighWaterMark = 10_000
     options.receiveHighWaterMark = 100_000
-    // Nothing is queued for an absent relay: the outbox keeps commands and sends them after a reconnect.
+    // Nothing is queued for an absent relay: the outbox keeps commands and sends them after a
+    // reconnect.
     options.immediate = true
     options.reconnectIntervalMaximum = 500
     // Broadcasts connect first, because a device receives events as soon as it is attached.
@@ -67,15 +68,16 @@ final class RelayConnection {
     furtherSubscribers[topic] = others.isEmpty ? nil : others
   }
 
-  /// Repeats the subscription after broadcasts seem to be lost. Unsubscribes first, because libzmq does not send a
-  /// subscription that it counts already.
+  /// Repeats the subscription after broadcasts seem to be lost. Unsubscribes first, because libzmq
+  /// does not send a subscription that it counts already.
   func resubscribe(to topic: [UInt8]) throws(ZeroMQError) {
     guard firstSubscribers[topic] != nil else { return }
     try broadcasts.socket.unsubscribe(topic)
     try broadcasts.socket.subscribe(topic)
   }
 
-  /// Passes the bodies of waiting replies to `body`, at most `limit`; `nil` for a message with a wrong number of frames.
+  /// Passes the bodies of waiting replies to `body`, at most `limit`; `nil` for a message with a
+  /// wrong number of frames.
   func drainReplies(limit: Int, _ body: (UnsafeRawBufferPointer?) -> Void) throws(ZeroMQError) {
     for _ in 0..<limit {
       guard try requests.socket.receive(into: &message) != .nothing else { return }
@@ -83,8 +85,8 @@ final class RelayConnection {
     }
   }
 
-  /// Passes the topics and sealed bytes of waiting broadcasts to `body`, at most `limit`; `nil` for a message with a
-  /// wrong number of frames.
+  /// Passes the topics and sealed bytes of waiting broadcasts to `body`, at most `limit`; `nil` for
+  /// a message with a wrong number of frames.
   func drainBroadcasts(limit: Int, _ body: ((topic: [UInt8], sealed: [UInt8])?) -> Void)
     throws(ZeroMQError)
   {

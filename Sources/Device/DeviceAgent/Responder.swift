@@ -3,8 +3,8 @@ public import FamilyModel
 
 /// Answers the prompts and bubbles of devices.
 ///
-/// A terminal shows them to a person; a script answers by rules, for demonstrations and tests. The methods are called on
-/// the agent's thread and suspend while they wait.
+/// A terminal shows them to a person; a script answers by rules, for demonstrations and tests. The
+/// methods are called on the agent's thread and suspend while they wait.
 public protocol Responder: Sendable {
   /// Answers a prompt on a child's device. May suspend for as long as a person needs.
   nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer
@@ -20,7 +20,8 @@ extension Responder {
 
 /// A guardian's answer to a bubble.
 public struct BubbleAnswer: Hashable, Sendable {
-  /// Whether the guardian opened the details first. Declining directly from the bubble needs no review.
+  /// Whether the guardian opened the details first. Declining directly from the bubble needs no
+  /// review.
   public var reviewed: Bool
   /// The id of the choice.
   public var choice: String

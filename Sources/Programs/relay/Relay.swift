@@ -17,8 +17,8 @@ struct Relay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relay", abstract: "Orders, stores and broadcasts the events of families.",
     discussion: """
-      Prints `ready` when both sockets are bound. SIGTERM and SIGINT stop the relay after it has stored every \
-      request that it received.
+      Prints `ready` when both sockets are bound. SIGTERM and SIGINT stop the relay \
+      after it has stored every request that it received.
       """)
 
   @Option(help: "Folder of the relay's keys and store, created by `relayctl init`.")
@@ -33,7 +33,8 @@ struct Relay: AsyncParsableCommand {
   var maxFamilies = 100_000
   @Option(
     help: """
-      Number of shards that handle families in parallel (default: 2; 1 with fewer than 4 processors).
+      Number of shards that handle families in parallel (default: 2; 1 with fewer than 4 \
+      processors).
       """)
   var shards: Int?
   @Option(help: .hidden) var lanes: String?
@@ -51,11 +52,12 @@ struct Relay: AsyncParsableCommand {
   }
 
   func run() async throws {
-    PrivateFile.keepToOwner()
+    PrivateFile.restrictNewFilesToOwner()
     let folder = URL(fileURLWithPath: directory)
     let logger = logging.logger(label: "relay")
     let keys = try RelayKeys.read(from: folder)
-    // The store's lock comes before the sockets, so that a second relay cannot take them from the first.
+    // The store's lock comes before the sockets, so that a second relay cannot take them from the
+    // first.
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     try store.check()
     var configuration = RelayService.Configuration(
@@ -75,8 +77,8 @@ struct Relay: AsyncParsableCommand {
         description:
           "Cannot listen at \(configuration.requests) and \(configuration.broadcasts): \(error)")
     }
-    // Everything is stored and sent. An orderly close of the sockets would take libzmq minutes with hundreds of
-    // thousands of subscriptions, because it searches all of them for each connection.
+    // Everything is stored and sent. An orderly close of the sockets would take libzmq minutes with
+    // hundreds of thousands of subscriptions, because it searches all of them for each connection.
     withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }
   }
 }

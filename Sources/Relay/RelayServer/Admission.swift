@@ -4,9 +4,10 @@
 /// - `open` → `shedding`: no batch has emptied the queue for ``patience``
 /// - `shedding` → `open`: a batch empties the queue
 ///
-/// While shedding, the relay admits a share of the questions. The share shrinks as long as the backlog lasts, and so
-/// approaches the relay's capacity. Answers and acknowledgements are never shed: they end questions and make room.
-/// While open, the share recovers within one to two seconds; until then shedding resumes sooner.
+/// While shedding, the relay admits a share of the questions. The share shrinks as long as the
+/// backlog lasts, and so approaches the relay's capacity. Answers and acknowledgements are never
+/// shed: they end questions and make room. While open, the share recovers within one to two
+/// seconds; until then shedding resumes sooner.
 ///
 /// Times are milliseconds of one clock, of which only differences count.
 public struct Admission: Sendable {
@@ -14,13 +15,15 @@ public struct Admission: Sendable {
   public static let patience: Int64 = 250
   /// Milliseconds of backlog before shedding resumes, while the share has not recovered.
   static let shortPatience: Int64 = 20
-  /// The shortest and longest retry time in milliseconds. The retry time grows with the duration of the overload.
+  /// The shortest and longest retry time in milliseconds. The retry time grows with the duration of
+  /// the overload.
   public static let retryAfter: ClosedRange<Int64> = 1_000...30_000
   /// Milliseconds between two adjustments of the share.
   static let adjustmentInterval: Int64 = 20
   /// The factor of an adjustment while shedding, and the increment while open.
   static let (shrinkFactor, growth) = (0.93, 0.02)
-  /// The smallest share. Above zero, because only admitted questions show that capacity has returned.
+  /// The smallest share. Above zero, because only admitted questions show that capacity has
+  /// returned.
   static let minimumShare = 0.02
   /// Milliseconds of backlog after which unacknowledged events are republished in spite of it.
   static let longestBacklog: Int64 = 10_000
@@ -43,8 +46,8 @@ public struct Admission: Sendable {
     return backlogSince.map { now - $0 >= patience } ?? false
   }
 
-  /// Whether requests wait that arrived before the last batch. Acknowledgements may be among them, so the relay
-  /// postpones republishing, by at most ``longestBacklog``.
+  /// Whether requests wait that arrived before the last batch. Acknowledgements may be among them,
+  /// so the relay postpones republishing, by at most ``longestBacklog``.
   var isBacklogged: Bool {
     backlogSince.map { (Self.shortPatience..<Self.longestBacklog).contains(now - $0) } ?? false
   }

@@ -3,8 +3,8 @@ import FamilyModel
 
 /// The topics and keys of the channels that were sealed for most recently.
 ///
-/// Each channel has one slot, and another channel of the same slot replaces the entry. The cost of a lookup therefore
-/// does not depend on the number of families.
+/// Each channel has one slot, and another channel of the same slot replaces the entry. The cost of
+/// a lookup therefore does not depend on the number of families.
 struct ChannelCache: Sendable {
   private struct Entry: Sendable {
     var id: ChannelCipher.ChannelID
@@ -21,7 +21,8 @@ struct ChannelCache: Sendable {
     entries = Array(repeating: nil, count: capacity)
   }
 
-  /// The channel's topic and key for a reply to attach. Bypasses the cache: a device attaches once for many broadcasts.
+  /// The channel's topic and key for a reply to attach. Bypasses the cache: a device attaches once
+  /// for many broadcasts.
   func channel(_ family: FamilyID, _ audience: Audience, _ generation: UInt32)
     -> (topic: [UInt8], key: [UInt8])
   {

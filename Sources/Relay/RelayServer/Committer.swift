@@ -3,8 +3,9 @@ import Synchronization
 
 /// The store, and a thread that commits the shards' output in groups.
 ///
-/// Output waits in the order in which shards enqueue it, and one commit writes all that waits. Durable output waits in
-/// the same order until the socket thread sends it. After a failed commit nothing more is committed.
+/// Output waits in the order in which shards enqueue it, and one commit writes all that waits.
+/// Durable output waits in the same order until the socket thread sends it. After a failed commit
+/// nothing more is committed.
 ///
 /// Both queues are bounded by the relay's limit of requests in flight.
 final class Committer: Sendable {
@@ -86,7 +87,8 @@ final class Committer: Sendable {
     if wakes { thread.wake() }
   }
 
-  /// Commits the queued output on the calling thread. Returns at once if the commit thread is busy; it commits the rest.
+  /// Commits the queued output on the calling thread. Returns at once if the commit thread is busy;
+  /// it commits the rest.
   func commitOnCallingThread() {
     let isIdle = queue.withLock { queue in
       defer { queue.isCommitting = true }
@@ -107,8 +109,10 @@ final class Committer: Sendable {
 
   /// Exchanges `sent` for the durable output, in commit order.
   ///
-  /// - Parameter sent: Empty outputs, whose memory is reused. On return the output that became durable.
-  /// - Returns: The number of commits so far, and the error of a commit that followed the returned output.
+  /// - Parameter sent: Empty outputs, whose memory is reused. On return the output that became
+  ///   durable.
+  /// - Returns: The number of commits so far, and the error of a commit that followed the returned
+  ///   output.
   func exchange(_ sent: inout [ShardOutput]) -> (commits: Int, failure: StoreError?) {
     queue.withLock { queue in
       queue.spare += sent.prefix(max(0, RelayLimits.spareOutputs - queue.spare.count))

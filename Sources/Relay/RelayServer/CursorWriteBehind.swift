@@ -3,8 +3,9 @@ import RelayStore
 
 /// The cursors of one shard that are not yet written to the store.
 ///
-/// A crash may lose them, because devices send their cursors again. Cursors therefore wait in memory and are written in
-/// rounds: one family's cursors together, families in ascending order, some families with each commit.
+/// A crash may lose them, because devices send their cursors again. Cursors therefore wait in
+/// memory and are written in rounds: one family's cursors together, families in ascending order,
+/// some families with each commit.
 struct CursorWriteBehind {
   /// When the next round begins; `nil` if no cursor waits.
   private(set) var due: Instant?

@@ -9,8 +9,8 @@ struct PendingRequest: Sendable {
   /// The sender's CURVE key, which the connection has proved.
   var key: [UInt8]
   var isAdministrator: Bool
-  /// The connection's file descriptor if the request may prove the peer's identity. `nil` for a device's commands:
-  /// a device attaches before its first command.
+  /// The connection's file descriptor if the request may prove the peer's identity. `nil` for a
+  /// device's commands: a device attaches before its first command.
   var descriptor: Int32?
   var envelope: Envelope
   /// Bytes of the message.
@@ -22,6 +22,7 @@ struct PendingRequest: Sendable {
 
   var sender: RelayMachine.Sender {
     .init(
-      address: envelope.device, key: key, isAdministrator: isAdministrator, id: envelope.requestID)
+      address: envelope.device, key: key, isAdministrator: isAdministrator,
+      id: RequestID(envelope.requestID))
   }
 }

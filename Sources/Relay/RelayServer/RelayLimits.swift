@@ -4,21 +4,26 @@ import ZeroMQ
 enum RelayLimits {
   // MARK: Requests in flight
 
-  /// Requests in flight. At the limit the socket thread stops receiving: requests wait in libzmq, then in their
-  /// devices. Also the requests received in one turn, so that subscriptions and timers are served in between.
+  /// Requests in flight. At the limit the socket thread stops receiving: requests wait in libzmq,
+  /// then in their devices. Also the requests received in one turn, so that subscriptions and
+  /// timers are served in between.
   static let requestsInFlight = 4_096
-  /// Bytes of the requests in flight. At the limit the socket thread stops receiving; the last request may exceed it.
+  /// Bytes of the requests in flight. At the limit the socket thread stops receiving; the last
+  /// request may exceed it.
   static let bytesInFlight = 16 << 20
 
   // MARK: Shards
 
   /// Shards. A larger configuration is reduced to this: more shards than processors are of no use.
   static let maxShards = 16
-  /// Requests in one slice. Then the shard hands its output to the committer. Longer slices idle the other stages.
+  /// Requests in one slice. Then the shard hands its output to the committer. Longer slices idle
+  /// the other stages.
   static let requestsPerSlice = 128
-  /// Waiting requests below which the socket thread handles them itself: waking a thread costs about ten requests.
+  /// Waiting requests below which the socket thread handles them itself: waking a thread costs
+  /// about ten requests.
   static let wakeThreshold = 48
-  /// Rounds in which the socket thread handles few requests itself. Then its other sockets and timers are served.
+  /// Rounds in which the socket thread handles few requests itself. Then its other sockets and
+  /// timers are served.
   static let inlineRounds = 64
   /// Milliseconds after which the socket thread reads the deadline of a running shard again.
   static let shardCheckInterval: Int64 = 20
@@ -27,24 +32,26 @@ enum RelayLimits {
 
   /// Families in memory that are ready for use. The other families in memory are packed.
   static let unpackedFamilies = 16_384
-  /// Results of commands that a family keeps in memory, at least. Older ones are looked up in the store.
+  /// Results of commands that a family keeps in memory, at least. Older ones are looked up in the
+  /// store.
   static let resultsPerFamily = 64
-  /// Slots for channels' topics and keys. A channel replaces another one of its slot, which is derived again later.
-  /// Several times ``unpackedFamilies``, so that few channels share a slot.
+  /// Slots for channels' topics and keys. A channel replaces another one of its slot, which is
+  /// derived again later. Several times ``unpackedFamilies``, so that few channels share a slot.
   static let cachedChannels = 65_536
 
   // MARK: Store
 
-  /// Pages of history that wait for one commit, each of up to `Limits.pageBytes`. At the limit the relay commits and
-  /// sends before it handles the next fetch.
+  /// Pages of history that wait for one commit, each of up to `Limits.pageBytes`. At the limit the
+  /// relay commits and sends before it handles the next fetch.
   static let pagesPerCommit = 64
-  /// Milliseconds for which cursors wait to be written. A longer delay lets more cursors share a database page. After
-  /// a crash devices repeat lost cursors and receive some events twice.
+  /// Milliseconds for which cursors wait to be written. A longer delay lets more cursors share a
+  /// database page. After a crash devices repeat lost cursors and receive some events twice.
   static let cursorDelay: Int64 = 10_000
-  /// Families whose cursors are written with each event of a commit, and with a commit without events. The others wait
-  /// for the next commit.
+  /// Families whose cursors are written with each event of a commit, and with a commit without
+  /// events. The others wait for the next commit.
   static let cursorFamilies = (perEvent: 4, perIdleCommit: 1_024)
-  /// Events of a family from one snapshot to the next, at least. As many are read when the family is loaded.
+  /// Events of a family from one snapshot to the next, at least. As many are read when the family
+  /// is loaded.
   static let eventsPerSnapshot: UInt64 = 1_024
   /// Empty outputs that are kept for reuse. The memory of further ones is released.
   static let spareOutputs = 64
@@ -53,37 +60,39 @@ enum RelayLimits {
 
   /// Threads of libzmq. One thread encrypts about 250,000 messages per second for both sockets.
   static let ioThreads: Int32 = 2
-  /// Messages that wait for one peer. Further replies and broadcasts are dropped: the peer retries a request, and
-  /// fetches after a gap in broadcasts.
+  /// Messages that wait for one peer. Further replies and broadcasts are dropped: the peer retries
+  /// a request, and fetches after a gap in broadcasts.
   static let sendHighWaterMark: Int32 = 10_000
   /// Messages of one peer that wait for the relay. Then libzmq stops reading from the peer.
   static let receiveHighWaterMark: Int32 = 10_000
-  /// Bytes of one frame on the broadcast socket, including the handshake's. Subscriptions have fewer than 50. A peer
-  /// that sends more is disconnected.
+  /// Bytes of one frame on the broadcast socket, including the handshake's. Subscriptions have
+  /// fewer than 50. A peer that sends more is disconnected.
   static let subscriptionBytes: Int64 = 1_024
-  /// File descriptors reserved for the store, logs and the process itself. Connections share the others.
+  /// File descriptors reserved for the store, logs and the process itself. Connections share the
+  /// others.
   static let reservedDescriptors = 128
   /// Milliseconds of the longest sleep of the socket thread; then deadlines are computed again.
   static let longestSleep: Int64 = 3_600_000
   /// Nanoseconds between two checks of the connections' traffic.
   static let connectionCheckInterval: UInt64 = 250_000_000
 
-  /// The limits of the request socket: the burst holds a device's outbox with pictures. Before a device has attached,
-  /// its burst holds four frames of the largest size.
+  /// The limits of the request socket: the burst holds a device's outbox with pictures. Before a
+  /// device has attached, its burst holds four frames of the largest size.
   static func requests(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 32 << 20, perSecond: 2 << 20),
       unproven: .init(burst: 4 << 20, perSecond: 64 << 10), patience: patience)
   }
 
-  /// The limits of the broadcast socket: the burst holds repeated subscriptions to all channels of a large family. A
-  /// subscription costs the relay about 20 times its bytes.
+  /// The limits of the broadcast socket: the burst holds repeated subscriptions to all channels of
+  /// a large family. A subscription costs the relay about 20 times its bytes.
   static func broadcasts(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 2 << 20, perSecond: 64 << 10),
       unproven: .init(burst: 64 << 10, perSecond: 4 << 10), patience: patience)
   }
 
-  /// Nanoseconds after which a peer without proof of identity is disconnected, when half of the connections are in use.
+  /// Nanoseconds after which a peer without proof of identity is disconnected, when half of the
+  /// connections are in use.
   private static let patience: UInt64 = 30_000_000_000
 }

@@ -35,7 +35,8 @@ extension RelayService {
     access.withShard(of: request.family) { $0.output.countRequest(bytes: request.bytes) }
   }
 
-  /// Splits a request about many devices into one request per shard, each from the shard's first device.
+  /// Splits a request about many devices into one request per shard, each from the shard's first
+  /// device.
   private func parts(of request: PendingRequest, _ others: [DeviceAddress]) -> [PendingRequest] {
     let all = [request.envelope.device] + others
     let byShard = Dictionary(grouping: all) { $0.family.shard(of: shards.workers.count) }
@@ -56,7 +57,7 @@ extension RelayService {
     guard failure == nil else { return }
     if case .fetch = request.envelope.request { flushPages(of: request.family, access) }
     let isRefused = access.withShard(of: request.family) { $0.execute(request) }
-    if isLoaded { unprovenReads.read(for: request.key, isRefused: isRefused, now: .now) }
+    if isLoaded { unprovenReads.recordRead(for: request.key, isRefused: isRefused, now: .now) }
     evictIfUnknown(request.family, access)
   }
 
@@ -71,7 +72,9 @@ extension RelayService {
       let seq = try committer.read { store throws(StoreError) in
         try store.seq(of: id, in: request.family)
       }
-      access.withShard(of: request.family) { $0.machine.know(id, seq: seq, in: request.family) }
+      access.withShard(of: request.family) {
+        $0.machine.setStoredResult(of: id, seq: seq, in: request.family)
+      }
       counters.resultLookups += 1
     }
   }
@@ -82,7 +85,8 @@ extension RelayService {
     if count >= RelayLimits.pagesPerCommit / shards.workers.count { flush(access) }
   }
 
-  /// Loads the family from the store, unless it is in memory or the key's rate limit forbids a load.
+  /// Loads the family from the store, unless it is in memory or the key's rate limit forbids a
+  /// load.
   ///
   /// - Parameter isTrusted: Whether the rate limit does not apply.
   /// - Returns: Whether a load was attempted.
@@ -116,7 +120,8 @@ extension RelayService {
     return true
   }
 
-  /// Evicts a family that does not exist, so that guessed numbers cannot push real families out of memory.
+  /// Evicts a family that does not exist, so that guessed numbers cannot push real families out of
+  /// memory.
   func evictIfUnknown(_ family: FamilyID, _ access: borrowing ShardAccess) {
     access.withShard(of: family) { if !$0.machine.exists(family) { $0.machine.evict(family) } }
   }

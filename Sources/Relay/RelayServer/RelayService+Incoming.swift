@@ -4,7 +4,8 @@ import SystemClock
 import ZeroMQ
 
 extension RelayService {
-  /// Receives the waiting requests. Handles and commits them on this thread if they are few; otherwise wakes the workers.
+  /// Receives the waiting requests. Handles and commits them on this thread if they are few;
+  /// otherwise wakes the workers.
   func drainRequests() {
     guarded {
       try receive()
@@ -44,7 +45,8 @@ extension RelayService {
     var (count, enqueued) = (0, 0)
     hasMoreToReceive = true
     admission.batchBegins(Instant.now.milliseconds)
-    // Requests that are refused here are not in flight. The count bounds them, so that the workers are woken soon.
+    // Requests that are refused here are not in flight. The count bounds them, so that the workers
+    // are woken soon.
     while count < configuration.maxRequestsInFlight, !isAtLimit {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
@@ -52,7 +54,8 @@ extension RelayService {
         break
       }
       count += 1
-      // Frames are [identity][empty][body], as REQ sends them, or a DEALER that adds the empty frame.
+      // Frames are [identity][empty][body], as REQ sends them, or a DEALER that adds the empty
+      // frame.
       guard result == .message, message.count == 3, message.withBytes(1, { $0.isEmpty }) else {
         refusals.appendFailure(.malformed, message.bytes(0))
         continue
@@ -113,19 +116,20 @@ extension RelayService {
   }
 
   private func isApproved(_ event: SubscriptionEvent, _ access: borrowing ShardAccess) -> Bool {
-    guard event.isApprovable, let channel = channelNames.meaning(of: event.topic),
+    guard event.isApprovable, let channel = channelNames.channelID(of: event.topic),
       let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? configuration.plainKey
     else { return false }
     let isLoaded = loadFamily(channel.family, for: key, isTrusted: false, access)
     let isApproved = access.withShard(of: channel.family) {
       $0.approves(channel, for: key, now: .now)
     }
-    if isLoaded { unprovenReads.read(for: key, isRefused: !isApproved, now: .now) }
+    if isLoaded { unprovenReads.recordRead(for: key, isRefused: !isApproved, now: .now) }
     evictIfUnknown(channel.family, access)
     return isApproved
   }
 
-  /// Counts a message that no honest agent sends. Logs the 1st, 2nd, 4th, 8th… so that a flood cannot fill the disk.
+  /// Counts a message that no honest agent sends. Logs the 1st, 2nd, 4th, 8th… so that a flood
+  /// cannot fill the disk.
   private func recordUnexpectedMessage(from userID: String?) {
     counters.unexpectedMessages += 1
     let count = counters.unexpectedMessages

@@ -16,7 +16,8 @@ extension RelayService {
     }
   }
 
-  /// Starts a commit of the queued output: on this thread if no request waits, otherwise on the committer's thread.
+  /// Starts a commit of the queued output: on this thread if no request waits, otherwise on the
+  /// committer's thread.
   func commit() throws {
     try sendDurable()
     guard failure == nil else { return }
@@ -106,14 +107,16 @@ extension RelayService {
     return (try page.events.map { try Event.decode($0.payload) }, page.more)
   }
 
-  /// Evicts the least recently used families above the limit, an eighth of the limit at once, so that evictions are rare.
+  /// Evicts the least recently used families above the limit, an eighth of the limit at once, so
+  /// that evictions are rare.
   ///
-  /// Precondition: all output is durable. A family with uncommitted events must not be loaded from the store.
+  /// Precondition: all output is durable. A family with uncommitted events must not be loaded from
+  /// the store.
   private func evict(_ access: borrowing ShardAccess) {
     let count = access.familyCount
     guard count > configuration.maxFamilies else { return }
     let remaining = configuration.maxFamilies - configuration.maxFamilies / 8
     // Every shard keeps the same fraction of its families.
-    access.forEachShard { $0.machine.evict(most: $0.machine.count * remaining / count) }
+    access.forEachShard { $0.machine.evict(downTo: $0.machine.count * remaining / count) }
   }
 }

@@ -3,7 +3,8 @@ import SystemClock
 import ZeroMQ
 
 extension RelayService {
-  /// Sends durable output, serves blocked workers, runs due timers, and receives the requests that had to wait.
+  /// Sends durable output, serves blocked workers, runs due timers, and receives the requests that
+  /// had to wait.
   ///
   /// - Returns: When to call the method again, in nanoseconds of `Monotonic`.
   func turn() -> UInt64? {
@@ -27,7 +28,8 @@ extension RelayService {
     return [next, checkConnections(), mayReceive ? Monotonic.now() : nil].compactMap { $0 }.min()
   }
 
-  /// The earliest deadline of a shard. A running shard runs its own timers; its deadline is read again soon.
+  /// The earliest deadline of a shard. A running shard runs its own timers; its deadline is read
+  /// again soon.
   private var deadline: Instant? {
     let nextCheck = Instant.now + RelayLimits.shardCheckInterval
     return shards.workers.compactMap { $0.deadline(whileRunning: nextCheck) }.min()

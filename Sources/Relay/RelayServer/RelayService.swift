@@ -8,25 +8,31 @@ public import ServiceLifecycle
 import SystemClock
 import ZeroMQ
 
-/// The relay's shell: receives requests, lets shards handle them, commits their output, and only then sends.
+/// The relay's shell: receives requests, lets shards handle them, commits their output, and only
+/// then sends.
 ///
 /// ## Pipeline
-/// 1. The socket thread receives requests and enqueues each one at the ``ShardWorker`` of its family.
-/// 2. Each shard worker handles its queue in slices and enqueues each slice's ``ShardOutput`` at the ``Committer``.
+/// 1. The socket thread receives requests and enqueues each one at the ``ShardWorker`` of its
+///    family.
+/// 2. Each shard worker handles its queue in slices and enqueues each slice's ``ShardOutput`` at
+///    the ``Committer``.
 /// 3. The committer's thread writes all queued output in one transaction.
 /// 4. The socket thread sends the replies and broadcasts of durable output.
 ///
-/// The stages run in parallel. With few requests waiting, the socket thread performs all four steps itself, because
-/// waking a thread costs more.
+/// The stages run in parallel. With few requests waiting, the socket thread performs all four steps
+/// itself, because waking a thread costs more.
 ///
 /// ## Access to shards
-/// A shard defers a request that needs the store, such as a fetch. Its worker then blocks until the socket thread serves
-/// the request. The socket thread uses shards only inside ``ShardPool/whileAtRest(_:)``.
+/// A shard defers a request that needs the store, such as a fetch. Its worker then blocks until the
+/// socket thread serves the request. The socket thread uses shards only inside
+/// ``ShardPool/whileAtRest(_:)``.
 ///
 /// ## Bounds
-/// - Requests count as in flight from step 1 to the end of step 4. At ``Configuration/maxRequestsInFlight``, or the
-/// bytes of ``RelayLimits``, the socket thread stops receiving. This bounds every queue between the stages.
-/// - Requests beyond that wait in libzmq and then in their devices. ``Admission`` sheds questions early.
+/// - Requests count as in flight from step 1 to the end of step 4. At
+///   ``Configuration/maxRequestsInFlight``, or the bytes of ``RelayLimits``, the socket thread
+///   stops receiving. This bounds every queue between the stages.
+/// - Requests beyond that wait in libzmq and then in their devices. ``Admission`` sheds questions
+///   early.
 /// - Sends never block: messages to a peer whose queue is full are dropped.
 ///
 /// ## States
@@ -34,8 +40,8 @@ import ZeroMQ
 /// - `running` → `stopped`: graceful shutdown; every received request is committed first
 /// - `running` → `failed`: the store or a socket fails
 ///
-/// After a store failure the relay sends the output that was durable before. Then it sends nothing more, and ``run()``
-/// throws: which events of the failed commit are durable is unknown.
+/// After a store failure the relay sends the output that was durable before. Then it sends nothing
+/// more, and ``run()`` throws: which events of the failed commit are durable is unknown.
 public actor RelayService: Service {
   /// The endpoints and sizes of a relay.
   public struct Configuration: Sendable {
@@ -53,10 +59,11 @@ public actor RelayService: Service {
     package var requestsPerSlice = RelayLimits.requestsPerSlice
     /// See ``RelayLimits/wakeThreshold``.
     package var wakeThreshold = RelayLimits.wakeThreshold
-    /// Connections of each of the two sockets; `nil` for as many as the process's file descriptors allow.
+    /// Connections of each of the two sockets; `nil` for as many as the process's file descriptors
+    /// allow.
     public var maxConnections: Int?
-    /// A key that every sender is taken to have, for measuring the cost of encryption only. Turns off CURVE and the
-    /// sealing of broadcasts. A sender that names device 0 is the administrator.
+    /// A key that every sender is taken to have, for measuring the cost of encryption only. Turns
+    /// off CURVE and the sealing of broadcasts. A sender that names device 0 is the administrator.
     package var plainKey: [UInt8]?
     /// The configuration of a relay at these endpoints, with default sizes.
     public init(requests: String, broadcasts: String) {
@@ -99,7 +106,8 @@ public actor RelayService: Service {
   /// Whether requests may be waiting in the request socket.
   var hasMoreToReceive = false
   private var routerWatch: SocketThread.Registration?
-  /// Whether the watch of the request socket is muted, because the limit of requests in flight is reached.
+  /// Whether the watch of the request socket is muted, because the limit of requests in flight is
+  /// reached.
   private var isRouterMuted = false
   /// Durable output to send. Empty between two sends.
   var durable: [ShardOutput] = []
@@ -132,7 +140,8 @@ public actor RelayService: Service {
 
   /// Runs until a graceful shutdown, the cancellation of the task, or a failure.
   ///
-  /// - Throws: The error of a socket or of the store. Everything that the relay has sent is durable.
+  /// - Throws: The error of a socket or of the store. Everything that the relay has sent is
+  ///   durable.
   public func run() async throws {
     committer.start { [thread] in thread.callTurns() }
     for worker in shards.workers { worker.start(committer) { [thread] in thread.callTurns() } }
@@ -164,7 +173,8 @@ public actor RelayService: Service {
   }
 
   private func start() throws {
-    // The handler comes before the sockets: CURVE without a ZAP handler accepts every key without its identity.
+    // The handler comes before the sockets: CURVE without a ZAP handler accepts every key without
+    // its identity.
     let zap = try ZAPHandler(in: context)
     thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.acceptKeys() } }
     self.zap = consume zap
@@ -221,7 +231,8 @@ public actor RelayService: Service {
     }
   }
 
-  /// Wakes the shard workers, and mutes the request socket while the limit of requests in flight is reached.
+  /// Wakes the shard workers, and mutes the request socket while the limit of requests in flight is
+  /// reached.
   ///
   /// Precondition: no access to the shards is open.
   func resumeShards() {

@@ -2,8 +2,8 @@ import Glibc
 
 /// A counting semaphore of POSIX.
 ///
-/// Unchecked because of the pointer only: POSIX semaphores are made for concurrent use. The thread sanitizer
-/// understands them, unlike Dispatch's.
+/// Unchecked because of the pointer only: POSIX semaphores are made for concurrent use. The thread
+/// sanitizer understands them, unlike Dispatch's.
 final class Semaphore: @unchecked Sendable {
   private let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -21,11 +21,13 @@ extension Shard {
       cursors.add(StoredCursor(family: family, device: device, cursor: cursor), now: now)
     case .reply(let device, let id, let reply):
       let reply = ReplyEnvelope(
-        device: device, requestID: id, reply: addingChannels(to: reply, device.family))
+        device: device, requestID: id.rawValue, reply: addingChannels(to: reply, device.family))
       output.replies.append((route, reply.encode()))
     case .page(let device, let id, let audience, let after, let upTo):
       output.pages.append(
-        .init(route: route, device: device, id: id, audience: audience, after: after, upTo: upTo))
+        .init(
+          route: route, device: device, id: id.rawValue, audience: audience, after: after,
+          upTo: upTo))
     case .broadcast(let family, let generation, let audience, let broadcast):
       output.broadcasts.append(seal(broadcast, family, audience, generation))
     case .republish(let family, let generation, let audience, let after, let limit):
@@ -66,7 +68,8 @@ extension Shard {
 }
 
 extension ShardOutput {
-  /// Adds a failure reply to a message that could not be decoded, and counts the message as malformed.
+  /// Adds a failure reply to a message that could not be decoded, and counts the message as
+  /// malformed.
   mutating func appendFailure(_ problem: Problem, _ route: [UInt8]) {
     malformed += 1
     let unknownDevice = DeviceAddress(family: FamilyID(0), device: DeviceID(0))

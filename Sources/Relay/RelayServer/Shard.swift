@@ -6,18 +6,22 @@ import FamilyTrust
 import RelayWire
 import ZeroMQ
 
-/// A disjoint part of the relay's families, with the machine and the caches that their requests need.
+/// A disjoint part of the relay's families, with the machine and the caches that their requests
+/// need.
 ///
-/// Families are independent, so shards run in parallel: see ``ShardWorker``. A family's number determines its shard.
-/// Shards share no memory, not even immutable buffers: contended reference counts would slow all of them.
+/// Families are independent, so shards run in parallel: see ``ShardWorker``. A family's number
+/// determines its shard. Shards share no memory, not even immutable buffers: contended reference
+/// counts would slow all of them.
 ///
-/// A shard defers a request that needs the store or another shard, and every later request of the same family. The
-/// socket thread serves deferred requests in their order, so each family's requests keep their order of arrival.
+/// A shard defers a request that needs the store or another shard, and every later request of the
+/// same family. The socket thread serves deferred requests in their order, so each family's
+/// requests keep their order of arrival.
 struct Shard: ~Copyable, Sendable {
   /// The messages to handle.
   var batch = MessageBatch()
   private var handledCount = 0
-  /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of them.
+  /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of
+  /// them.
   var isBacklogged = false
   var machine: RelayMachine
   var output = ShardOutput()
@@ -39,7 +43,8 @@ struct Shard: ~Copyable, Sendable {
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, shards: Int) {
     machine = RelayMachine(
       verify: PasscodeCipher.verify, digest: KeyVault.digest,
-      resultsKept: RelayLimits.resultsPerFamily, open: RelayLimits.unpackedFamilies / shards,
+      resultsKept: RelayLimits.resultsPerFamily,
+      openFamilies: RelayLimits.unpackedFamilies / shards,
       snapshotEvery: RelayLimits.eventsPerSnapshot)
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
@@ -113,7 +118,8 @@ struct Shard: ~Copyable, Sendable {
     }
   }
 
-  /// Whether the request needs the store or another shard, or follows a deferred request of the same family.
+  /// Whether the request needs the store or another shard, or follows a deferred request of the
+  /// same family.
   private mutating func mustDefer(_ request: PendingRequest) -> Bool {
     if !familiesWithDeferred.isEmpty, familiesWithDeferred.contains(request.family) { return true }
     switch request.envelope.request {
@@ -125,19 +131,21 @@ struct Shard: ~Copyable, Sendable {
     }
   }
 
-  /// Whether only the store knows the command's result, and the sender's rate limit permits a lookup.
+  /// Whether only the store knows the command's result, and the sender's rate limit permits a
+  /// lookup.
   mutating func needsResult(_ id: CommandID, _ request: PendingRequest) -> Bool {
-    machine.needsResult(of: id, in: request.family)
-      && machine.mayRecall(request.envelope.request, of: request.sender, now: request.receivedAt)
+    machine.needsStoredResult(of: id, in: request.family)
+      && machine.mayReadStoredResult(
+        for: request.envelope.request, from: request.sender, now: request.receivedAt)
   }
 
   /// Executes the request on the machine and collects the output.
   ///
   /// - Returns: Whether the machine refused the sender as not enrolled.
   mutating func execute(_ request: PendingRequest) -> Bool {
-    machine.take(
-      request.envelope.request, of: request.sender, now: request.receivedAt, into: &effects)
-    let isRefused = !effects.isEmpty && effects[0].isNotEnrolled
+    let disposition = machine.handle(
+      request.envelope.request, from: request.sender, now: request.receivedAt, into: &effects)
+    let isRefused = disposition == .notEnrolled
     collectEffects(route: request.route, now: request.receivedAt)
     if !isRefused, let descriptor = request.descriptor {
       output.provenDescriptors.append(descriptor)
@@ -146,7 +154,8 @@ struct Shard: ~Copyable, Sendable {
   }
 
   /// Whether the owner of the key may subscribe to the channel.
-  mutating func approves(_ channel: ChannelCipher.Meaning, for key: [UInt8], now: Instant) -> Bool {
+  mutating func approves(_ channel: ChannelCipher.ChannelID, for key: [UInt8], now: Instant) -> Bool
+  {
     let input = RelayMachine.Input.subscribed(
       channel.family, channel.audience, generation: channel.generation, key: key)
     machine.step(input, now: now, into: &effects)
@@ -160,7 +169,8 @@ struct Shard: ~Copyable, Sendable {
     [isBacklogged ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
   }
 
-  /// Runs the machine's timers if one is due. Their output and the due cursors leave with the next commit.
+  /// Runs the machine's timers if one is due. Their output and the due cursors leave with the next
+  /// commit.
   mutating func runTimers(now: Instant) {
     guard !isBacklogged, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, into: &effects)
@@ -174,7 +184,8 @@ struct Shard: ~Copyable, Sendable {
   }
 
   private mutating func collectEffects(route: [UInt8], now: Instant) {
-    // The effects are moved out first: mutating self while iterating a member would copy the member.
+    // The effects are moved out first: mutating self while iterating a member would copy the
+    // member.
     var collected: [RelayMachine.Effect] = []
     swap(&collected, &effects)
     for index in collected.indices {
@@ -182,16 +193,6 @@ struct Shard: ~Copyable, Sendable {
     }
     collected.removeAll(keepingCapacity: true)
     swap(&collected, &effects)
-  }
-}
-
-extension RelayMachine.Effect {
-  /// Whether the effect refuses a key that belongs to no device.
-  fileprivate var isNotEnrolled: Bool {
-    switch self {
-    case .reply(_, _, .refused(_, .notEnrolled)), .reply(_, _, .failed(.notEnrolled)): true
-    default: false
-    }
   }
 }
 

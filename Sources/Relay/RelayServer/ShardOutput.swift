@@ -2,7 +2,8 @@ import FamilyCore
 import FamilyModel
 import RelayStore
 
-/// The events, replies and broadcasts that one slice of requests produced: first for the store, then for the sockets.
+/// The events, replies and broadcasts that one slice of requests produced: first for the store,
+/// then for the sockets.
 struct ShardOutput: Sendable {
   /// A page of history that a device requested.
   struct Page {
@@ -14,7 +15,8 @@ struct ShardOutput: Sendable {
     var upTo: UInt64
   }
 
-  /// A range of events to broadcast again. Events after `upTo` are newer than the request and are left out.
+  /// A range of events to broadcast again. Events after `upTo` are newer than the request and are
+  /// left out.
   struct Republish {
     var family: FamilyID
     var generation: UInt32
@@ -33,8 +35,8 @@ struct ShardOutput: Sendable {
   var lastEncodedEvent: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
   var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
-  /// The pages to read after the commit, so that they contain every earlier event. Later events are left out,
-  /// because the device may have been removed in the meantime.
+  /// The pages to read after the commit, so that they contain every earlier event. Later events are
+  /// left out, because the device may have been removed in the meantime.
   var pages: [Page] = []
   var republishes: [Republish] = []
   /// File descriptors of connections whose peers have proved their identity.

@@ -4,11 +4,12 @@ import Synchronization
 
 /// All shard workers of a relay.
 ///
-/// Workers run on their own threads until their queues are empty. The socket thread reads or changes a shard only
-/// inside ``whileAtRest(_:)`` or ``ifAtRest(_:)``, while no worker runs.
+/// Workers run on their own threads until their queues are empty. The socket thread reads or
+/// changes a shard only inside ``whileAtRest(_:)`` or ``ifAtRest(_:)``, while no worker runs.
 final class ShardPool: Sendable {
   let workers: [ShardWorker]
-  /// Scopes of ``whileAtRest(_:)`` and ``ifAtRest(_:)`` that are open. Written by the socket thread only.
+  /// Scopes of ``whileAtRest(_:)`` and ``ifAtRest(_:)`` that are open. Written by the socket thread
+  /// only.
   private let openScopes = Atomic(0)
 
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys) {
@@ -28,7 +29,8 @@ final class ShardPool: Sendable {
   /// Requests in the workers' queues. Exact while the pool is at rest.
   var waitingCount: Int { workers.reduce(0) { $0 + $1.waitingCount } }
 
-  /// Brings all workers to rest after their current slices, and runs `body` with access to the shards.
+  /// Brings all workers to rest after their current slices, and runs `body` with access to the
+  /// shards.
   ///
   /// The workers stay at rest until ``resume()``. Scopes may be nested.
   func whileAtRest<R>(_ body: (borrowing ShardAccess) throws -> R) rethrows -> R {
@@ -64,8 +66,8 @@ final class ShardPool: Sendable {
   }
 }
 
-/// The socket thread's exclusive access to all shards. Only ``ShardPool`` creates one, and only for the duration of
-/// a scope in which no worker runs.
+/// The socket thread's exclusive access to all shards. Only ``ShardPool`` creates one, and only for
+/// the duration of a scope in which no worker runs.
 struct ShardAccess: ~Copyable {
   private let pool: ShardPool
 
@@ -95,7 +97,8 @@ struct ShardAccess: ~Copyable {
     for worker in pool.workers { worker.handleSlice(self) }
   }
 
-  /// Removes the deferred requests of each shard and passes them to `serve`, in the order of their arrival.
+  /// Removes the deferred requests of each shard and passes them to `serve`, in the order of their
+  /// arrival.
   func drainDeferred(_ serve: (PendingRequest) -> Void) {
     for worker in pool.workers { worker.drainDeferred(self).forEach(serve) }
   }
@@ -109,7 +112,8 @@ struct ShardAccess: ~Copyable {
 extension FamilyID {
   /// The number of the family's shard, below `shards`.
   ///
-  /// A hash spreads numbers that are consecutive, or that differ by a power of two or by the number of shards.
+  /// A hash spreads numbers that are consecutive, or that differ by a power of two or by the number
+  /// of shards.
   package func shard(of shards: Int) -> Int {
     Int((rawValue.scattered * UInt64(shards)) >> 32)
   }

@@ -13,8 +13,9 @@ import ZeroMQ
 /// - `stopping` → `resting` or `blocked`: the slice ends
 /// - `blocked` → `resting`: ``drainDeferred(_:)``
 ///
-/// The worker's thread owns the shard while `running` or `stopping`, the socket thread in all other states. The
-/// shard's lock is therefore never contended. The lock only proves to the compiler what the states guarantee.
+/// The worker's thread owns the shard while `running` or `stopping`, the socket thread in all other
+/// states. The shard's lock is therefore never contended. The lock only proves to the compiler what
+/// the states guarantee.
 final class ShardWorker: Sendable {
   private enum State { case resting, running, stopping, blocked }
 
@@ -41,7 +42,8 @@ final class ShardWorker: Sendable {
   ///
   /// - Parameters:
   ///   - committer: Receives the output of each slice.
-  ///   - onBlocked: Called on the worker's thread when only the socket thread can serve the deferred requests.
+  ///   - onBlocked: Called on the worker's thread when only the socket thread can serve the
+  ///     deferred requests.
   func start(_ committer: Committer, onBlocked: @escaping @Sendable () -> Void) {
     thread.start("shard") { [self] in
       repeat {
@@ -60,8 +62,8 @@ final class ShardWorker: Sendable {
   /// Moves the message to the end of the queue and leaves an empty one in its place.
   func enqueue(_ message: inout Multipart) { queue.withLock { $0.batch.put(&message) } }
 
-  /// Sets whether acknowledgements may be waiting unread; see ``Shard/isBacklogged``. Takes effect with the next
-  /// slice.
+  /// Sets whether acknowledgements may be waiting unread; see ``Shard/isBacklogged``. Takes effect
+  /// with the next slice.
   func setBacklogged(_ isBacklogged: Bool) {
     queue.withLock { $0.isBacklogged = isBacklogged }
   }
@@ -106,8 +108,8 @@ final class ShardWorker: Sendable {
   /// Precondition: ``requestRest()`` returned true.
   func waitUntilAtRest() { cameToRest.wait() }
 
-  /// When the shard's next timer is due; `fallback` while the worker runs and owns the shard. Called by the socket
-  /// thread, which is the only one that wakes workers.
+  /// When the shard's next timer is due; `fallback` while the worker runs and owns the shard.
+  /// Called by the socket thread, which is the only one that wakes workers.
   func deadline(whileRunning fallback: Instant) -> Instant? {
     guard isAtRest else { return fallback }
     return shard.withLock { shard in
