@@ -2,14 +2,14 @@ import FamilyModel
 import Testing
 
 @Suite struct HandleSetTests {
-  @Test("K1: random insertions and removals leave what a set of the library would hold")
+  @Test("K1: random insertions and removals agree with the standard library's Set")
   func random() {
     var source = IDSource(seed: 7)
     var (mine, theirs) = (HandleSet(), Set<Handle>())
     for number in 0..<60_000 {
       let text = String(repeating: "x", count: Int(source.next() % 40)) + "\(source.next() % 3_000)"
       let handle = Handle(text, Handle.Kind.allCases[Int(source.next() % 3)])
-      // Times of growth and of decay.
+      // Alternates between growth and shrinkage.
       if source.next() % 4 < (number / 10_000 % 2 == 0 ? 3 : 1) {
         #expect(mine.insert(handle) == theirs.insert(handle).inserted)
       } else {
@@ -24,7 +24,7 @@ import Testing
     #expect(mine != HandleSet(theirs))
   }
 
-  @Test("handles without bytes, of the longest kind, and of one kind each, are told apart")
+  @Test("distinguishes empty handles, handles of the maximum length, and kinds")
   func edges() {
     let long = String(repeating: "é", count: Limits.handleBytes)
     let handles = ["", "a", long, long + "b"].flatMap { text in
@@ -36,7 +36,7 @@ import Testing
     #expect(set.isEmpty && set == [])
   }
 
-  @Test("a copy is not changed by what happens to the other")
+  @Test("a change of one copy leaves the other unchanged")
   func copies() {
     var set = HandleSet((0..<5_000).map { Handle("person-\($0)", .custom) })
     let copy = set

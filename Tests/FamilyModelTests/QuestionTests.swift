@@ -15,7 +15,7 @@ private func question(
 private let ada = Subject(handle: Handle("ada", .custom))
 
 @Suite struct QuestionTests {
-  @Test("Q1: one handle, several handles, or a topic make a question that may be asked")
+  @Test("Q1: one handle, several handles, or an update make a valid question")
   func makes() throws {
     try question([ada]).validate(now: now)
     try question([ada, Subject(handle: Handle("+15550100", .phoneNumber))]).validate(now: now)
@@ -23,14 +23,14 @@ private let ada = Subject(handle: Handle("ada", .custom))
       .validate(now: now)
   }
 
-  @Test("Q7: approve and decline are the choices unless others are given")
+  @Test("Q7: the default choices are approve and decline")
   func defaults() {
     #expect(question([ada]).choices == [.approve, .decline])
     #expect(question([ada]).defaultChoice == .decline)
   }
 
   @Test(
-    "Q10: what must not be asked is refused with its own number",
+    "Q10: refuses each kind of invalid question with its own number",
     arguments: [
       (question([]), Problem.emptyHandle),
       (question([Subject(handle: Handle("  ", .custom))]), .emptyHandle),
@@ -53,7 +53,7 @@ private let ada = Subject(handle: Handle("ada", .custom))
     #expect(throws: problem) { try question.validate(now: now) }
   }
 
-  @Test("Q2: numbers and addresses are compared in one form, custom names to the letter")
+  @Test("Q2: compares numbers and addresses in canonical form, custom names exactly")
   func canonical() {
     #expect(
       Handle("+1 (555) 010-0199", .phoneNumber).canonical == Handle("+15550100199", .phoneNumber))
@@ -61,7 +61,7 @@ private let ada = Subject(handle: Handle("ada", .custom))
     #expect(Handle("Ada", .custom).canonical != Handle("ada", .custom).canonical)
   }
 
-  @Test("an identifier is sixteen bytes, and sorts by time")
+  @Test("an id has sixteen bytes and sorts by time")
   func identifiers() {
     var source = IDSource(seed: 7)
     let first = source.id(now: Instant(milliseconds: 1_000))
@@ -77,7 +77,7 @@ private let ada = Subject(handle: Handle("ada", .custom))
   private let emily = Person(id: PersonID(2), role: .child, displayName: "Emily")
   private let key = [UInt8](repeating: 7, count: 32)
 
-  @Test("F1: a family has exactly one organizer, and devices of its members only")
+  @Test("F1: a roster has exactly one organizer, and devices of its members only")
   func wellFormed() throws {
     let device = Device(id: DeviceID(1), person: emily.id, publicKey: key)
     try Roster(persons: [rosa, emily], devices: [device]).validate()

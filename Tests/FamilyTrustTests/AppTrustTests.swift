@@ -5,11 +5,11 @@ import Testing
 
 @testable import FamilyCore
 
-/// What a device that is not honest, or whoever speaks in its place, tells an app.
+/// Lies of a dishonest device, or of a process in its place, to an app.
 @Suite struct AppTrustTests {
   private static let eve = Handle("eve", .custom)
 
-  /// The entry that told the app of the answer to the question.
+  /// The app entry with the answer to the question.
   private func entry(_ id: QuestionID, _ home: SignedFamily) -> AppEntry {
     for change in home.toldEntries.reversed() {
       if case .response(let question, _) = change.body, question.id == id { return change }
@@ -17,14 +17,14 @@ import Testing
     preconditionFailure("no such entry")
   }
 
-  /// The entry, as the next one for Emily's app.
+  /// The entry, as the next entry of Emily's app.
   private func next(_ entry: AppEntry, _ home: SignedFamily) -> AppEntry {
     var entry = entry
     entry.position = home.toldEntries.map(\.position).max()! + 1
     return entry
   }
 
-  /// The app is told this; then what it knows, and what it reported.
+  /// Delivers the entry; returns the handles that the app knows and the problems that it reported.
   private func tell(_ entry: AppEntry, _ home: SignedFamily) -> (
     known: [String], problems: [Problem], told: [Problem], answers: Int
   ) {
@@ -36,7 +36,7 @@ import Testing
     )
   }
 
-  @Test("X3, K1: an app verifies what guardians signed: responses, contacts, withdrawals, consent")
+  @Test("X3, K1: an app verifies guardians' responses, contacts, withdrawals and consent")
   func honest() {
     var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
@@ -49,7 +49,7 @@ import Testing
     #expect(home.known() == ["pa"] && home.apps[3]!.isConsentWithdrawn)
     #expect(home.appProblems == [:] && home.reported == [:])
     #expect(home.answers[3]?.map(\.id) == ["approve", "decline"])
-    // Each of the child's devices, and an app that starts again, and one that lost what it knew.
+    // On each of the child's devices, after a restart of the app, and after the loss of its state.
     #expect(home.known(4) == ["pa"])
     home.startApp(on: 3)
     #expect(home.known() == ["pa"] && home.apps[3]!.isConsentWithdrawn)
@@ -58,7 +58,7 @@ import Testing
     #expect(home.known() == ["pa"] && home.appProblems == [:])
   }
 
-  @Test("X3: a response that nobody signed, or that was edited, is not believed, and is reported")
+  @Test("X3: an app rejects and reports unsigned and edited responses")
   func edited() {
     var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
@@ -78,7 +78,7 @@ import Testing
     edit(approved, .notSigned) { $0.evidence[0].event.signature = nil }
     edit(approved, .notSigned) { $0.evidence[0].event.signature!.bytes[5] ^= 1 }
     edit(approved, .notSigned) { $0.evidence[0].event.command.low ^= 1 }
-    // Signed was a decline.
+    // The guardian signed a decline.
     edit(declined, .contradiction) { $0.body = .response(other, .approve) }
     edit(declined, .notSigned) {
       $0.body = .response(other, .approve)
@@ -90,7 +90,7 @@ import Testing
       other.choices[0].answer = .denial
       $0.body = .response(other, other.choices[0])
     }
-    // Other people, in the question and in what is signed.
+    // Other people in the question, and in the signed part.
     var swapped = question
     swapped.topic = .communication(people: [Subject(handle: Self.eve)], actions: .chat)
     edit(approved, .contradiction) { $0.body = .response(swapped, choice) }
@@ -109,7 +109,7 @@ import Testing
       $0.evidence[0].tags = made
       $0.evidence[0].question!.subjects = KeyVault.Public().subjects(made)
     }
-    // Another question's evidence; the same people under another question's number.
+    // The evidence of another question, and the same people under another question id.
     edit(approved, .contradiction) { $0.evidence = declined.evidence }
     var renamed = question
     renamed.id = QuestionID(high: 9, low: 9)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("X3: known handles, withdrawals and consent need what a guardian signed about them")
+  @Test("X3: known handles, withdrawals and consent need evidence signed by a guardian")
   func others() {
     var home = SignedFamily()
     home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("pa", .custom), known: true))
@@ -150,14 +150,14 @@ import Testing
       let told = tell(AppEntry(position: 0, body: body, evidence: evidence), home)
       #expect(told.known == ["ada", "pa"] && told.problems == [problem], "\(body)")
     }
-    // Starting from the full set is no way around it.
+    // A reset needs the same evidence.
     var home2 = home
     home2.tell(.reset(position: 99, known: [Handle("pa", .custom), Self.eve]), 3)
     #expect(home2.known() == ["pa"] && home2.appProblems[3] == [.notSigned])
     #expect(!home2.apps[3]!.isConsentWithdrawn)
   }
 
-  @Test("K3, X3: what the device sent to an earlier process is no forgery, and is not lost")
+  @Test("K3, X3: entries for an earlier process of the app are neither rejected nor lost")
   func early() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -166,7 +166,7 @@ import Testing
     first.position = 1
     var machine = AppMachine(SignedFamily.app, trusting: (home.appSecurity, KeyVault.Public()))
     _ = machine.step(.connected)
-    // Without the rosters, which come with the answer to this process's attachment, nothing can be verified.
+    // Nothing verifies before the rosters, which follow the reply to this process's attach.
     let proofs = home.children[3]!.link.rosterProofs
     #expect(machine.step(.reply(.entry(first))).isEmpty)
     #expect(machine.step(.reply(.roster(proofs.last!))).isEmpty)
@@ -179,13 +179,13 @@ import Testing
     #expect(machine.known.sorted() == [Handle("ada", .custom)])
   }
 
-  @Test("X3: an approval for another child, family or app, or by who was removed, is none")
+  @Test("X3: an app rejects approvals for another child, family or app, or by a removed guardian")
   func elsewhere() {
     var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
     let entry = entry(question, home)
-    // The same entry, told to an app of another child, another family, or to another app.
+    // The same entry for an app of another child, of another family, and for another app.
     for (child, family, app, problem) in [
       (PersonID(7), SignedFamily.family, SignedFamily.app, Problem.notSigned),
       (SignedFamily.emily, FamilyID(2), SignedFamily.app, .notSigned),
@@ -204,7 +204,7 @@ import Testing
       let effects = machine.step(.reply(.entry(first)))
       #expect(machine.known.sorted() == [] && effects.contains(.rejected(problem)))
     }
-    // Alex is removed, and signs afterwards.
+    // Alex is removed and signs afterwards.
     let late = home.ask("eve")
     let header = home.header(late)
     #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("X3: an approval from before a withdrawal, told again, makes nothing known")
+  @Test("X3: a repeated approval from before a withdrawal makes nothing known")
   func replayed() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -252,16 +252,17 @@ import Testing
       let again = AppEntry(position: 0, body: body, evidence: approval.evidence)
       #expect(tell(again, home).known == [])
     }
-    // Neither in a new process of the app.
+    // The same holds in a new process of the app.
     home.startApp(on: 3)
     #expect(tell(approval, home).known == [])
   }
 
-  @Test("X3: the key of the first time counts; rosters are signed from it on, and none comes back")
+  @Test(
+    "X3: an app pins the first organizer key, verifies rosters from it, and rejects old rosters")
   func pinned() {
     var home = SignedFamily()
     home.answer(home.ask("ada"), "approve")
-    // A device with another organizer's key, and a family of its own.
+    // A device with another organizer's key and its own family.
     let stranger = SignedFamily()
     home.appRoot = stranger.keys[1]!.signingKey
     home.startApp(on: 3)
@@ -272,7 +273,7 @@ import Testing
     app.startApp(on: 3)
     app.tell(.roster(forged), 3)
     #expect(app.appProblems[3]?.last == .replayed)
-    // The first of all is believed from the organizer's key alone.
+    // The organizer's key alone verifies the first roster.
     var machine = AppMachine(
       SignedFamily.app, trusting: (home.appSecurity, KeyVault.Public()),
       restoring: [.pinned(SignedFamily.security(home.keys[1]!))])
@@ -283,17 +284,18 @@ import Testing
     #expect(machine.step(.reply(.roster(proof))).contains(.rejected(.notSigned)))
     proof = home.children[3]!.link.rosterProofs[0]
     #expect(machine.step(.reply(.roster(proof))) == [])
-    // One that a child's device signed.
+    // A roster that a child's device signed.
     var next = proof
     next.seq += 50
-    next.signature = Signature(signer: DeviceID(3), basedOnSeq: proof.seq, bytes: next.signature.bytes)
+    next.signature = Signature(
+      signer: DeviceID(3), basedOnSeq: proof.seq, bytes: next.signature.bytes)
     #expect(machine.step(.reply(.roster(next))).contains(.rejected(.notSigned)))
     next.signature.basedOnSeq = 0
     next.seq = 2
     #expect(machine.step(.reply(.roster(next))).contains(.rejected(.replayed)))
   }
 
-  @Test("X3: without the check, the same lies make an app know the handle")
+  @Test("X3: without verification, the same lies make the handle known")
   func mutant() {
     var home = SignedFamily(appVerifies: false)
     home.answer(home.ask("ada"), "approve")
@@ -301,7 +303,7 @@ import Testing
     #expect(told.known == ["ada", "eve"] && told.problems == [])
   }
 
-  @Test("X3: an app sees no name, and of another app's question only what is known everywhere")
+  @Test("X3: an app sees no name, and of another app's question only numbers and addresses")
   func privacy() {
     var home = SignedFamily()
     home.answer(home.ask("dragonslayer42"), "approve")
@@ -314,7 +316,7 @@ import Testing
       #expect(!frames.contains { $0.contains(keys.agreementKey) })
     }
     #expect(isSeen("dragonslayer42") && isSeen("+15550100"))
-    // As another app of the same device is shown the same decision.
+    // The evidence of the same decision for another app of the device.
     let command = home.event { if case .decided = $0 { true } else { false } }.command
     let link = home.children[3]!.link
     let own = link.evidence([command], for: SignedFamily.app)[0]
@@ -331,7 +333,7 @@ import Testing
     AppEntry(position: 1, body: .known([]), evidence: [evidence])
   }
 
-  @Test("K5, X3: a number that was approved in one app is verified and known in the other")
+  @Test("K5, X3: a number approved in one app is verified and known in another app")
   func everywhere() throws {
     var home = SignedFamily()
     let phone = Handle("+1 555 0100", .phoneNumber)
@@ -354,7 +356,8 @@ import Testing
     #expect(lie.contains(.rejected(.contradiction)) && app.known.sorted() == [phone.canonical])
   }
 
-  @Test("K3, X3: an approval that comes after a later withdrawal makes known what is left of it")
+  @Test(
+    "K3, X3: an approval that arrives after a later withdrawal makes only the other handles known")
   func late() {
     var home = SignedFamily()
     let phones = ["+15550100", "+15550199"].map { Handle($0, .phoneNumber) }
@@ -365,7 +368,7 @@ import Testing
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
     _ = app.step(.reply(.attached(acknowledged: 0)))
     for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
-    // The device knows that the first was taken back, and tells of the second alone.
+    // The device knows that the first handle was withdrawn and sends the second only.
     let entry = AppEntry(
       position: 1, body: .known([phones[1]]), evidence: link.evidence([command], for: other))
     _ = app.step(.reply(.entry(entry)))
@@ -374,7 +377,7 @@ import Testing
     #expect(app.known.sorted() == [phones[1]])
   }
 
-  @Test("A4, X3: an answer in person is signed by the child's device; another's signature is none")
+  @Test("A4, X3: an app accepts an in-person answer only with the child's device's signature")
   func inPerson() {
     var home = SignedFamily()
     let secret = DeviceKeys()
@@ -394,7 +397,7 @@ import Testing
   }
 
   @Test(
-    "Q8, K1: a default makes nothing known; one that permits is of a question that was asked here")
+    "Q8, K1: a default makes nothing known; a permissive one must answer this app's question")
   func defaults() {
     var home = SignedFamily()
     home.guardian(1, .setLimits(child: SignedFamily.emily, on: false))

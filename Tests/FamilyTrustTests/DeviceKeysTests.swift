@@ -3,7 +3,7 @@ import FamilyTrust
 import Testing
 
 @Suite struct DeviceKeysTests {
-  @Test("X3: a device's keys come back from their secrets, and show in no description or dump")
+  @Test("X3: keys are restored from their secrets and appear in no description or dump")
   func secrets() throws {
     let keys = DeviceKeys()
     let again = try #require(
@@ -17,7 +17,7 @@ import Testing
     #expect(!text.contains("rawRepresentation") && !text.contains("signing"))
   }
 
-  @Test("F3: a device has its keys in full, or, but for the CURVE key, not at all")
+  @Test("F3: every key has 32 bytes; all but the CURVE key may be absent")
   func wellFormed() {
     let id = DeviceID(1)
     let key = [UInt8](repeating: 1, count: 32)

@@ -7,9 +7,9 @@ import Testing
 private let approve = ChoiceHeader(id: "approve", answer: .approval)
 private let decline = ChoiceHeader(id: "decline", answer: .denial)
 
-/// What the operator of the relay makes up.
+/// Forgeries by the operator of the relay.
 @Suite struct ForgeryTests {
-  @Test("X3: with an honest relay a handle is known after its approval, on both devices")
+  @Test("X3: with an honest relay, an approval makes the handle known on both devices")
   func honest() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -20,7 +20,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.answers[3]?.map(\.id) == ["approve"])
   }
 
-  @Test("X3: a relay's approval is none, signed by nobody, by itself, or by the child's own device")
+  @Test("X3: rejects approvals the relay forged: unsigned, relay-signed, child-signed")
   func approval() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -41,13 +41,13 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
       #expect(home.known() == [] && home.answers[3] == nil)
       #expect(home.problems[3] == [.notSigned])
     }
-    // Rosa's real signature, the same way, is believed: what is tested is the signature alone.
+    // The same event with Rosa's real signature verifies: only the signature is under test.
     let real = home.sign(decision, id, about: header)
     home.hand(home.forged(decision, id: id, signature: real), to: 3)
     #expect(home.known() == ["ada"])
   }
 
-  @Test("X3: the relay takes no command of a device with a key that the device has not signed")
+  @Test("X3: refuses an unsigned command of a device that has a signing key")
   func unsigned() {
     var home = SignedFamily()
     let command = Command.post(child: SignedFamily.emily, .sealed([1]))
@@ -69,7 +69,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.request(3, 1, .command(id(9), command, own)) == nil)
   }
 
-  @Test("X3: without the verification, the same forgery makes an app know the handle")
+  @Test("X3: without verification, the same forgery makes the handle known")
   func mutant() {
     var home = SignedFamily(verifies: false)
     let question = home.ask("ada")
@@ -78,7 +78,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.known() == ["ada"])
   }
 
-  @Test("X3: a decline cannot be edited into an approval, nor moved to another question")
+  @Test("X3: rejects a decline edited into an approval, or moved to another question")
   func edited() {
     var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
@@ -102,7 +102,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.problems[3] == [.notSigned, .notSigned])
   }
 
-  @Test("X3: a question's readable part cannot be changed: what its choices mean, app, or people")
+  @Test("X3: rejects a question with a changed app, choices' meanings, or subjects")
   func header() {
     for edit in 0..<4 {
       var home = SignedFamily(connected: [1, 2, 3])
@@ -127,7 +127,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
   }
 
   @Test(
-    "X3: what is sealed cannot be exchanged or changed, not even under the child's own signature")
+    "X3: rejects swapped or changed contents, even under the child's own signature")
   func content() throws {
     var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
@@ -153,7 +153,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     }
   }
 
-  @Test("X3: limits, passcode, contacts, withdrawals and accounts are the guardians' alone")
+  @Test("X3: rejects limits, passcodes, contacts, withdrawals and accounts not signed by guardians")
   func others() {
     let home = SignedFamily()
     let passcode = Passcode(
@@ -191,7 +191,7 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     }
   }
 
-  @Test("X3: an answer in person needs the passcode, also where the child's device is not honest")
+  @Test("X3: rejects in-person answers without the passcode, also from a dishonest child's device")
   func inPerson() {
     var home = SignedFamily()
     let secret = DeviceKeys()
@@ -209,7 +209,8 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
         header, .sealed([]), Decision(question: header.id, choice: approve), proof: proof)
       var home = home
       home.hand(
-        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3, basedOnSeq: 2)), to: 4)
+        home.forged(body, by: 3, id: id, signature: home.sign(body, id, as: 3, basedOnSeq: 2)),
+        to: 4)
       #expect(home.problems[4] == [.noProof])
       #expect(home.known(4) == [])
     }

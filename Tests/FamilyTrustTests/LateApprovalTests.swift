@@ -1,15 +1,15 @@
 import FamilyModel
 import Testing
 
-/// Found by the simulator.
+/// A case that the simulator found.
 @Suite struct LateApprovalTests {
   @Test(
-    "R9, K3: an approval that comes after the later withdrawal is not known, and the app forgets it",
+    "R9, K3: an approval that arrives after a later withdrawal leaves the handle unknown",
     arguments: [nil, SignedFamily.app])
   func late(_ app: AppID?) {
     var home = SignedFamily()
     let question = home.ask("ada")
-    // Rosa approves without a connection; Alex withdraws, and the relay has that first.
+    // Rosa approves offline; Alex withdraws later, but the relay receives the withdrawal first.
     home.disconnect(1)
     home.answer(question, "approve")
     home.now = home.now + 1_000
@@ -20,7 +20,7 @@ import Testing
       #expect(home.children[device]!.knownHandles(in: SignedFamily.app).isEmpty)
       #expect(home.known(device).isEmpty)
     }
-    // What is approved after the withdrawal is known.
+    // A new approval after the withdrawal makes the handle known.
     home.now = home.now + 1_000
     let again = home.ask("ada")
     home.answer(again, "approve")

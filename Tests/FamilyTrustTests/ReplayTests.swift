@@ -4,7 +4,7 @@ import Testing
 
 @testable import FamilyCore
 
-/// What the operator of the relay keeps, and brings up again, late, or in another order.
+/// Genuine events that the operator of the relay repeats, delays or reorders.
 @Suite struct ReplayTests {
   private let ada = Handle("ada", .custom)
 
@@ -12,10 +12,10 @@ import Testing
     if case .contactChanged = body { true } else { false }
   }
 
-  @Test("R8, X3: a device never sends an unsigned word about a question that it does not have yet")
+  @Test("R8, X3: a device sends no unsigned command about a question that it does not have yet")
   func unsignedCancel() {
     var home = SignedFamily()
-    // The relay keeps the question back from Emily's other device, which takes it back.
+    // The relay withholds the question from Emily's other device, which cancels it.
     home.tamper = { event, device in
       if device == 4, case .asked = event.body { return [] }
       return [event]
@@ -29,13 +29,13 @@ import Testing
     let cancelled = home.event { if case .cancelled = $0 { true } else { false } }
     #expect(cancelled.device == DeviceID(4) && cancelled.signature != nil)
     #expect(home.problems[3] ?? [] == [])
-    // One that there never was is given up.
+    // A cancellation of a question that never existed is dropped.
     home.child(4, .cancel(QuestionID(high: 1, low: 1)))
     home.wait(120_000)
     #expect(home.children[4]!.link.pendingCommands.isEmpty)
   }
 
-  @Test("X3: an approval that was withdrawn does not come back when its event is handed out again")
+  @Test("X3: replaying an approval after its withdrawal changes nothing")
   func replayedApproval() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -47,7 +47,7 @@ import Testing
     #expect(home.known() == [] && home.problems[3] == [.replayed])
   }
 
-  @Test("X3: a contact that was taken off does not come back: not again, not in another order")
+  @Test("X3: replaying or reordering a removed contact changes nothing")
   func reorderedContact() {
     var home = SignedFamily(connected: [1, 2, 3])
     home.guardian(1, .changeContact(child: SignedFamily.emily, ada, known: true))
@@ -57,7 +57,7 @@ import Testing
     let removed = home.event(isContact)
     home.hand(home.again(added), to: 3)
     #expect(home.known() == [] && home.problems[3] == [.replayed])
-    // Emily's other device was off line, and gets the two the other way round.
+    // Emily's other device was offline and receives the two in reverse order.
     home.tamper = { event, device in
       guard device == 4, event == added || event == removed else { return [event] }
       var other = event == added ? removed : added
@@ -72,7 +72,7 @@ import Testing
       })
   }
 
-  @Test("X3: an old state of the limits, of an account or of the passcode cannot be brought back")
+  @Test("X3: replaying old limits, accounts or passcodes changes nothing")
   func others() {
     var home = SignedFamily(connected: [1, 2, 3])
     func account(_ year: Int32) -> Account {
@@ -92,7 +92,7 @@ import Testing
       home.guardian(1, .setAccount(SignedFamily.emily, account(2014 + Int32(index))))
       home.guardian(1, .setPasscode(passcode(UInt8(index + 1))))
     }
-    // The relay keeps the first of each pair from the other device, and hands it over after the second.
+    // The relay withholds the first of each pair from the other device until after the second.
     let log = home.log
     func isAlike(_ a: Event.Body, _ b: Event.Body) -> Bool {
       switch (a, b) {
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(
-    "X3: whatever is dropped, doubled, moved, put in another's place or flipped, nothing is known that was not approved",
+    "X3: dropped, doubled, moved, swapped and flipped events make no unapproved handle known",
     arguments: 0..<60)
   func random(_ seed: Int) {
     var home = SignedFamily()
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "K3: whatever an honest network loses, doubles and delays, in the end everything is known that was approved",
+    "K3: after an honest network's losses, copies and delays, every approved handle is known",
     arguments: 0..<20)
   func lossy(_ seed: Int) {
     var home = SignedFamily()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FamilyCore
 
-/// Who gets into a family, and who is believed to be in it.
+/// Attacks on the roster.
 @Suite struct RosterAttackTests {
   private func intruder(_ home: SignedFamily) -> (roster: Roster, keys: DeviceKeys) {
     let keys = DeviceKeys()
@@ -17,7 +17,7 @@ import Testing
     return (roster, keys)
   }
 
-  @Test("X3: the relay cannot put a guardian of its own into a family")
+  @Test("X3: rejects a guardian that the relay added to the roster")
   func intruder() {
     var home = SignedFamily()
     let question = home.ask("ada")
@@ -26,7 +26,7 @@ import Testing
     let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
     let signatures: [Signature?] = [
       nil,
-      // By the intruder's own key, by the child's device, and by a key that claims to be Rosa's.
+      // Signed by the intruder's key, by the child's device, and by another key in Rosa's name.
       home.sign(body, id, .family, as: 9, with: mallory),
       home.sign(body, id, .family, as: 3), home.sign(body, id, .family, as: 1, with: mallory),
     ]
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("X3: a family that another organizer has signed is not this device's family")
+  @Test("X3: rejects a family that another organizer signed")
   func otherOrganizer() {
     let keys = DeviceKeys()
     var home = SignedFamily(connected: [])
@@ -67,7 +67,7 @@ import Testing
     #expect(home.children[3]!.link.roster.persons.isEmpty)
   }
 
-  @Test("X3: a guardian who was removed decides nothing more, and no old roster brings them back")
+  @Test("X3: rejects a removed guardian's decisions, and an old roster that restores the guardian")
   func removed() {
     var home = SignedFamily()
     let genesis = home.event { if case .rosterChanged = $0 { true } else { false } }
@@ -78,7 +78,7 @@ import Testing
     older.command = CommandID(high: UInt64(home.now.milliseconds + 5) << 16, low: 1)
     older.signature = home.sign(older.body, older.command, .family, as: 2)
     older.device = DeviceID(2)
-    // Rosa's real roster of before the removal, which the relay has kept back until now.
+    // Rosa's genuine roster of before the removal, which the relay withheld until now.
     var kept = older
     kept.signature = home.sign(kept.body, kept.command, .family, as: 1)
     kept.device = DeviceID(1)
@@ -124,7 +124,7 @@ import Testing
     #expect(home.problems == [:])
   }
 
-  @Test("F4: a guardian's device makes an account for a child; two at once both get there")
+  @Test("F4: guardians' devices add children, also two at the same time")
   func addChild() {
     var home = SignedFamily()
     home.disconnect(1)

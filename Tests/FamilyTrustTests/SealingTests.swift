@@ -5,9 +5,9 @@ import Testing
 
 @testable import FamilyCore
 
-/// Who reads what.
+/// Readers of sealed contents.
 @Suite struct SealingTests {
-  @Test("X3: of a whole approval the relay sees no handle, no text, no contact and no birthdate")
+  @Test("X3: a complete approval shows the relay no handle, message, contact or birthdate")
   func frames() {
     var home = SignedFamily()
     let account = Account(
@@ -31,20 +31,20 @@ import Testing
     for secret in secrets {
       #expect(!seen.contains { $0.contains(secret) }, "\(String(decoding: secret, as: UTF8.self))")
     }
-    // What is not sealed is found by the same search.
+    // The same search finds unsealed values.
     #expect(seen.contains { $0.contains(Array("example.landmarks".utf8)) })
   }
 
-  @Test("A5: words for a conversation that there is not are refused, and do not wait for ever")
+  @Test("A5: refuses messages for a conversation that does not exist, instead of keeping them")
   func nobody() {
     var home = SignedFamily()
-    // As of a word to a child who has left meanwhile.
+    // For example, a message to a child who has left the family.
     home.guardian(2, .post(child: PersonID(1), "are you there?"))
     #expect(home.guardians[2]!.link.pendingCommands.isEmpty)
     #expect(!home.log.contains { if case .posted = $0.body { true } else { false } })
   }
 
-  @Test("X3: a device that was removed gets no key for what comes after; the others get a new one")
+  @Test("X3: after a removal the remaining devices use a new key that the removed device lacks")
   func removed() {
     var home = SignedFamily()
     let first = home.ask("ada")
@@ -67,7 +67,7 @@ import Testing
     #expect(home.known() == ["ben"] && home.problems == [:])
   }
 
-  @Test("X3: a new device of a guardian reads the history, given the keys by another device")
+  @Test("X3: a guardian's new device receives the keys from another device and reads the history")
   func newDevice() {
     var home = SignedFamily()
     let asked = home.ask("ada")
@@ -85,14 +85,14 @@ import Testing
     #expect(home.guardians[5]!.open(now: home.now).map(\.question.id) == [open])
     home.answer(open, "approve", by: 5)
     #expect(home.known() == ["ada", "ben"] && home.problems == [:])
-    // And so does it after a restart, from its own records.
+    // After a restart it reads the history from its own records.
     home.restore(5)
     #expect(
       home.guardians[5]!.link.conversations[SignedFamily.emily]?.lines.count == conversation!.lines
         .count + 1)
   }
 
-  @Test("X3: a new child device gets what an app knows, though the keys come after the history")
+  @Test("X3: a child's new device serves its apps although the keys arrive after the history")
   func newChildDevice() {
     var home = SignedFamily()
     home.answer(home.ask("ada"), "approve")
@@ -108,7 +108,7 @@ import Testing
     #expect(home.known(5) == ["ada"] && home.problems == [:])
   }
 
-  @Test("X3: keys that the relay makes up, or gives to itself, are used by nobody")
+  @Test("X3: devices use no key that the relay made or shared with itself")
   func foreignKeys() {
     var home = SignedFamily()
     let mallory = DeviceKeys()
@@ -124,12 +124,12 @@ import Testing
     }
     let members = [UInt32(1), 2, 3, 4].map { home.keys[$0]!.agreementKey }
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 3)
-    // Made up: signed by nobody of the family.
+    // A forged key share without a member's signature.
     let body = Event.Body.keysShared(wraps(members))
     home.hand(
       home.forged(body, id: id, signature: home.sign(body, id, with: mallory)), to: 3)
     #expect(home.problems[3] == [.notSigned])
-    // A member's, with one reader more: not used for anything.
+    // A member's key share with an additional reader is not used.
     let shared = Command.shareKeys(audience, wraps(members + [mallory.agreementKey]))
     let next = CommandID(high: id.high, low: 4)
     let signature = home.sign(.keysShared(wraps(members)), next)
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("A6: asking again about the same people is refused also by the relay, which cannot say who")
+  @Test("A6: the relay refuses a repeated question by its digest, without knowing the people")
   func digest() {
     var home = SignedFamily()
     home.disconnect(4)

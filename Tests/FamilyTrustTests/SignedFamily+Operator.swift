@@ -3,9 +3,9 @@ import FamilyModel
 import FamilyTrust
 import RelayWire
 
-/// What an operator can make up.
+/// Forgeries by an operator.
 extension SignedFamily {
-  /// The event after all others of the audience, as a relay would make it up.
+  /// A forged event at the end of the audience's chain.
   func forged(
     _ body: Event.Body, in audience: Audience = .conversation(emily), by device: UInt32 = 1,
     id: CommandID? = nil, signature: Signature? = nil
@@ -17,7 +17,7 @@ extension SignedFamily {
       device: DeviceID(device), at: now, body: body, signature: signature)
   }
 
-  /// A signature by whichever keys the operator has got hold of.
+  /// A signature by any keys that the operator has.
   func sign(
     _ body: Event.Body, _ id: CommandID, _ audience: Audience = .conversation(emily),
     as device: UInt32 = 1, with keys: DeviceKeys? = nil, basedOnSeq: UInt64 = 1,
@@ -25,12 +25,13 @@ extension SignedFamily {
   ) -> Signature {
     let vault = KeyVault(keys ?? self.keys[device]!)
     let bytes = SignedBytes.of(
-      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: basedOnSeq, question: question,
+      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: basedOnSeq,
+      question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
     return Signature(signer: DeviceID(device), basedOnSeq: basedOnSeq, bytes: vault.sign(bytes))
   }
 
-  /// The same event under a new place at the end of the log.
+  /// The same event at a new position at the end of the log.
   func again(_ event: Event) -> Event {
     var copy = event
     copy.seq = (log.last?.seq ?? 0) + 1

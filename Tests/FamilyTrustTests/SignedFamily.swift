@@ -3,8 +3,8 @@ import FamilyModel
 import FamilyTrust
 import RelayWire
 
-/// A family whose devices have real keys: a child's two devices with an app, two guardians, and a relay. All
-/// that travels is encoded and decoded as on a socket; and the test may be the relay's operator.
+/// A family with real keys: a child's two devices with an app, two guardians, and a relay. Every
+/// message is encoded and decoded as on a socket. Tests can act as the relay's operator.
 struct SignedFamily {
   static let family = FamilyID(1)
   static let emily = PersonID(3)
@@ -20,20 +20,20 @@ struct SignedFamily {
   var apps: [UInt32: AppMachine] = [:]
   var disks: [UInt32: [RecordKey: DeviceRecord]] = [:]
   var away: Set<UInt32> = []
-  /// What the relay hands a device instead of an event.
+  /// Replaces an event that the relay sends to a device.
   var tamper: (_ event: Event, _ device: UInt32) -> [Event] = { event, _ in [event] }
-  /// Every frame that the relay saw or made.
+  /// Every frame that the relay received or sent.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
-  /// What a device that is not honest tells its app instead.
+  /// Replaces a reply of a dishonest device to its app.
   var tellApp: (_ reply: AppReply, _ device: UInt32) -> [AppReply] = { reply, _ in [reply] }
   var appDisks: [UInt32: [[UInt8]: [UInt8]]] = [:]
-  /// What apps did not believe, and what their devices heard of it.
+  /// The problems that apps reported, and those that their devices received.
   var appProblems: [UInt32: [Problem]] = [:]
   var reported: [UInt32: [Problem]] = [:]
-  /// Whether apps verify: the tests must notice when they do not.
+  /// Whether apps verify evidence. Tests turn it off to prove that they detect forgeries.
   var appVerifies = true
-  /// The organizer's key that the launcher gives; `nil`: the family's.
+  /// The organizer's key in the app's credential; `nil`: the family's.
   var appRoot: [UInt8]?
   var appSecurity: AppSecurity {
     var security = Self.security(keys[1]!)
@@ -43,17 +43,17 @@ struct SignedFamily {
   static func security(_ organizer: DeviceKeys) -> AppSecurity {
     AppSecurity(family: family, child: emily, organizerKey: organizer.signingKey)
   }
-  /// What device 3 told its app.
+  /// The replies of device 3 to its app.
   var toApp: [[UInt8]] = []
   var toldEntries: [AppEntry] = []
   var outcomes: [QuestionID: AskOutcome] = [:]
-  /// Responses that the app's code got.
+  /// The responses that the app's code received.
   var answers: [UInt32: [Choice]] = [:]
-  /// Whether devices verify: the tests must notice when they do not.
+  /// Whether devices verify events. Tests turn it off to prove that they detect forgeries.
   var verifies = true
-  /// As devices of one host: what one of them was fooled by, all would be.
+  /// Shared, as by the devices of one host.
   let verified = SignatureCache()
-  /// Whether a question has its turn when it wants it.
+  /// Whether questions are admitted at once.
   var admitsQuestions = true
   var wantingToAsk: [CommandID] = []
   private var nextSeed: UInt64 = 1
@@ -112,7 +112,7 @@ struct SignedFamily {
     }
   }
 
-  /// Starts a device from what is durable.
+  /// Starts a device from its durable records.
   mutating func restore(_ id: UInt32, _ security: Security? = nil) {
     let security = security ?? self.security(id)
     let records = (disks[id] ?? [:]).values.sorted { "\($0.key)" < "\($1.key)" }
@@ -129,7 +129,7 @@ struct SignedFamily {
     }
   }
 
-  /// A process of the app, from what is durable.
+  /// Starts a process of the app from its durable records.
   mutating func startApp(on id: UInt32) {
     let records = (appDisks[id] ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
       .map { try! AppRecord.decode(key: $0.key, value: $0.value) }
@@ -145,7 +145,7 @@ struct SignedFamily {
     for effect in apps[id]!.step(input) { carryOut(effect, of: id) }
   }
 
-  // MARK: what people do
+  // MARK: Actions of people
 
   func known(_ device: UInt32 = 3) -> [String] {
     apps[device]!.known.sorted().map(\.value).sorted()
@@ -210,7 +210,7 @@ struct SignedFamily {
     for effect in guardians[id]!.step(input, now: now) { carryOut(effect, of: id) }
   }
 
-  /// Changes the family, signed by a device.
+  /// Changes the roster, signed by a device.
   mutating func change(by signer: UInt32 = 1, _ body: (inout Roster) -> Void) -> Problem? {
     var next = roster
     body(&next)
@@ -236,7 +236,7 @@ struct SignedFamily {
     }
   }
 
-  // MARK: effects
+  // MARK: Effects
 
   private mutating func carryOut(_ effect: DeviceEffect, of id: UInt32) {
     switch effect {
@@ -260,7 +260,7 @@ struct SignedFamily {
     }
   }
 
-  /// Tells the app something over the socket.
+  /// Sends the app a reply over its socket.
   mutating func tell(_ reply: AppReply, _ id: UInt32) {
     guard apps[id] != nil else { return }
     let bytes = reply.encode()
@@ -296,8 +296,9 @@ struct SignedFamily {
   mutating func request(_ id: UInt32, _ number: UInt64, _ body: Request) -> Problem? {
     var body = body
     if !verifies, case .command(let command, let what, nil) = body {
-      // Devices without cryptography have the shape of a signature only.
-      let shape = Signature(signer: DeviceID(id), basedOnSeq: 0, bytes: Array(repeating: 0, count: 64))
+      // Devices without cryptography send a signature of the right shape.
+      let shape = Signature(
+        signer: DeviceID(id), basedOnSeq: 0, bytes: Array(repeating: 0, count: 64))
       body = .command(command, what, shape)
     }
     let bytes = Envelope(device: address(id), requestID: number, request: body).encode()
@@ -361,7 +362,7 @@ struct SignedFamily {
     }
   }
 
-  /// Hands a device an event, as the relay does with one that was just made.
+  /// Broadcasts an event to one device, as the relay does with a new event.
   mutating func hand(_ event: Event, to device: UInt32) { hand(.event(event), to: device) }
 
   private mutating func hand(_ broadcast: Broadcast, to device: UInt32) {

@@ -10,7 +10,8 @@ public struct HandleSet: Sendable {
 
   /// Each record is the handle's kind (1 byte), the count of its bytes (2), and the bytes.
   private var blocks: [[UInt8]] = []
-  /// The hash table: each slot is a record's position (block, then offset), ``free`` or ``removed``.
+  /// The hash table: each slot is a record's position (block, then offset), ``free`` or
+  /// ``removed``.
   private var slots: [UInt32] = []
   private var occupied = 0
   private var deadBytes = 0
@@ -117,8 +118,8 @@ public struct HandleSet: Sendable {
     return UnsafeRawBufferPointer(rebasing: block[start..<start + bytes.count]).isSame(as: bytes)
   }
 
-  /// The slot where the search starts. The hash has a new seed in each process, so an attacker cannot
-  /// choose handles that collide.
+  /// The slot where the search starts. The hash has a new seed in each process, so an attacker
+  /// cannot choose handles that collide.
   private static func firstSlot(for bytes: UnsafeRawBufferPointer, count: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(bytes: bytes)
@@ -146,8 +147,8 @@ public struct HandleSet: Sendable {
     count += 1
   }
 
-  /// Enlarges the table and drops the slots of removed handles. Compacts the blocks when a quarter of
-  /// their bytes is dead.
+  /// Enlarges the table and drops the slots of removed handles. Compacts the blocks when a quarter
+  /// of their bytes is dead.
   private mutating func rebuild() {
     let old = self
     slots = [UInt32](repeating: Self.free, count: max(8, old.count * 5 / 3 + 1))

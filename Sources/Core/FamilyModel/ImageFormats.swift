@@ -1,5 +1,5 @@
-// One reader for each format of `ImageHeader`. `nil` means that the bytes are no still image of that
-// format.
+// One reader for each format of `ImageHeader`. `nil` means that the bytes are no still image of
+// that format.
 
 enum PNGHeader {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

@@ -1,8 +1,8 @@
 /// The format, width and height of an encoded image, read from its header.
 ///
-/// Nothing is decoded, and every read is bounded. The reader accepts one still image in a format that
-/// all decoders support. Animations and ambiguous headers, such as a frame larger than its canvas, are
-/// rejected.
+/// Nothing is decoded, and every read is bounded. The reader accepts one still image in a format
+/// that all decoders support. Animations and ambiguous headers, such as a frame larger than its
+/// canvas, are rejected.
 ///
 /// Sources: PNG (W3C, third edition), JPEG (ITU-T T.81), GIF89a, WebP (RFC 9649), VP8 (RFC 6386).
 public struct ImageHeader: Hashable, Sendable {

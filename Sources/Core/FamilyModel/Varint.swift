@@ -1,6 +1,7 @@
 /// Variable-length integers as in protobuf (LEB128): seven bits per byte, least significant first.
 ///
-/// Code in which these loops dominate (the packed families, the frame reader and writer) has its own copies.
+/// Code in which these loops dominate (the packed families, the frame reader and writer) has its
+/// own copies.
 package enum Varint {
   /// Appends the number in its shortest form, 1 to 10 bytes.
   @inlinable

@@ -7,8 +7,8 @@ import RelayWire
 /// The vault of a device: Ed25519 for signatures, HPKE (X25519, HKDF-SHA256, AES-GCM-128) for key
 /// wraps, AES-GCM for contents.
 ///
-/// A relay orders and stores a family's events; devices do not trust it, and it cannot read contents.
-/// docs/ThreatModel.md lists the attacks that signatures and seals stop.
+/// A relay orders and stores a family's events; devices do not trust it, and it cannot read
+/// contents. docs/ThreatModel.md lists the attacks that signatures and seals stop.
 public struct KeyVault: DeviceVault {
   private let keys: DeviceKeys
   private let cache: SignatureCache?

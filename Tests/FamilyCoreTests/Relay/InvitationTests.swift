@@ -15,7 +15,8 @@ import Testing
         expires: home.now + lasting))
   }
 
-  @Test("F3: guardians invite; only the organizer invites a device of the organizer's") func who() {
+  @Test("F3: guardians invite devices; only the organizer invites an organizer's device") func who()
+  {
     var home = RelayMachineFixture()
     #expect(home.command(30, invite(1, 3, home)) == .failure(.notPermitted))
     #expect(home.command(50, invite(1, 5, home)) == .failure(.notPermitted))
@@ -31,7 +32,7 @@ import Testing
     #expect(home.command(10, invite(2, 1, home)) == .failure(.conflict))
   }
 
-  @Test("F3: invitations are few, and short") func bounds() {
+  @Test("F3: bounds the number and the lifetime of invitations") func bounds() {
     var home = RelayMachineFixture()
     #expect(home.command(10, invite(1, 3, home, lasting: 0)) == .failure(.expirationInThePast))
     let tooLong = invite(1, 3, home, lasting: Limits.invitationTime + 1)

@@ -24,7 +24,7 @@ import Testing
       device, .attach([Cursor(.family, delivered: 1), Cursor(conversation, delivered: 0)]))
   }
 
-  @Test("M3: every audience has one order, and each event names the one before")
+  @Test("M3: every audience has one order, and each event names its predecessor")
   mutating func chains() {
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
     _ = home.command(40, .post(child: PersonID(4), .sealed([1])))
@@ -33,7 +33,8 @@ import Testing
     #expect(home.log.map(\.previous) == [0, 0, 0, 2])
   }
 
-  @Test("M4: a receipt goes out when a guardian's device first has or reads what the child wrote")
+  @Test(
+    "M4: broadcasts a receipt when a guardian's device first delivers or reads a child's message")
   mutating func receipts() {
     _ = home.ask(RelayMachineFixture.question(1))
     func receipts(_ effects: [RelayMachine.Effect]) -> [Receipt] {
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "M4: who answers has got and seen the question, so no receipt follows; what comes later has one"
+    "M4: an answer implies the receipt of its question; later messages have their own"
   )
   mutating func answered() {
     _ = home.ask(RelayMachineFixture.question(1))
@@ -64,7 +65,7 @@ import Testing
     #expect(receipts(acknowledge(20, 3, read: 3)) == 0)
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
     #expect(receipts(acknowledge(20, 4)) == 1)
-    // What the child wrote after the question is not answered with it.
+    // The answer covers the question, but no later message of the child.
     _ = home.ask(RelayMachineFixture.question(2))
     _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
     _ = home.command(10, .answer(RelayMachineFixture.question(2).id, choice: "approve"))
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "A3: a new command as request zero has its event for an answer; repeated or refused, a reply")
+    "A3: an unnumbered command gets a reply only if it is repeated or refused")
   mutating func requestZero() {
     let post = Request.command(
       CommandID(high: 9, low: 1), .post(child: PersonID(3), .sealed([1])))
@@ -95,7 +96,7 @@ import Testing
     #expect(replies(effects(refused)) == [.refused(CommandID(high: 9, low: 2), .notPermitted)])
   }
 
-  @Test("M5: cursors move forward only, never beyond the head, and only of one's own audiences")
+  @Test("M5: cursors move only forward, up to the head, and only in the device's audiences")
   mutating func cursors() {
     _ = home.ask(RelayMachineFixture.question(1))
     let device = DeviceID(20)
@@ -108,7 +109,7 @@ import Testing
     #expect(home.reply(40, .fetch(conversation, after: 0)) == .failed(.notPermitted))
   }
 
-  @Test("M5: a device that was off line fetches what it missed") mutating func fetch() {
+  @Test("M5: a device that was offline fetches the events that it missed") mutating func fetch() {
     _ = home.ask(RelayMachineFixture.question(1))
     let effects = home.send(20, .fetch(conversation, after: 0))
     guard case .page(RelayMachineFixture.address(20), _, conversation, 0, 2) = effects.first else {
@@ -117,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("R1: what an attached device has not acknowledged is published again, with growing delays")
+  @Test("R1: republishes events that an attached device has not acknowledged, with growing delays")
   mutating func republish() {
     #expect(timer() == [])
     for device: UInt32 in [10, 30] { attach(device) }
@@ -144,7 +145,7 @@ import Testing
     #expect(home.relay.deadline == nil)
   }
 
-  @Test("R1: what is younger than a wait is not late") mutating func young() {
+  @Test("R1: an event younger than the delay is not late") mutating func young() {
     attach(10)
     _ = home.ask(RelayMachineFixture.question(1))
     home.now = home.now + 249
@@ -154,7 +155,8 @@ import Testing
     #expect(timer().count == 1)
   }
 
-  @Test("R1: a device that says nothing for long is not waited for") mutating func silence() {
+  @Test("R1: a silent device becomes absent, and nothing is republished for it")
+  mutating func silence() {
     attach(10)
     _ = home.ask(RelayMachineFixture.question(1))
     var count = 0
@@ -163,14 +165,14 @@ import Testing
       count += 1
     }
     #expect(count < 10)
-    // It is looked after again as soon as it speaks, also when the family was evicted in between.
+    // Its next request attaches it again, also after the family was evicted.
     home.relay.evict(RelayMachineFixture.id)
     home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     _ = home.send(10, .ping)
     #expect(timer().contains { if case .republish = $0 { true } else { false } })
   }
 
-  @Test("M5: a late device is told the heads when it pings, one that is up to date is not")
+  @Test("M5: a ping returns the heads to a late device, and a pong to others")
   mutating func latePing() {
     _ = timer()
     attach(10)
@@ -180,7 +182,7 @@ import Testing
     #expect(home.reply(10, .ping) == .pong)
   }
 
-  @Test("R1: nobody attached: no timer stays") mutating func nobody() {
+  @Test("R1: without attached devices there is no timer") mutating func nobody() {
     _ = home.ask(RelayMachineFixture.question(1))
     #expect(timer() == [])
     #expect(home.relay.deadline == nil)

@@ -7,7 +7,7 @@ import Testing
   var home = RelayMachineFixture()
   let child = PersonID(3)
 
-  @Test("F1: only the administrator makes a family, and it must be well formed")
+  @Test("F1: only the administrator creates a family, and the roster must be well formed")
   mutating func found() {
     home = RelayMachineFixture(founded: false)
     #expect(home.command(10, .setRoster(RelayMachineFixture.roster)) == .failure(.notEnrolled))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "F2, F5: the administrator and guardians set a child's account; it and its guardians see it")
+    "F2, F5: administrator and guardians set a child's account; the child and guardians read it")
   mutating func accounts() {
     let account = Command.setAccount(child, .sealed([1]))
     #expect(home.command(30, account) == .failure(.notPermitted))
@@ -39,7 +39,7 @@ import Testing
     for device: UInt32 in [40, 50] {
       #expect(home.reply(device, fetch) == .failed(.notPermitted))
     }
-    // The administrator reads what it writes, and no conversation (X3).
+    // The administrator reads the audiences that it writes to, and no conversation.
     #expect(home.reply(0, .fetch(.conversation(child), after: 0)) == .failed(.notPermitted))
     guard case .page = home.send(0, .fetch(.family, after: 0)).first else {
       Issue.record("administrator")
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("M1: the child and all guardians write into its conversation, nobody else")
+  @Test("M1: only the child and the guardians write into the conversation")
   mutating func post() {
     for (count, device) in [UInt32(10), 20, 30].enumerated() {
       let result = home.command(device, .post(child: child, .sealed([1])))
@@ -61,7 +61,8 @@ import Testing
     #expect(home.command(10, .changeContact(child: child, .sealed([]))) == .success(5))
   }
 
-  @Test("F3: every device of a person has its audiences, with heads") mutating func attach() {
+  @Test("F3: every device of a person gets the person's channels with their heads")
+  mutating func attach() {
     _ = home.ask(RelayMachineFixture.question(1))
     func names(_ reply: Reply?) -> [Audience] {
       guard case .attached(let channels) = reply else { return [] }
@@ -80,7 +81,7 @@ import Testing
     #expect(channels.map(\.head) == [1, 2, 0, 0, 0, 0])
   }
 
-  @Test("F3: unknown family, unknown device and wrong key get one and the same answer")
+  @Test("F3: an unknown family, an unknown device and a wrong key get the same reply")
   mutating func notEnrolled() {
     #expect(home.reply(99, .ping) == .failed(.notEnrolled))
     #expect(home.reply(30, .ping, key: RelayMachineFixture.key(40)) == .failed(.notEnrolled))
@@ -96,7 +97,7 @@ import Testing
     #expect(fake == [.reply(RelayMachineFixture.address(0), id: 1, .failed(.notEnrolled))])
   }
 
-  @Test("F3: only members listen to a channel, and only to its present generation")
+  @Test("F3: approves subscriptions of members to the current generation only")
   mutating func subscribe() {
     func subscribe(_ device: UInt32, _ audience: Audience, _ generation: UInt32 = 0)
       -> [RelayMachine.Effect]
@@ -121,12 +122,12 @@ import Testing
     #expect(subscribe(30, Audience(rawValue: 3 << 32)) == [])
   }
 
-  @Test("F3: a removed device raises the generation of every audience that it was in")
+  @Test("F3: removing a device increments the generation of each of its audiences")
   mutating func remove() {
     var smaller = RelayMachineFixture.roster
     smaller.devices.removeAll { $0.id == DeviceID(40) }
     let effects = home.send(0, .command(CommandID(high: 2, low: 2), .setRoster(smaller)))
-    // Those who stay still listen to the old channel, and learn of the new one by this event.
+    // Remaining devices are subscribed to the old channel and learn of the new one by this event.
     guard case .broadcast(_, 0, .family, .event) = effects.last else {
       Issue.record("\(effects)")
       return
@@ -138,7 +139,7 @@ import Testing
     #expect(state.generation(.conversation(child)) == 0)
     #expect(state.generation(.account(PersonID(1))) == 0)
     #expect(home.reply(40, .ping) == .failed(.notEnrolled))
-    // A device that missed the change is told its channels when it pings.
+    // A device that missed the change receives its channels when it pings.
     guard case .attached(let channels) = home.reply(30, .ping) else {
       Issue.record("no channels")
       return
@@ -149,16 +150,16 @@ import Testing
   }
 
   @Test(
-    "one device says that others with its key are there: who lacks something is told its channels")
+    "a device announces others with its key: devices that lack events receive their channels")
   mutating func present() {
     var roster = RelayMachineFixture.roster
-    // The devices of the organizer and of the child share a key, as in one host.
+    // The devices of organizer and child share a key, as in one host.
     for index in roster.devices.indices where roster.devices[index].id != DeviceID(20) {
       roster.devices[index].publicKey = RelayMachineFixture.key(1)
     }
     _ = home.command(0, .setRoster(roster))
     let all = [11, 20, 30, 99].map(RelayMachineFixture.address)
-    // None of them has acknowledged the family: they are late.
+    // No device has acknowledged the family's events: all are late.
     let effects = home.send(10, .present(all), key: RelayMachineFixture.key(1))
     var told: [DeviceAddress: Reply] = [:]
     for case .reply(let address, 0, let reply) in effects { told[address] = reply }
@@ -169,11 +170,11 @@ import Testing
         return
       }
     }
-    // Another key's device, and one that is none.
+    // A device with another key, and a device that does not exist.
     #expect(told[RelayMachineFixture.address(20)] == .failed(.notEnrolled))
     #expect(told[RelayMachineFixture.address(99)] == .failed(.notEnrolled))
     #expect(home.reply(20, .present(all), key: RelayMachineFixture.key(1)) == .failed(.notEnrolled))
-    // A family that is not in use is not asked for.
+    // A family that is not held is not loaded.
     let other = DeviceAddress(family: FamilyID(8), device: DeviceID(1))
     for device: UInt32 in [10, 11, 30] {
       _ = home.send(
@@ -182,7 +183,7 @@ import Testing
     #expect(home.send(10, .present([other]), key: RelayMachineFixture.key(1)).count == 1)
   }
 
-  @Test("F3: a device with a new key is another device") mutating func newKey() {
+  @Test("F3: a device with a new key is a new device") mutating func newKey() {
     var changed = RelayMachineFixture.roster
     changed.devices[0].publicKey = RelayMachineFixture.key(99)
     _ = home.command(0, .setRoster(changed))
@@ -191,7 +192,7 @@ import Testing
     #expect(home.reply(10, .ping, key: RelayMachineFixture.key(99)) != .failed(.notEnrolled))
   }
 
-  @Test("F1: a child that becomes an adult leaves its conversation; its questions are not answered")
+  @Test("F1: a child who becomes an adult leaves the conversation; open questions stay undecided")
   mutating func growUp() {
     _ = home.ask(RelayMachineFixture.question(1))
     var older = RelayMachineFixture.roster
@@ -203,7 +204,8 @@ import Testing
     #expect(home.ask(RelayMachineFixture.question(2)) == .failure(.notAChild))
   }
 
-  @Test("X2: a family that is not held is refused and not begun anew") mutating func notHeld() {
+  @Test("X2: refuses requests for a family that is not held, and does not create it")
+  mutating func notHeld() {
     home.relay.evict(downTo: 0)
     #expect(home.relay.count == 0)
     #expect(home.command(30, .post(child: child, .sealed([]))) == .failure(.overloaded))

@@ -1,8 +1,8 @@
 import FamilyCore
 import FamilyModel
 
-/// A relay with one family: organizer 1 and guardian 2, children 3 and 4, adult 5; person p has the
-/// device 10·p, and organizer and child 3 a second one, 11 and 31.
+/// A relay with one family: organizer 1, guardian 2, children 3 and 4, adult 5. Person p has device
+/// 10·p; organizer and child 3 also have devices 11 and 31.
 struct RelayMachineFixture {
   static let start = Instant(milliseconds: 1_700_000_000_000)
   static let id = FamilyID(7)
@@ -58,7 +58,7 @@ struct RelayMachineFixture {
     return nil
   }
 
-  /// The seq at which the command was accepted, or why not.
+  /// Sends the command and returns its event's sequence number, or the problem.
   mutating func command(_ device: UInt32, _ command: Command, id: CommandID? = nil)
     -> Result<UInt64, Problem>
   {
@@ -77,7 +77,7 @@ struct RelayMachineFixture {
     command(device, .ask(header, .sealed([1])))
   }
 
-  /// What an attach tells the device.
+  /// The channels that an attach returns.
   mutating func channels(_ device: UInt32) -> [Channel] {
     guard case .attached(let channels) = reply(device, .attach([])) else { return [] }
     return channels

@@ -3,9 +3,11 @@ import Testing
 
 @testable import FamilyCore
 
-/// Random commands of random devices: what must hold after each, whatever the order.
+/// Invariants after each of a random sequence of commands by random devices.
 @Suite struct RelayPropertyTests {
-  @Test("M3, R3, X2: chains, replay, single decisions in random histories", arguments: 1...40)
+  @Test(
+    "M3, R3, X2: random histories keep chains, replay to equal states, and decide once",
+    arguments: 1...40)
   func random(seed: UInt64) throws {
     var home = RelayMachineFixture()
     var source = IDSource(seed: seed)

@@ -7,7 +7,7 @@ import Testing
   var home = RelayMachineFixture()
   let child = PersonID(3)
 
-  @Test("R3: the first answer wins") mutating func firstAnswerWins() {
+  @Test("R3: the first decision wins") mutating func firstAnswerWins() {
     #expect(home.ask(RelayMachineFixture.question(1)) == .success(2))
     #expect(home.command(20, RelayMachineFixture.answer(1, "decline")) == .success(3))
     #expect(home.command(10, RelayMachineFixture.answer(1)) == .failure(.alreadyAnswered))
@@ -19,7 +19,7 @@ import Testing
     #expect(home.log.count == 3)
   }
 
-  @Test("R4: the decision goes to the whole conversation") mutating func decisionIsBroadcast() {
+  @Test("R4: broadcasts a decision to the whole conversation") mutating func decisionIsBroadcast() {
     _ = home.ask(RelayMachineFixture.question(1))
     let effects = home.send(10, .command(CommandID(high: 5, low: 5), RelayMachineFixture.answer(1)))
     guard effects.count == 3, case .append(RelayMachineFixture.id, let event) = effects[0],
@@ -31,7 +31,7 @@ import Testing
     #expect(event.audience == .conversation(child) && event.previous == 2 && event.seq == 3)
   }
 
-  @Test("R8: an answer after the expiration is refused, at the expiration it is not")
+  @Test("R8: refuses an answer after the expiration, accepts one at the expiration")
   mutating func expiration() {
     let end = home.now + 1_000
     _ = home.ask(RelayMachineFixture.question(1, expiration: end))
@@ -43,7 +43,7 @@ import Testing
     #expect(home.command(30, .cancel(RelayMachineFixture.question(2).id)) == .failure(.expired))
   }
 
-  @Test("R8: an answer to a cancelled question is refused") mutating func cancelled() {
+  @Test("R8: refuses an answer to a cancelled question") mutating func cancelled() {
     _ = home.ask(RelayMachineFixture.question(1))
     #expect(
       home.command(40, .cancel(RelayMachineFixture.question(1).id)) == .failure(.notPermitted))
@@ -63,7 +63,7 @@ import Testing
     #expect(home.command(10, RelayMachineFixture.answer(1)) == .success(3))
   }
 
-  @Test("A6: asking again about the same people while a question is open is refused")
+  @Test("A6: refuses a question about the same people while one is open")
   mutating func alreadyAsked() {
     let people: [UInt8] = [7, 7, 7]
     let end = home.now + 1_000
@@ -80,7 +80,7 @@ import Testing
     #expect(home.ask(RelayMachineFixture.question(7, about: people)) == .success(9))
   }
 
-  @Test("A6: the guardians are reminded at most once in the interval") mutating func remind() {
+  @Test("A6: accepts one reminder per interval") mutating func remind() {
     let remind = Command.remind(RelayMachineFixture.question(1).id)
     _ = home.ask(RelayMachineFixture.question(1))
     #expect(home.command(30, remind) == .failure(.remindedRecently))
@@ -94,7 +94,7 @@ import Testing
     #expect(home.command(30, remind) == .failure(.alreadyAnswered))
   }
 
-  @Test("Q8/F6: limits are on from the start, only a guardian turns them off")
+  @Test("Q8/F6: limits are on by default, and only a guardian turns them off")
   mutating func limits() {
     let off = Command.setLimits(child: child, on: false)
     #expect(home.command(30, off) == .failure(.notPermitted))
@@ -107,14 +107,14 @@ import Testing
     #expect(home.ask(RelayMachineFixture.question(1)) == .success(5))
   }
 
-  @Test("Q9: only a child asks, and only for itself") mutating func onlyChildren() {
+  @Test("Q9: only a child asks, and only for themselves") mutating func onlyChildren() {
     for adult: UInt32 in [10, 20, 50, 0] {
       #expect(home.ask(adult, RelayMachineFixture.question(1)) == .failure(.notAChild))
     }
     #expect(home.ask(40, RelayMachineFixture.question(1)) == .failure(.notPermitted))
   }
 
-  @Test("Q10: headers that cannot be asked are refused") mutating func badHeaders() {
+  @Test("Q10: refuses invalid question headers") mutating func badHeaders() {
     var header = RelayMachineFixture.question(1)
     header.choices = []
     #expect(home.ask(header) == .failure(.badChoices))
@@ -132,7 +132,7 @@ import Testing
     #expect(home.log.count == 1)
   }
 
-  @Test("Q10: the number of open questions of a child is bounded") mutating func tooMany() {
+  @Test("Q10: bounds a child's open questions") mutating func tooMany() {
     for id in 1...UInt64(Limits.openQuestions) {
       let people = [UInt8(id & 255), UInt8(id >> 8)]
       #expect(home.ask(RelayMachineFixture.question(id, about: people)) == .success(id + 1))
@@ -144,7 +144,7 @@ import Testing
         == .success(UInt64(home.log.count)))
   }
 
-  @Test("A3: a repeated command gets the first result for ever, also after a restart")
+  @Test("A3: a repeated command always gets the first result, also after a restart")
   mutating func repeated() {
     let id = CommandID(high: 4, low: 4)
     let ask = Command.ask(RelayMachineFixture.question(1), .sealed([1]))
@@ -157,7 +157,8 @@ import Testing
     #expect(home.log.count == 3)
   }
 
-  @Test("A3: the same question under another command is the same question, other content is not")
+  @Test(
+    "A3: an equal question under another command id is a repetition; other content is a conflict")
   mutating func sameQuestion() {
     #expect(home.ask(RelayMachineFixture.question(1)) == .success(2))
     #expect(home.ask(31, RelayMachineFixture.question(1)) == .success(2))
@@ -167,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "Q8, A3: a copy of a refused command is refused alike: the app has the default choice already")
+    "Q8, A3: refuses a copy of a refused command with the same problem")
   mutating func refusedAlike() {
     let id = CommandID(high: 4, low: 5)
     let ask = Command.ask(RelayMachineFixture.question(1), .sealed([1]))
@@ -175,12 +176,12 @@ import Testing
     #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
     _ = home.command(10, .setLimits(child: child, on: true))
     #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
-    // As another command it is asked again; and who else uses the id has not been refused.
+    // Another command id, and another device with the same id, are new commands.
     #expect(home.command(30, ask) == .success(4))
     #expect(home.command(31, .post(child: child, .sealed([1])), id: id) == .success(5))
   }
 
-  @Test("A3: refusals are remembered up to a limit, and not those that ask for a repetition")
+  @Test("A3: the refusal cache is bounded and holds no refusal that allows a retry")
   func refusals() {
     var refusals = RefusalCache()
     func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }

@@ -3,9 +3,10 @@ import Testing
 
 @testable import FamilyCore
 
-/// What the store keeps of a family beside its events. That it is the same family: `SimulationTests`.
+/// When snapshots are taken and which are accepted. `SimulationTests` compare their states with the
+/// logs'.
 @Suite struct SnapshotTests {
-  @Test("X2: snapshots keep up with the history, and a family goes on from the newest one")
+  @Test("X2: snapshots follow the log, and a family resumes from the newest one")
   func goesOn() throws {
     var home = RelayMachineFixture()
     home.relay = RelayMachine(verify: FakePasscode.verify, resultsKept: 5, snapshotEvery: 8)
@@ -34,7 +35,7 @@ import Testing
       #expect(home.relay.state(of: RelayMachineFixture.id) == before)
     }
     #expect(home.log.count > 550)
-    // They grow rarer.
+    // Longer logs have rarer snapshots.
     #expect(10...20 ~= count)
     let isForgotten = home.relay.needsStoredResult(
       of: CommandID(high: 3, low: 2), in: RelayMachineFixture.id)
@@ -43,7 +44,7 @@ import Testing
     #expect(late == .failure(.alreadyAnswered))
   }
 
-  @Test("a long history without a snapshot has one from the first request on, whatever it is")
+  @Test("a long log without a snapshot gets one with the first request of any kind")
   func firstRequest() {
     var home = RelayMachineFixture()
     for _ in 1...20 { _ = home.command(30, .post(child: PersonID(3), .sealed([]))) }
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "bytes that are no snapshot are passed over: cut off, flipped, of another form or another bound"
+    "rejects invalid snapshots: truncated, flipped, of another version or another resultsKept"
   )
   func wrong() throws {
     let bytes = try #require(Self.example.snapshot)
@@ -69,7 +70,7 @@ import Testing
     var other = bytes
     other[0] += 1
     #expect(FamilyState(snapshot: other) == nil)
-    // The store's sum finds these: here they end no process.
+    // The store's checksum detects flipped bytes; unpacking them must not trap.
     for place in bytes.indices {
       for bit in 0..<8 {
         var flipped = bytes
@@ -80,14 +81,15 @@ import Testing
   }
 
   @Test(
-    "the bytes of a snapshot mean what they meant: who changes them changes the number of their form"
+    "the bytes of a snapshot are unchanged, or the format version is incremented"
   )
   func form() throws {
     let sum = try #require(Self.example.snapshot).reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
-    #expect(sum == 4_803_233_796_769_605_422, "count `Snapshot.form` up, and put \(sum) here")
+    #expect(
+      sum == 4_803_233_796_769_605_422, "increment `Snapshot.formatVersion`, and put \(sum) here")
   }
 
-  /// A family in which everything has happened that leaves something.
+  /// A family with every kind of event that leaves state.
   private static let example: FamilyState = {
     var family = FamilyState()
     func apply(

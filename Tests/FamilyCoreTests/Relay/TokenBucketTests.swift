@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "X2: a device above its rate limit waits; its family's other devices and the administrator do not"
+    "X2: a device above its rate limit waits; other devices and the administrator do not"
   )
   func device() throws {
     var home = RelayMachineFixture()

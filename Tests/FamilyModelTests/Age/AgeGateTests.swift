@@ -10,12 +10,12 @@ private func problem(_ gates: [Int32]) -> Problem? {
 
 @Suite struct AgeGateTests {
   @Test(
-    "D1: one to three positive gates, ascending, two years apart",
+    "D1: accepts one to three positive gates, ascending, two years apart",
     arguments: [[1], [13], [13, 16], [13, 15], [13, 16, 18], [2, 4, 6], [99]] as [[Int32]])
   func good(_ gates: [Int32]) { #expect(problem(gates) == nil) }
 
   @Test(
-    "D1: other gates are refused",
+    "D1: refuses other gates",
     arguments: [
       [], [0], [-1], [13, 14], [13, 13], [16, 13], [13, 16, 17], [12, 14, 16, 18], [0, 13],
       [.min, .max],
@@ -31,14 +31,15 @@ private func problem(_ gates: [Int32]) -> Problem? {
     #expect(AgeGates.clamped([16, 19, 25], majority: 21) == [16, 19, 21])
   }
 
-  @Test("D2: no range of one year comes of it") func clampedApart() {
+  @Test("D2: clamping creates no range of one year") func clampedApart() {
     #expect(AgeGates.clamped([17, 19], majority: 18) == [18])
     #expect(AgeGates.clamped([15, 17, 19], majority: 18) == [15, 18])
-    // An app's own gate below majority stays: it is the app's range that has two years.
+    // An app's own gate two years below majority stays.
     #expect(AgeGates.clamped([17], majority: 18) == [17])
   }
 
-  @Test("D2: regions differ; a subdivision without an entry is as its country") func regions() {
+  @Test("D2: regions differ; an unlisted subdivision takes the values of its country")
+  func regions() {
     #expect(Region("US").majority == 18)
     #expect(Region("US-AL").majority == 19)
     #expect(Region("US-NY") == Region("US"))
@@ -48,13 +49,13 @@ private func problem(_ gates: [Int32]) -> Problem? {
     #expect(Region.codes.count >= 25)
   }
 
-  @Test("D2, D12: an unknown region has majority 18 and asks nothing") func unknown() {
+  @Test("D2, D12: an unknown region has majority 18 and no requirements") func unknown() {
     for code in ["XX", "", "XX-YY", "-", "us", "🇫🇷"] {
       #expect(Region(code).majority == 18 && Region(code).features.isEmpty)
     }
   }
 
-  @Test("D12: what the law asks, by region", arguments: ["US-TX", "US-UT", "US-LA"])
+  @Test("D12: legal requirements by region", arguments: ["US-TX", "US-UT", "US-LA"])
   func regulated(_ code: String) {
     #expect(
       Region(code).features == [
@@ -64,12 +65,13 @@ private func problem(_ gates: [Int32]) -> Problem? {
     #expect(Region(code).mustShare && !Region("US").mustShare)
   }
 
-  @Test("D2: the table has an age of 14 to 21 in each line, and each region once") func table() {
+  @Test("D2: each line of the table has an age of 14 to 21, and each region occurs once")
+  func table() {
     for code in Region.codes { #expect(14...21 ~= Region(code).majority, "\(code)") }
     #expect(Set(Region.codes).count == Region.codes.count)
   }
 
-  @Test("D4: how an age was declared") func declarations() {
+  @Test("D4: the declaration that an app receives") func declarations() {
     func told(_ age: Int32, _ isInFamily: Bool, _ d: Account.Declaration = .selfDeclared)
       -> Account.Declaration
     { d.told(age: age, majority: 18, isInFamily: isInFamily) }
@@ -83,7 +85,7 @@ private func problem(_ gates: [Int32]) -> Problem? {
     #expect(told(9, true, .checkedByOtherMethod) == .guardianCheckedByOtherMethod)
   }
 
-  @Test("D13: an app above the ceiling, or without a rating, is not allowed") func ratings() {
+  @Test("D13: disallows an app above the ceiling or without a rating") func ratings() {
     #expect(AgeRating.allCases.map(\.rawValue) == [4, 9, 13, 16, 18])
     let nine = AppManifest(ageRating: .nine)
     #expect(nine.isAllowed(by: nil) && nine.isAllowed(by: .nine) && nine.isAllowed(by: .sixteen))

@@ -7,14 +7,14 @@ func day(_ year: Int32, _ month: UInt8, _ day: UInt8) -> Account.Day {
 }
 
 @Suite struct DayTests {
-  @Test("D8: years are counted from day to day") func years() {
+  @Test("D8: counts whole years between two days") func years() {
     #expect(day(2012, 5, 17).years(to: day(2026, 5, 16)) == 13)
     #expect(day(2012, 5, 17).years(to: day(2026, 5, 17)) == 14)
     #expect(day(2012, 5, 17).years(to: day(2012, 5, 16)) == -1)
     #expect(day(2012, 12, 31).years(to: day(2013, 1, 1)) == 0)
   }
 
-  @Test("D8: who was born on 29 February has the birthday on 1 March in common years")
+  @Test("D8: a birthday on 29 February is on 1 March in common years")
   func leapling() {
     let born = day(2012, 2, 29)
     #expect(born.years(to: day(2025, 2, 28)) == 12)
@@ -24,7 +24,7 @@ func day(_ year: Int32, _ month: UInt8, _ day: UInt8) -> Account.Day {
     #expect(day(1896, 2, 29).years(to: day(1900, 3, 1)) == 4)
   }
 
-  @Test("the day in Greenwich is the one of Foundation's calendar, over 30,000 moments")
+  @Test("UTC days equal those of Foundation's calendar at 30,000 moments")
   func calendar() {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(identifier: "GMT")!

@@ -81,9 +81,9 @@ struct DeliveryTracker: Hashable, Sendable {
 
   /// Checks which attached devices lag.
   ///
-  /// - Returns: The late audiences, ascending, each with the last event that all readers have, and the time of
-  ///   the next check. An audience is late if a reader lacks an event that the last check already knew. The
-  ///   time is `nil` if no device lags.
+  /// - Returns: The late audiences, ascending, each with the last event that all readers have, and
+  ///   the time of the next check. An audience is late if a reader lacks an event that the last
+  ///   check already knew. The time is `nil` if no device lags.
   mutating func check(_ state: FamilyState, now: Instant)
     -> (lagging: [(audience: Audience, after: UInt64)], nextCheck: Instant?)
   {

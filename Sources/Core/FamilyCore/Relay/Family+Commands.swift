@@ -3,8 +3,8 @@ import FamilyModel
 extension RelayMachine.Family {
   /// Executes a command: repeats an earlier result, refuses the command, or appends its event.
   ///
-  /// - Returns: The time of the next delivery check; `nil` if a check is already scheduled or no event was
-  ///   appended.
+  /// - Returns: The time of the next delivery check; `nil` if a check is already scheduled or no
+  ///   event was appended.
   mutating func execute(
     _ command: Command, _ commandID: CommandID, _ signature: Signature?,
     from sender: RelayMachine.Sender, now: Instant, verify: FamilyState.Verifier,
@@ -39,8 +39,8 @@ extension RelayMachine.Family {
 
   /// Requires a signature by the device itself if the device has a signing key.
   ///
-  /// The relay does not verify the signature. Every reader must verify it anyway, and a verification costs
-  /// more than all other work for a command.
+  /// The relay does not verify the signature. Every reader must verify it anyway, and a
+  /// verification costs more than all other work for a command.
   private func requireSignature(_ signature: Signature?, of device: DeviceID) throws(Problem) {
     guard state.roster.signs(device) else { return }
     guard let signature, signature.signer == device else { throw .notSigned }
@@ -48,8 +48,8 @@ extension RelayMachine.Family {
 
   /// The event that the command produced earlier; `nil` for a new command.
   ///
-  /// - Throws: the problem of an earlier refusal; `overloaded` if the result must first be read from the
-  ///   store.
+  /// - Throws: the problem of an earlier refusal; `overloaded` if the result must first be read
+  ///   from the store.
   private func earlierResult(_ command: Command, _ id: CommandID, _ device: DeviceID)
     throws(Problem) -> UInt64?
   {
@@ -71,7 +71,8 @@ extension RelayMachine.Family {
     _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, now: Instant,
     into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
-    // A new roster is broadcast to the readers of the old one, so the generation is read before it applies.
+    // A new roster is broadcast to the readers of the old one, so the generation is read before it
+    // applies.
     let generation = state.generation(event.audience)
     state.apply(event)
     effects.append(.append(family, event))
@@ -84,8 +85,8 @@ extension RelayMachine.Family {
 }
 
 extension RelayMachine.Family {
-  /// Serves a join request, the only request that an unknown key may send. All defects get the same reply
-  /// as an unknown device.
+  /// Serves a join request, the only request that an unknown key may send. All defects get the same
+  /// reply as an unknown device.
   mutating func serve(
     _ join: JoinRequest, from sender: RelayMachine.Sender, now: Instant,
     verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]

@@ -3,7 +3,8 @@ import FamilyModel
 extension RelayMachine.Family {
   /// Records that the device is attached if the request shows that it reads.
   ///
-  /// A ping also schedules a delivery check: the family may have been evicted since the device attached.
+  /// A ping also schedules a delivery check: the family may have been evicted since the device
+  /// attached.
   mutating func recordActivity(
     of device: DeviceID, _ owner: Member, _ request: Request, now: Instant
   ) -> Instant? {
@@ -50,8 +51,8 @@ extension RelayMachine.Family {
 
   /// The `pong`, or the channels if the device is late.
   ///
-  /// A late device may be subscribed to an earlier generation, or to a channel that was never approved. The
-  /// channels' heads tell it to fetch.
+  /// A late device may be subscribed to an earlier generation, or to a channel that was never
+  /// approved. The channels' heads tell it to fetch.
   func pingReply(to address: DeviceAddress, _ owner: Member?) -> Reply {
     guard let owner, deliveries.isLate(address.device, of: owner, state) else { return .pong }
     return .attached(channels(of: owner))
@@ -72,8 +73,8 @@ extension RelayMachine.Family {
     return deliveries.startChecks(state, isScheduled: false, now: now)
   }
 
-  /// Checks which audiences have lagging readers, as ``DeliveryTracker/check(_:now:)`` does, and adds the
-  /// generations of their channels.
+  /// Checks which audiences have lagging readers, as ``DeliveryTracker/check(_:now:)`` does, and
+  /// adds the generations of their channels.
   mutating func checkDeliveries(now: Instant)
     -> (lagging: [(Audience, generation: UInt32, after: UInt64)], nextCheck: Instant?)
   {
@@ -107,8 +108,8 @@ extension RelayMachine.Family {
     }
   }
 
-  /// Broadcasts the guardians' new receipt if it covers a message of the child. Other receipts are not
-  /// worth a broadcast.
+  /// Broadcasts the guardians' new receipt if it covers a message of the child. Other receipts are
+  /// not worth a broadcast.
   @inline(__always)
   private func broadcastReceipt(
     of moved: Cursor, from old: Cursor, _ address: DeviceAddress, _ person: Member,

@@ -79,8 +79,8 @@ extension RelayMachine.Family {
     }
   }
 
-  /// Whether the shell may read a stored result for this request: the sender is identified and its rate
-  /// limit covers the cost.
+  /// Whether the shell may read a stored result for this request: the sender is identified and its
+  /// rate limit covers the cost.
   func mayReadStoredResult(
     for request: Request, from sender: RelayMachine.Sender, now: Instant
   ) -> Bool {

@@ -1,16 +1,16 @@
 import FamilyModel
 
-/// The families that a relay holds, as a CLOCK cache: families used recently are open values; all others are
-/// packed, each into one array of bytes.
+/// The families that a relay holds, as a CLOCK cache: families used recently are open values; all
+/// others are packed, each into one array of bytes.
 ///
-/// `packed` → (use) `open` → (no use during one round of the clock hand) `packed`. Most families are idle most
-/// of the time. A million packed families take little memory, and opening one reads contiguous memory
-/// instead of twenty scattered objects.
+/// `packed` → (use) `open` → (no use during one round of the clock hand) `packed`. Most families
+/// are idle most of the time. A million packed families take little memory, and opening one reads
+/// contiguous memory instead of twenty scattered objects.
 struct FamilyCache: Sendable {
   typealias Family = RelayMachine.Family
 
-  /// Entries of one block. A dictionary of the entries would take more than twice the memory and move all
-  /// entries whenever it grows.
+  /// Entries of one block. A dictionary of the entries would take more than twice the memory and
+  /// move all entries whenever it grows.
   private static let blockCount = 4_096
 
   /// Closed questions above which a family is not packed: packing would take longer than its use.
@@ -143,7 +143,8 @@ struct FamilyCache: Sendable {
     return frame
   }
 
-  /// Places the family in a free frame, a new frame, or the frame of a family that is packed instead.
+  /// Places the family in a free frame, a new frame, or the frame of a family that is packed
+  /// instead.
   private mutating func placeInFrame(_ family: consuming Family, _ slot: Int) -> Int {
     if let frame = freeFrames.popLast() {
       swap(&frames[frame], &family)

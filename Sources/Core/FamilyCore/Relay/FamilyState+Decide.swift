@@ -22,8 +22,8 @@ extension FamilyState {
 
   /// Decides a command by the family's rules. The state changes only when the event is applied.
   ///
-  /// The relay verifies the signatures of rosters and the proofs of the passcode, which are rare. Readers
-  /// verify all signatures.
+  /// The relay verifies the signatures of rosters and the proofs of the passcode, which are rare.
+  /// Readers verify all signatures.
   ///
   /// - Throws: the `Problem` for which the command is refused.
   func decide(_ command: Command, _ proposal: Proposal, verify: Verifier) throws(Problem) -> Outcome

@@ -12,8 +12,8 @@ extension FamilyState {
     return (.rosterChanged(next), .family)
   }
 
-  /// Verifies a roster's signature: by the organizer for the first roster, by a guardian of the previous
-  /// roster for later ones.
+  /// Verifies a roster's signature: by the organizer for the first roster, by a guardian of the
+  /// previous roster for later ones.
   private func verifySignature(of next: Roster, _ proposal: Proposal, _ verify: Verifier)
     throws(Problem)
   {
@@ -25,7 +25,8 @@ extension FamilyState {
         key, signature.bytes,
         SignedBytes.of(
           .rosterChanged(next), proposal.id, in: proposal.family, .family, by: signature.signer,
-          basedOnSeq: signature.basedOnSeq, question: nil, digest: verify.digest, bytes: { _ in [] }))
+          basedOnSeq: signature.basedOnSeq, question: nil, digest: verify.digest, bytes: { _ in [] }
+        ))
     else { throw .notSigned }
     guard signature.basedOnSeq >= rosterSeq else { throw .stale }
   }

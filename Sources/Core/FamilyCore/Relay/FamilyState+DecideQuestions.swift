@@ -92,7 +92,8 @@ extension FamilyState {
     return try openQuestion(id, now: proposal.now)
   }
 
-  /// The event of an equal question that the same child asked under another command id; `nil`: none.
+  /// The event of an equal question that the same child asked under another command id; `nil`:
+  /// none.
   func seqOfSameQuestion(_ command: Command, by device: DeviceID) -> UInt64? {
     let header: QuestionHeader
     switch command {

@@ -26,8 +26,8 @@ public struct FamilyState: Hashable, Sendable {
   private(set) var rosterSeq: UInt64 = 0
   /// The newest event of each audience.
   var heads = SmallMap<Audience, UInt64>()
-  /// The generation of each audience. A device that leaves the audience starts a new generation with a new
-  /// topic and key.
+  /// The generation of each audience. A device that leaves the audience starts a new generation
+  /// with a new topic and key.
   var generations = SmallMap<Audience, UInt32>()
   var results = CommandResults()
   /// The least number of command results in memory.

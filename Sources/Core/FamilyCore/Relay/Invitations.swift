@@ -2,8 +2,8 @@ import FamilyModel
 
 /// A family's invitations and the join requests that used them.
 ///
-/// `open` → (join) `used` → (roster with the device) removed; `open`, `used` → (expiry) removed. Expiry is
-/// checked at each join and invitation; the next invitation removes expired entries.
+/// `open` → (join) `used` → (roster with the device) removed; `open`, `used` → (expiry) removed.
+/// Expiry is checked at each join and invitation; the next invitation removes expired entries.
 struct Invitations: Hashable, Sendable {
   fileprivate struct Entry: Hashable {
     var invitation: Invitation
@@ -29,8 +29,8 @@ struct Invitations: Hashable, Sendable {
     entries[index].join = join
   }
 
-  /// Removes the invitations of devices in the roster. A device that leaves the family later cannot use its
-  /// invitation again.
+  /// Removes the invitations of devices in the roster. A device that leaves the family later cannot
+  /// use its invitation again.
   mutating func removeEnrolled(in roster: Roster) {
     entries.removeAll { entry in
       roster.devices.contains { $0.publicKey == entry.join?.publicKey }

@@ -2,8 +2,8 @@ import FamilyModel
 
 /// The last refused commands of a family.
 ///
-/// A copy of a refused command gets the same refusal even if the state has changed since. The device has
-/// already shown the refusal to the person, or given the app the default choice.
+/// A copy of a refused command gets the same refusal even if the state has changed since. The
+/// device has already shown the refusal to the person, or given the app the default choice.
 ///
 /// The cache is in memory only and holds the last ``capacity`` refusals. Copies of a command arrive
 /// within seconds of each other, over connections that end with the relay. A copy of an evicted

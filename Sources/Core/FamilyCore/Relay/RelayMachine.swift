@@ -1,13 +1,14 @@
 public import FamilyModel
 
-/// The pure state machine of a relay: orders commands into events, and decides their readers. Holds the
-/// families in use.
+/// The pure state machine of a relay: orders commands into events, and decides their readers. Holds
+/// the families in use.
 ///
-/// A family is `unknown` → (load) `held` → (evict) `unknown`. Eviction is allowed between any two steps,
-/// because it drops caches only: devices repeat what they need. The shell loads a family before its first
-/// input. A request for a family that is not held is refused as `overloaded`.
+/// A family is `unknown` → (load) `held` → (evict) `unknown`. Eviction is allowed between any two
+/// steps, because it drops caches only: devices repeat what they need. The shell loads a family
+/// before its first input. A request for a family that is not held is refused as `overloaded`.
 ///
-/// The shell makes the events of `append` durable before it sends any reply or broadcast of the same step.
+/// The shell makes the events of `append` durable before it sends any reply or broadcast of the
+/// same step.
 public struct RelayMachine: Sendable {
   /// An input of the machine.
   public enum Input: Sendable {
@@ -25,15 +26,15 @@ public struct RelayMachine: Sendable {
   public enum Effect: Hashable, Sendable {
     /// Makes the event durable.
     case append(FamilyID, Event)
-    /// Stores the state after event `seq` and replaces an older snapshot. The event is durable already, or
-    /// becomes durable in the same commit. A snapshot may be lost.
+    /// Stores the state after event `seq` and replaces an older snapshot. The event is durable
+    /// already, or becomes durable in the same commit. A snapshot may be lost.
     case snapshot(FamilyID, seq: UInt64, [UInt8])
     /// Stores the cursor. A cursor may be lost in a crash, because the device sends it again.
     case cursor(FamilyID, DeviceID, Cursor)
     /// Sends the reply.
     case reply(DeviceAddress, id: RequestID, Reply)
-    /// Replies with the audience's events after `after`, from the store. Events after `upTo` are newer than
-    /// the request and excluded, because the device may have left the audience since.
+    /// Replies with the audience's events after `after`, from the store. Events after `upTo` are
+    /// newer than the request and excluded, because the device may have left the audience since.
     case page(DeviceAddress, id: RequestID, Audience, after: UInt64, upTo: UInt64)
     /// Publishes on the audience's channel.
     case broadcast(FamilyID, generation: UInt32, Audience, Broadcast)
@@ -43,8 +44,8 @@ public struct RelayMachine: Sendable {
     case approve
   }
 
-  /// Families that one `timer` input checks. The deadline stays in the past for the rest, so the next timer
-  /// follows at once.
+  /// Families that one `timer` input checks. The deadline stays in the past for the rest, so the
+  /// next timer follows at once.
   static let familiesPerTimer = 1_024
   /// Cursors that one request moves: those of a guardian in the largest family. Further cursors are
   /// ignored.
@@ -63,12 +64,12 @@ public struct RelayMachine: Sendable {
   /// Creates a machine that holds no family.
   ///
   /// - Parameters:
-  ///   - verify: Verifies signatures, because the machine has no cryptography.
+  ///   - verify: Verifies signatures.
   ///   - digest: The digest that the devices sign.
-  ///   - resultsKept: The least number of command results that a family keeps in memory. Older ones are in
-  ///     the store: see ``needsStoredResult(of:in:)``.
-  ///   - openFamilies: The number of families held unpacked, those used last. Packed families take a third
-  ///     of the memory.
+  ///   - resultsKept: The least number of command results that a family keeps in memory. Older ones
+  ///     are in the store: see ``needsStoredResult(of:in:)``.
+  ///   - openFamilies: The number of families held unpacked, those used last. Packed families take
+  ///     a third of the memory.
   ///   - snapshotEvery: The least number of events between two snapshots of a family.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
@@ -103,7 +104,8 @@ public struct RelayMachine: Sendable {
   ///
   /// - Parameters:
   ///   - snapshot: The stored snapshot, if any.
-  ///   - events: The events after the snapshot, in order. A family without events does not exist yet.
+  ///   - events: The events after the snapshot, in order. A family without events does not exist
+  ///     yet.
   ///   - cursors: The stored cursors.
   public mutating func load(
     _ id: FamilyID, snapshot: FamilyState? = nil, events: [Event], cursors: [(DeviceID, Cursor)],
@@ -132,14 +134,15 @@ public struct RelayMachine: Sendable {
   // MARK: Stored results
 
   /// Whether the result of the command is in the store only. The shell then calls
-  /// ``setStoredResult(of:seq:in:)`` before the request; otherwise the request is refused as `overloaded`.
+  /// ``setStoredResult(of:seq:in:)`` before the request; otherwise the request is refused as
+  /// `overloaded`.
   public mutating func needsStoredResult(of command: CommandID, in family: FamilyID) -> Bool {
     guard let slot = families.slot(of: family) else { return false }
     return families.open(slot) { $0.state.results.isEvicted(command) }
   }
 
-  /// Whether the shell may read a stored result for this request. Strangers, and members above their rate
-  /// limit, must not cause reads; their requests are refused without one.
+  /// Whether the shell may read a stored result for this request. Strangers, and members above
+  /// their rate limit, must not cause reads; their requests are refused without one.
   public mutating func mayReadStoredResult(
     for request: Request, from sender: Sender, now: Instant
   ) -> Bool {
@@ -147,7 +150,8 @@ public struct RelayMachine: Sendable {
     return families.open(slot) { $0.mayReadStoredResult(for: request, from: sender, now: now) }
   }
 
-  /// Sets the store's answer about a command: the event that it produced, or `nil` for a new command.
+  /// Sets the store's answer about a command: the event that it produced, or `nil` for a new
+  /// command.
   public mutating func setStoredResult(of command: CommandID, seq: UInt64?, in family: FamilyID) {
     if let slot = families.slot(of: family) {
       families[slot].storedResult = StoredResult(id: command, seq: seq)

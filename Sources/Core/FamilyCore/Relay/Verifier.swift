@@ -11,7 +11,8 @@ extension FamilyState {
     ///
     /// - Parameters:
     ///   - verify: Verifies a signature.
-    ///   - digest: The digest that devices sign. The default is the identity, for machines without keys.
+    ///   - digest: The digest that devices sign. The default is the identity, for machines without
+    ///     keys.
     public init(
       _ verify: @escaping Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
     ) {

@@ -1,10 +1,11 @@
 import FamilyModel
 
-/// Verifies a family's events: the part of a device that trusts only the organizer's key, which the device
-/// received when it joined. The organizer signed the first roster; a guardian of each roster signed the next.
+/// Verifies a family's events: the part of a device that trusts only the organizer's key, which the
+/// device received when it joined. The organizer signed the first roster; a guardian of each roster
+/// signed the next.
 ///
-/// - verified: A member's device that may decide the event has signed it, the command is new, and the content
-///   opens and agrees with the readable part.
+/// - verified: A member's device that may decide the event has signed it, the command is new, and
+///   the content opens and agrees with the readable part.
 /// - deferred: The signer knew a newer roster than this device, or the content key has not arrived.
 /// - rejected: Every other event. A rejected event changes nothing.
 struct EventVerifier: Sendable {
@@ -214,8 +215,8 @@ struct EventVerifier: Sendable {
     return bytes.bytes
   }
 
-  /// The digest of a question's subjects: equal for the same people in one app, and opaque without the key.
-  /// A guardian's decision signs it.
+  /// The digest of a question's subjects: equal for the same people in one app, and opaque without
+  /// the key. A guardian's decision signs it.
   func subjects(of question: Question, in app: AppID, _ secret: [UInt8]) -> [UInt8] {
     vault.subjects(vault.tags(of: question, in: app, secret))
   }
@@ -241,7 +242,7 @@ extension Question {
 }
 
 extension Event {
-  /// The time stamp that orders concurrent changes of one value: the signer's command id, which the relay cannot
-  /// change; in a family without keys, the relay's order.
+  /// The time stamp that orders concurrent changes of one value: the signer's command id, which the
+  /// relay cannot change; in a family without keys, the relay's order.
   var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
 }

@@ -20,8 +20,8 @@ extension Roster {
     return next.organizer == organizer ? device.signingKey : nil
   }
 
-  /// The key that must have signed the first roster: that of an organizer's device in the roster; `nil` for any
-  /// other device.
+  /// The key that must have signed the first roster: that of an organizer's device in the roster;
+  /// `nil` for any other device.
   package func key(forFirstBy signer: DeviceID) -> [UInt8]? {
     guard let device = device(signer), person(device.person)?.role == .organizer,
       !device.signingKey.isEmpty

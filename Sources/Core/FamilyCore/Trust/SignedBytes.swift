@@ -1,16 +1,16 @@
 package import FamilyModel
 
-/// The bytes that a device signs: family, audience, command, signer, and the complete change. The relay's part
-/// of an event (position and time) is not signed.
+/// The bytes that a device signs: family, audience, command, signer, and the complete change. The
+/// relay's part of an event (position and time) is not signed.
 package enum SignedBytes {
   /// The bytes of an event.
   ///
   /// - Parameters:
   ///   - basedOnSeq: See ``Signature/basedOnSeq``.
-  ///   - question: The question that a decision, reminder or cancellation refers to. A decision also signs
-  ///     the question's child, choices and digest of subjects.
-  ///   - digest: The unkeyed digest, which replaces a roster's hidden parts and the contents. An app can thus
-  ///     verify signatures without receiving them.
+  ///   - question: The question that a decision, reminder or cancellation refers to. A decision
+  ///     also signs the question's child, choices and digest of subjects.
+  ///   - digest: The unkeyed digest, which replaces a roster's hidden parts and the contents. An
+  ///     app can thus verify signatures without receiving them.
   ///   - bytes: The encoding of a content as it travels.
   package static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
@@ -158,8 +158,8 @@ extension BoundBytes {
     }
   }
 
-  /// Adds the header without the app, which the digest of the subjects covers. An app may learn that a number
-  /// was approved, but not which other app asked.
+  /// Adds the header without the app, which the digest of the subjects covers. An app may learn
+  /// that a number was approved, but not which other app asked.
   fileprivate mutating func add(_ header: QuestionHeader) {
     add(header.id)
     add(header.child.rawValue)
@@ -181,8 +181,8 @@ extension BoundBytes {
 }
 
 extension Roster {
-  /// The parts that apps do not receive: names, and the devices' other keys. The keys are random, so an app
-  /// cannot guess the names from the digest.
+  /// The parts that apps do not receive: names, and the devices' other keys. The keys are random,
+  /// so an app cannot guess the names from the digest.
   package var hiddenBytes: [UInt8] {
     var out = BoundBytes("permission-relay roster 1")
     for person in persons { out.add(person.displayName) }

@@ -51,11 +51,12 @@ extension FamilyState {
 }
 
 extension RelayMachine.Family {
-  /// A snapshot may lack at most one part in this many of the log: it grows with the log, and each one is
-  /// written completely.
+  /// A snapshot may lack at most one part in this many of the log: it grows with the log, and each
+  /// one is written completely.
   private static let maximumLagDivisor: UInt64 = 4
 
-  /// Whether the log has grown enough since the last snapshot: by `events`, and by a quarter of its length.
+  /// Whether the log has grown enough since the last snapshot: by `events`, and by a quarter of its
+  /// length.
   func isSnapshotDue(every events: UInt64) -> Bool {
     state.seq - snapshotSeq >= max(events, state.seq / Self.maximumLagDivisor)
   }

@@ -1,7 +1,7 @@
 @testable import FamilyModel
 
-/// Headers of pictures, made to measure; what they picture does not matter to `ImageHeader`.
-enum Pictures {
+/// Synthetic image headers. `ImageHeader` does not read the pixels.
+enum ImageFixtures {
   static func png(_ width: Int, _ height: Int, before chunks: [UInt8] = []) -> [UInt8] {
     PNGHeader.signature
       + chunk("IHDR", big(width, 4) + big(height, 4) + [8, 0, 0, 0, 0])

@@ -4,7 +4,7 @@ import FamilyTrust
 import Synchronization
 import Testing
 
-/// A vault that counts what is made for others.
+/// A vault that counts its operations.
 private final class CountingVault: DeviceVault {
   let made = Mutex(0)
   private let vault: KeyVault
@@ -38,8 +38,8 @@ private final class CountingVault: DeviceVault {
   func keyName(of content: Content) -> ContentKeyID? { vault.keyName(of: content) }
 }
 
-@Suite struct TurnTests {
-  /// A family whose child's device counts what it makes; its questions wait for their turn.
+@Suite struct AdmissionTests {
+  /// A family whose child's device counts its vault's operations and queues its questions.
   private func home() -> (SignedFamily, CountingVault) {
     var home = SignedFamily()
     home.disconnect(3)
@@ -55,7 +55,7 @@ private final class CountingVault: DeviceVault {
   }
 
   @Test(
-    "a question that waits for its turn makes no key, is not sealed and not signed, however long")
+    "a question that waits for admission is neither sealed nor signed and makes no key")
   func waits() throws {
     var (home, vault) = home()
     let before = vault.made.withLock { $0 }
@@ -63,16 +63,17 @@ private final class CountingVault: DeviceVault {
     home.wait(300_000)
     #expect(vault.made.withLock { $0 } == before)
     let wanted = home.wantingToAsk
-    // At once, and where nobody answers, every half a minute.
+    // The device requests admission at once, and again every 30 seconds without an answer.
     #expect(wanted.count == 11 && Set(wanted).count == 1)
 
     home.child(3, .admitted(try #require(wanted.first)))
-    // A key, its message's signature, the question's seal and its signature.
+    // A key, the signature of its share, the question's seal, and its signature.
     #expect(vault.made.withLock { $0 } == before + 4)
     #expect(questions(home) == 1 && home.children[3]!.link.pendingCommands.isEmpty)
   }
 
-  @Test("a turn that comes when the device is off the network is not used; it asks for another one")
+  @Test(
+    "an admission that arrives while the device is offline is not used; it requests another one")
   func offline() throws {
     var (home, _) = home()
     home.ask("maria")
@@ -86,7 +87,7 @@ private final class CountingVault: DeviceVault {
     #expect(home.children[3]!.step(.admitted(question), now: home.now) == [])
   }
 
-  @Test("what a person answers or writes waits for no turn")
+  @Test("answers and messages need no admission")
   func others() {
     var (home, _) = home()
     home.child(3, .post("Hello"))
