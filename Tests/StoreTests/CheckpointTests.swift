@@ -6,22 +6,27 @@ import SQLiteStore
 import TestDisk
 import Testing
 
-/// The write-ahead log and its copies into the database.
+/// The write-ahead log and its checkpoints into the database.
 @Suite struct CheckpointTests {
   private let folder: Folder
   private var path: String { folder.path("a") }
-  /// More commits than any of these tests needs, however slow the copies are.
-  private static let most: UInt64 = 20_000
+  /// An upper bound of the commits in a test, even with slow checkpoints.
+  private static let commitLimit: UInt64 = 20_000
 
   init() throws { folder = try Folder() }
 
-  private func limits(step: Int, rest: Int = 0, renewal: Int, bound: Int) -> LogLimits {
+  private func limits(
+    backgroundCopy: Int, copiedInCommit: Int = 0, restart: Int, maximum: Int
+  ) -> LogLimits {
     var limits = LogLimits()
-    (limits.step, limits.rest, limits.renewal, limits.bound) = (step, rest, renewal, bound)
+    limits.backgroundCopyThreshold = backgroundCopy
+    limits.framesCopiedInCommit = copiedInCommit
+    limits.restartThreshold = restart
+    limits.maximumFrames = maximum
     return limits
   }
 
-  /// Frames that the log's file has room for.
+  /// The capacity of the log's file in frames.
   private func frames() throws -> Int {
     let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
     return (size ?? 0) / (4_096 + 24)
@@ -32,17 +37,17 @@ import Testing
   }
 
   @Test(
-    "X2: a commit syncs what it wrote, and the log is copied into the database beside the commits")
+    "X2: each commit syncs its own frames, and checkpoints run in the background")
   func beside() throws {
     let store = try SQLiteEventStore(
-      path: path, limits: limits(step: 16, renewal: .max, bound: .max))
+      path: path, limits: limits(backgroundCopy: 16, restart: .max, maximum: .max))
     var seq: UInt64 = 0
-    while try !databaseHolds(event(1, 20)), seq < Self.most {
+    while try !databaseHolds(event(1, 20)), seq < Self.commitLimit {
       for _ in 0..<20 {
         seq += 1
         let before = counted_fdatasync()
         try store.commit(batch([event(1, seq)]))
-        // A log that begins anew has its head synced as well; a copy would take two more.
+        // A restarted log syncs its header too; a checkpoint would add two more syncs.
         #expect((1...2).contains(counted_fdatasync() - before))
       }
     }
@@ -50,9 +55,9 @@ import Testing
     store.close()
   }
 
-  @Test("X2: the log begins anew, and every event is found in it or in the database")
+  @Test("X2: the log restarts, and every event is in the log or in the database")
   func renewal() throws {
-    let small = limits(step: 16, rest: 8, renewal: 48, bound: 256)
+    let small = limits(backgroundCopy: 16, copiedInCommit: 8, restart: 48, maximum: 256)
     let store = try SQLiteEventStore(path: path, limits: small)
     for seq: UInt64 in 7..<2_007 { try store.commit(batch([event(seq % 7, seq / 7)])) }
     // A commit of one event has less than 16 frames.
@@ -61,7 +66,7 @@ import Testing
       try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path("b" + suffix))
     }
     store.close()
-    // As after a close, and as after a kill.
+    // The files after a close, and after a kill.
     for name in ["a", "b"] {
       let again = try SQLiteEventStore(path: folder.path(name))
       try again.check()
@@ -72,11 +77,13 @@ import Testing
   }
 
   @Test(
-    "X2: a log at its bound takes no commit before it is copied: the commit waits for it, or does it",
+    "X2: a commit to a log of maximum length waits for the checkpoint, or does it itself",
     arguments: [0, Int.max])
-  func bound(_ rest: Int) throws {
+  func maximum(_ copiedInCommit: Int) throws {
     let store = try SQLiteEventStore(
-      path: path, limits: limits(step: .max, rest: rest, renewal: 64, bound: 64))
+      path: path,
+      limits: limits(
+        backgroundCopy: .max, copiedInCommit: copiedInCommit, restart: 64, maximum: 64))
     for seq: UInt64 in 1...1_000 { try store.commit(batch([event(1, seq)])) }
     #expect(try frames() <= 64 + 16)
     #expect(try store.load(FamilyID(1)).events.count == 1_000)
@@ -84,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "X2: a copy that failed is told by the next commit and by all later ones, and nothing is lost")
+    "X2: after a failed checkpoint every later commit fails, and nothing is lost")
   func failure() throws {
     let store = try SQLiteEventStore(
       path: path, limits: limits(step: 16, renewal: .max, bound: .max))
@@ -95,19 +102,20 @@ import Testing
     fail_fdatasync(status.st_ino, 1)
     var seq: UInt64 = 1
     #expect(throws: StoreError.self) {
-      while seq < Self.most {
+      while seq < Self.commitLimit {
         try store.commit(batch([event(1, seq + 1)]))
         seq += 1
       }
     }
     fail_fdatasync(status.st_ino, 0)
-    // What was written to the database since is not known to be on the disk, whatever a later sync says.
+    // Writes to the database since then may not be on disk, even if a later sync succeeds.
     #expect(throws: StoreError.self) { try store.commit(batch([event(1, seq + 1)])) }
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path("b" + suffix))
     }
     store.close()
-    // The system forgets what it failed to write: the file may be as it was, whatever a read of it says.
+    // The kernel drops pages that it failed to write: the file on disk may be old, even if a read
+    // returns the new bytes.
     try before.write(to: URL(fileURLWithPath: folder.path("c")))
     try FileManager.default.copyItem(atPath: path + "-wal", toPath: folder.path("c-wal"))
     for name in ["a", "b", "c"] {
@@ -119,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "X2: of a commit that the disk did not confirm all or nothing is found later, and others go on")
+    "X2: a commit whose sync failed is found as a whole or not at all, and later commits succeed")
   func unconfirmed() throws {
     let store = try SQLiteEventStore(path: path)
     try store.commit(batch([event(1, 1)]))
@@ -142,10 +150,11 @@ import Testing
     }
   }
 
-  @Test("X2: one thread commits, and another one reads what was committed")
+  @Test("X2: one thread reads what another has committed")
   func threads() throws {
     nonisolated(unsafe) let store = try SQLiteEventStore(
-      path: path, limits: limits(step: 8, rest: 8, renewal: 32, bound: 128))
+      path: path,
+      limits: limits(backgroundCopy: 8, copiedInCommit: 8, restart: 32, maximum: 128))
     let (writer, reader) = (DispatchQueue(label: "writer"), DispatchQueue(label: "reader"))
     for seq: UInt64 in 1...500 {
       try writer.sync { try store.commit(batch([event(1, seq)])) }

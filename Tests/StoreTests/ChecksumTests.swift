@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct ChecksumTests {
   @Test(
-    "the sum is CRC-32C, by the processor's instruction and by tables", arguments: [false, true])
+    "the checksum is CRC-32C, by the processor's instruction and by tables",
+    arguments: [false, true])
   func examples(_ byTables: Bool) {
     // RFC 3720, appendix B.4.
     let examples: [(bytes: [UInt8], sum: UInt32)] = [

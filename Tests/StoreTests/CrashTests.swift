@@ -5,7 +5,7 @@ import SQLiteStore
 import TestDisk
 import Testing
 
-/// What is left after a crash at any moment, and after a disk that was full.
+/// The stored state after a crash at any moment, and after a full disk.
 @Suite(.serialized) struct CrashTests {
   private static let families: UInt64 = 5
   private let folder: Folder
@@ -13,14 +13,14 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  /// What the store has, as far as the test knows: batch after batch.
-  private struct Story {
+  /// The state that the store must have after each batch.
+  private struct ExpectedStates {
     var random: IDSource
-    /// Events of each family after so many batches.
+    /// Events of each family, by number of batches.
     var counts: [[UInt64]] = [Array(repeating: 0, count: Int(families))]
-    /// The cursor's position after so many batches.
+    /// The cursor's position, by number of batches.
     var delivered: [UInt64] = [0]
-    /// Each family's snapshot after so many batches: the event that it includes.
+    /// The newest event in each family's snapshot, by number of batches.
     var snapshots: [[UInt64]] = [Array(repeating: 0, count: Int(families))]
 
     static func event(_ family: Int, _ seq: UInt64) -> StoredEvent {
@@ -61,7 +61,7 @@ import Testing
       return batch
     }
 
-    /// The number of batches that the store has: all of each.
+    /// The number of batches that the store has; `nil` if the store has part of a batch.
     func batches(in store: SQLiteEventStore) throws -> Int? {
       let found = try (0..<Int(families)).map { family in
         let events = try store.load(FamilyID(UInt64(family) + 1)).events
@@ -83,31 +83,32 @@ import Testing
 
   private var limits: LogLimits {
     var limits = LogLimits()
-    (limits.step, limits.rest, limits.renewal, limits.bound) = (6, 3, 20, 60)
+    limits.backgroundCopyThreshold = 6
+    limits.framesCopiedInCommit = 3
+    limits.restartThreshold = 20
+    limits.maximumFrames = 60
     return limits
   }
 
   @Test(
-    """
-    X2: of a kill or a power cut at any moment, beside commits and copies, every commit that was \
-    acknowledged is left, and of the one on its way all or nothing
-    """, arguments: 1...3 as ClosedRange<UInt64>)
+    "X2: a kill or power cut at any moment keeps each acknowledged commit and no partial one",
+    arguments: 1...3 as ClosedRange<UInt64>)
   func crash(_ seed: UInt64) throws {
-    var story = Story(random: IDSource(seed: seed))
+    var expected = ExpectedStates(random: IDSource(seed: seed))
     let first = try SQLiteEventStore(path: path)
-    try first.commit(story.next())
+    try first.commit(expected.next())
     first.close()
-    // No copy goes on when the recording begins.
+    // Closing ends all checkpoints before the recording starts.
     let store = try SQLiteEventStore(path: path, limits: limits)
     let disk = try RecordedDisk(path, seed: seed)
     for commit in 2...100 {
-      try store.commit(story.next())
+      try store.commit(expected.next())
       disk.acknowledge(commit)
-      if commit % 8 == 0 { #expect(try story.batches(in: store) == commit) }
+      if commit % 8 == 0 { #expect(try expected.batches(in: store) == commit) }
     }
     disk.stop()
     store.close()
-    #expect(disk.beginnings > 2 && disk.copies > 100)
+    #expect(disk.logRestarts > 2 && disk.copiedPages > 100)
     var random = IDSource(seed: seed)
     for crash in 0..<20 {
       let count = Int(random.next() % UInt64(disk.steps.count + 1))
@@ -116,22 +117,22 @@ import Testing
       let heir = try SQLiteEventStore(path: copy)
       try heir.check()
       let acknowledged = max(1, disk.acknowledged(of: count))
-      let found = try #require(try story.batches(in: heir))
+      let found = try #require(try expected.batches(in: heir))
       #expect((acknowledged...acknowledged + 1).contains(found), "seed \(seed), \(count) steps")
-      var other = story
-      (other.counts, other.delivered) = ([story.counts[found]], [story.delivered[found]])
-      other.snapshots = [story.snapshots[found]]
+      var other = expected
+      (other.counts, other.delivered) = ([expected.counts[found]], [expected.delivered[found]])
+      other.snapshots = [expected.snapshots[found]]
       try heir.commit(other.next())
       #expect(try other.batches(in: heir) == 1)
       heir.close()
     }
     let again = try SQLiteEventStore(path: path)
-    #expect(try story.batches(in: again) == 100)
+    #expect(try expected.batches(in: again) == 100)
     again.close()
   }
 
   @Test(
-    "X2: of commits whose sync failed nothing is told before the disk has it, though the system says that it has"
+    "X2: commits whose sync failed are synced before they are read, though their pages look clean"
   )
   func forgotten() throws {
     func copy(to name: String) throws -> [Data] {
@@ -149,7 +150,8 @@ import Testing
     fail_fdatasync(status.st_ino, 1)
     #expect(throws: StoreError.self) { try store.commit(batch([event(1, 2)])) }
     fail_fdatasync(status.st_ino, 0)
-    // As after a kill: what was not written is in the system's memory, which takes it for written.
+    // The files after a kill. The kernel holds the unwritten pages in memory and treats them as
+    // clean.
     _ = try copy(to: "b")
     store.close()
     let disk = try RecordedDisk(folder.path("b"), seed: 1, held: held)
@@ -166,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "X2: a crash while the file is made leaves one that can be opened",
+    "X2: a crash while the file is created leaves a file that can be opened",
     arguments: Array(stride(from: 0, to: 36, by: 2)))
   func creation(_ writes: Int) throws {
     fail_pwrite_after(writes)
@@ -180,18 +182,19 @@ import Testing
   }
 
   @Test(
-    "X2: where the disk is full nothing of a commit is kept; a full log does not hinder the next one",
+    "X2: a full disk stores nothing of a commit, and the next commit succeeds once there is space",
     arguments: [true, false])
   func full(_ isLogOnly: Bool) throws {
-    var story = Story(random: IDSource(seed: 1))
+    var expected = ExpectedStates(random: IDSource(seed: 1))
     var limits = limits
-    // Then the commits copy nothing themselves: a copy that fails is told for good.
-    if isLogOnly { limits.renewal = .max }
+    // Without restarts no commit checkpoints, because a failed checkpoint would fail every later
+    // commit.
+    if isLogOnly { limits.restartThreshold = .max }
     var store = try SQLiteEventStore(path: path, limits: limits)
     var refused = 0
     for commit in 1...120 {
-      let batch = story.next()
-      fail_pwrite_after(Int(story.random.next() % 24))
+      let batch = expected.next()
+      fail_pwrite_after(Int(expected.random.next() % 24))
       let result = Result { () throws(StoreError) in try store.commit(batch) }
       fail_pwrite_after(-1)
       if case .failure(let error) = result {
@@ -200,21 +203,21 @@ import Testing
         if !isLogOnly {
           store.close()
           store = try SQLiteEventStore(path: path, limits: limits)
-          #expect(try story.batches(in: store) == commit - 1)
+          #expect(try expected.batches(in: store) == commit - 1)
         }
         try store.commit(batch)
       }
-      if commit % 10 == 0 { #expect(try story.batches(in: store) == commit) }
+      if commit % 10 == 0 { #expect(try expected.batches(in: store) == commit) }
     }
     #expect(refused > 20)
     store.close()
     let again = try SQLiteEventStore(path: path)
     try again.check()
-    #expect(try story.batches(in: again) == 120)
+    #expect(try expected.batches(in: again) == 120)
     again.close()
   }
 
-  @Test("A3: where the disk is full a device keeps nothing of its changes, and can make others")
+  @Test("A3: a full disk stores nothing of a device's changes, and later changes succeed")
   func fullAgent() throws {
     let store = try SQLiteAgentStore(path: path)
     try store.apply([Change(key: [1], value: [1])])
@@ -228,16 +231,16 @@ import Testing
     store.close()
   }
 
-  @Test("a file that may not be written is refused at the start, and not at the first commit")
+  @Test("a read-only file is refused at the start, not at the first commit")
   func readOnly() throws {
     try SQLiteEventStore(path: path).close()
     try SQLiteAgentStore(path: folder.path("b")).close()
     deny_writing(1)
     defer { deny_writing(0) }
-    #expect(throws: StoreError.io("the store may not be written")) {
+    #expect(throws: StoreError.io("the file is read-only")) {
       try SQLiteEventStore(path: path)
     }
-    #expect(throws: StoreError.io("the store may not be written")) {
+    #expect(throws: StoreError.io("the file is read-only")) {
       try SQLiteAgentStore(path: folder.path("b"))
     }
     deny_writing(0)
@@ -246,7 +249,7 @@ import Testing
     store.close()
   }
 
-  @Test("a file that could not be opened is not kept locked")
+  @Test("a file whose opening failed is not left locked")
   func unlocked() throws {
     let other = try SQLiteAgentStore(path: path)
     other.close()

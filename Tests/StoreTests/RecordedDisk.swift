@@ -3,21 +3,22 @@ import Foundation
 import Synchronization
 import TestDisk
 
-/// All that a store has a disk do with its file and its log, and what a crash at any moment leaves of it.
+/// Records a store's writes and syncs of its file and log, and builds the files that a crash at any
+/// moment leaves.
 ///
-/// There is one at a time.
+/// Precondition: only one recording runs at a time.
 final class RecordedDisk {
   enum Step: Sendable {
-    case write(file: Int, place: Int, bytes: [UInt8])
-    /// All writes to the file before a step are on the disk.
+    case write(file: Int, offset: Int, bytes: [UInt8])
+    /// All writes to the file before the step with this index are on disk.
     case synced(file: Int, before: Int)
-    /// The store has said that this commit is durable.
+    /// This commit returned.
     case acknowledged(Int)
   }
 
   private struct Recording {
     var steps: [Step] = []
-    /// Holds up a copy at random, so that it meets commits in many ways.
+    /// Delays checkpoints at random, so that they interleave with commits in many ways.
     var delays: IDSource
   }
 
@@ -26,9 +27,9 @@ final class RecordedDisk {
   private let base: [Data]
   private(set) var steps: [Step] = []
 
-  /// Records from now on.
+  /// Starts the recording.
   ///
-  /// - Parameter held: What the disk has of the file and its log; `nil`: what is in them.
+  /// - Parameter held: The bytes of the file and its log on disk (default: their present content).
   init(_ path: String, seed: UInt64, held: [Data]? = nil) throws {
     let paths = [path, path + "-wal"]
     base = try held ?? paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
@@ -38,25 +39,27 @@ final class RecordedDisk {
       stat(path, &status)
       return status.st_ino
     }
-    watch_disk(files[0], files[1]) { file, step, place, bytes, length in
-      RecordedDisk.note(
-        Int(file), step, place, UnsafeRawBufferPointer(start: bytes, count: length))
+    watch_disk(files[0], files[1]) { file, step, offset, bytes, length in
+      RecordedDisk.record(
+        Int(file), step, offset, UnsafeRawBufferPointer(start: bytes, count: length))
     }
   }
 
-  private static func note(
-    _ file: Int, _ step: disk_step, _ place: Int, _ bytes: UnsafeRawBufferPointer
+  /// - Parameter offsetOrIndex: The offset of a write, or the number of steps before a sync
+  ///   started.
+  private static func record(
+    _ file: Int, _ step: disk_step, _ offsetOrIndex: Int, _ bytes: UnsafeRawBufferPointer
   ) -> Int {
     let (result, delay) = recording.withLock { recording -> (Int, UInt64) in
       guard recording != nil else { return (0, 0) }
       let count = recording!.steps.count
       switch step {
       case DISK_WRITE:
-        recording!.steps.append(.write(file: file, place: place, bytes: [UInt8](bytes)))
+        recording!.steps.append(.write(file: file, offset: offsetOrIndex, bytes: [UInt8](bytes)))
       case DISK_SYNC_BEGINS: break
-      default: recording!.steps.append(.synced(file: file, before: place))
+      default: recording!.steps.append(.synced(file: file, before: offsetOrIndex))
       }
-      // Only copies write to the first file.
+      // Only checkpoints write to the first file.
       return (count, file == 0 ? recording!.delays.next() % 8 : 0)
     }
     if delay == 1 { usleep(300) }
@@ -72,18 +75,20 @@ final class RecordedDisk {
     steps = Self.recording.withLock { $0.take() }?.steps ?? []
   }
 
-  /// How often the log began anew.
-  var beginnings: Int { steps.count { if case .write(1, 0, _) = $0 { true } else { false } } }
-  /// Pages that were copied into the file.
-  var copies: Int { steps.count { if case .write(0, _, _) = $0 { true } else { false } } }
+  /// Number of restarts of the log.
+  var logRestarts: Int { steps.count { if case .write(1, 0, _) = $0 { true } else { false } } }
+  /// Number of pages that checkpoints wrote into the file.
+  var copiedPages: Int { steps.count { if case .write(0, _, _) = $0 { true } else { false } } }
 
   /// The last commit that was acknowledged in the first `count` steps.
   func acknowledged(of count: Int) -> Int {
     steps[..<count].reduce(0) { if case .acknowledged(let commit) = $1 { commit } else { $0 } }
   }
 
-  /// Writes to `path` what a crash after `count` steps leaves. A kill leaves every write; of those that were not
-  /// synced a power cut leaves any sectors.
+  /// Writes the files that a crash after `count` steps leaves to `path`.
+  ///
+  /// A kill keeps every write. A power cut keeps all synced writes and random sectors of the
+  /// others.
   func crash(after count: Int, powerCut: Bool, _ random: inout IDSource, to path: String) throws {
     var files = base.map { [UInt8]($0) }
     var synced = [0, 0]
@@ -91,16 +96,16 @@ final class RecordedDisk {
       synced[file] = max(synced[file], before)
     }
     for (index, step) in steps[..<count].enumerated() {
-      guard case .write(let file, let place, let bytes) = step else { continue }
+      guard case .write(let file, let offset, let bytes) = step else { continue }
       let isKept = !powerCut || index < synced[file]
       for start in stride(from: 0, to: bytes.count, by: 512) where isKept || random.next() & 1 == 0
       {
         let sector = bytes[start..<min(start + 512, bytes.count)]
-        let end = place + start + sector.count
+        let end = offset + start + sector.count
         if files[file].count < end {
           files[file] += Array(repeating: 0, count: end - files[file].count)
         }
-        files[file].replaceSubrange(place + start..<end, with: sector)
+        files[file].replaceSubrange(offset + start..<end, with: sector)
       }
     }
     for (file, suffix) in zip(files, ["", "-wal"]) {

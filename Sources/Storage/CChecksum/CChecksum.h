@@ -1,4 +1,4 @@
-// CRC-32C by the processor's own instruction (SSE 4.2), where there is one: Swift cannot name it.
+// CRC-32C by the processor's instruction (SSE 4.2). Swift has no intrinsic for the instruction.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 /// Whether this processor has the instruction.
 static inline bool crc32c_is_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
 
-/// The sum's state after the bytes, by that instruction.
+/// Updates the checksum's state with the bytes. Precondition: the processor has the instruction.
 __attribute__((target("sse4.2")))
 static inline uint32_t crc32c_add(uint32_t state, const void *bytes, size_t length) {
   const unsigned char *next = (const unsigned char *)bytes;

@@ -1,53 +1,96 @@
 public import FamilyModel
 
-/// The relay's log. One thread at a time calls it, and each call returns when the work is done.
+/// The relay's durable log: events, cursors and snapshots of all families.
+///
+/// This protocol is the contract of a storage engine. To add an engine, conform to this protocol
+/// and run the suite in Tests/StoreTests/EventStoreTests.swift against the engine.
+///
+/// - **Calls** come from any thread, one at a time. Each call blocks until its work is done.
+/// - **Ordering**: a family's events have the sequence numbers 1, 2, 3, … without gaps. Families
+///   are independent.
+/// - **Durability**: everything that a returned ``commit(_:)`` contained survives a kill and a
+///   power cut.
+/// - **Atomicity**: a batch is committed as a whole or not at all, also across a crash.
+/// - **Visibility**: every read sees all commits that returned before the read.
+/// - **Integrity**: reads verify each record's `checksum` and never return damaged bytes. Only a
+///   snapshot may be dropped silently, because the log can rebuild its state.
+/// - **Opacity**: payloads are opaque. An engine stores and returns them unchanged.
+///
+/// The relay stops after any failed commit, because it no longer knows which events are durable.
 public protocol EventStore: AnyObject {
-  /// Makes the batch durable, all or nothing: it is on disk when this returns.
+  /// Makes the batch durable. Returns after the bytes are on disk.
   ///
-  /// - Throws: `conflict` for an event that is not the next of its family; `full`: nothing was kept. `io`: all or
-  ///   nothing was; who opens the file again finds out.
+  /// Cursors and snapshots replace earlier ones with the same key. An empty batch changes nothing.
+  ///
+  /// Precondition: the events of one family are consecutive and ascending within the batch.
+  ///
+  /// - Throws: `conflict` if an event's `seq` is not its family's newest plus one, `full` if the
+  ///   disk is full, or `locked`: nothing of the batch is stored. After `io` the batch is stored as
+  ///   a whole or not at all, and only reopening the store tells which.
   func commit(_ batch: Batch) throws(StoreError)
-  /// The family's newest snapshot; none where its sum is wrong, since it is a cache.
-  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot?
-  /// The family's events after `seq`, and its cursors.
+  /// The family's newest snapshot.
   ///
-  /// - Throws: `damaged` where a sum is wrong or an event is missing.
+  /// - Returns: `nil` if no snapshot was stored, or its checksum does not match.
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot?
+  /// All events of the family after `seq`, ascending, and all cursors, ascending by device and
+  /// audience.
+  ///
+  /// - Throws: `damaged` if a checksum does not match, an event is missing, or the log ends before
+  ///   `seq`.
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
-  /// A page of an audience's events after `seq`; at least one event, if there is one.
+  /// A page of an audience's events after `seq`, ascending.
+  ///
+  /// - Parameters:
+  ///   - limit: The largest number of events.
+  ///   - bytes: The largest sum of payload bytes. The first event is returned even if its payload
+  ///     is larger.
+  /// - Returns: The events, and whether the audience has more events after them.
+  /// - Throws: `damaged` if a checksum does not match or an event is missing.
   func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
-  /// The place of the event that the command led to.
+  /// The sequence number of the event that the command led to.
+  ///
+  /// The relay asks only for commands older than those in its memory, so a scan of the family's log
+  /// is acceptable.
+  ///
+  /// - Returns: `nil` if no event of the family has the command's id.
   func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64?
-  /// Lets the file go.
+  /// Releases the file and its lock. Precondition: no call follows.
   func close()
 }
 
 extension EventStore {
-  /// Everything of a family.
+  /// All events and cursors of a family.
   public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
     try load(family, after: 0)
   }
 }
 
-/// One change of a device's local state.
+/// A change of one record of a device's local state.
 public struct Change: Hashable, Sendable {
   /// The record's key.
   public var key: [UInt8]
   /// The new value; `nil` removes the record.
   public var value: [UInt8]?
-  /// A change of the record `key`.
+  /// Creates a change of the record `key`.
   public init(key: [UInt8], value: [UInt8]?) {
     self.key = key
     self.value = value
   }
 }
 
-/// A device's local state: records in the order of their keys. It belongs to one thread.
+/// A device's or app's durable local state: records in lexicographic order of their keys.
+///
+/// One thread owns a store. Each call blocks until its work is done.
 public protocol AgentStore: AnyObject {
-  /// The records whose keys begin with `prefix`, ascending.
+  /// The records whose keys begin with `prefix`, ascending by key.
+  ///
+  /// - Throws: `damaged` if a checksum does not match.
   func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
-  /// Makes the changes, all or none. A killed process loses none that were made.
+  /// Makes the changes durable, in order, as a whole or not at all.
+  ///
+  /// - Throws: `full` if the disk is full: nothing is changed.
   func apply(_ changes: [Change]) throws(StoreError)
-  /// Lets the file go.
+  /// Releases the file. Precondition: no call follows.
   func close()
 }

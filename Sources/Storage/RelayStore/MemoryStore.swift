@@ -1,11 +1,11 @@
 public import FamilyModel
 
-/// A log in memory: the same behaviour as the others, and gone with the process.
+/// A log in memory, for tests. The log ends with the process.
 public final class MemoryEventStore: EventStore {
   private var families: [FamilyID: StoredFamily] = [:]
   private var snapshots: [FamilyID: StoredSnapshot] = [:]
 
-  /// An empty log.
+  /// Creates an empty log.
   public init() {}
 
   public func commit(_ batch: Batch) throws(StoreError) {
@@ -34,9 +34,9 @@ public final class MemoryEventStore: EventStore {
   }
 
   public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    var found = families[family] ?? StoredFamily()
-    found.events.removeAll { $0.seq <= seq }
-    return found
+    var stored = families[family] ?? StoredFamily()
+    stored.events.removeAll { $0.seq <= seq }
+    return stored
   }
 
   public func events(
@@ -53,9 +53,11 @@ public final class MemoryEventStore: EventStore {
   public func close() {}
 }
 
-/// Cuts events into pages.
+/// Divides events into pages.
 public enum Page {
-  /// The first events, up to `limit` of them and `bytes` of payload; at least one, if there is one.
+  /// The first events: at most `limit` of them, with at most `bytes` of payload, but at least one.
+  ///
+  /// - Returns: The page, and whether events remain.
   public static func cut(_ events: [StoredEvent], limit: Int, bytes: Int)
     -> (events: [StoredEvent], more: Bool)
   {
@@ -70,11 +72,11 @@ public enum Page {
   }
 }
 
-/// A device's state in memory.
+/// A device's local state in memory, for tests.
 public final class MemoryAgentStore: AgentStore {
   private var records: [[UInt8]: [UInt8]] = [:]
 
-  /// An empty state.
+  /// Creates an empty state.
   public init() {}
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {

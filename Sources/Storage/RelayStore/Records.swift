@@ -2,19 +2,19 @@ public import FamilyModel
 
 /// An event as the store keeps it. The payload is opaque to the store.
 public struct StoredEvent: Hashable, Sendable {
-  /// The family.
+  /// The family whose log contains the event.
   public var family: FamilyID
-  /// The place in the family's log.
+  /// The event's position in the family's log: 1, 2, 3, …
   public var seq: UInt64
-  /// Who may see it.
+  /// The audience that may read the event.
   public var audience: Audience
-  /// The command that led to it.
+  /// The id of the command that led to the event; unique in the family.
   public var command: CommandID
-  /// The relay's clock when it was accepted.
+  /// The relay's clock at acceptance.
   public var at: Instant
   /// The encoded event.
   public var payload: [UInt8]
-  /// An event with these parts.
+  /// Creates a stored event from its encoding and its index fields.
   public init(
     family: FamilyID, seq: UInt64, audience: Audience, command: CommandID, at: Instant,
     payload: [UInt8]
@@ -27,7 +27,7 @@ public struct StoredEvent: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// The checksum of all parts, kept beside them.
+  /// The checksum of all fields, stored beside them.
   public var checksum: UInt32 {
     var sum = Checksum()
     sum.add(family.rawValue)
@@ -41,22 +41,22 @@ public struct StoredEvent: Hashable, Sendable {
   }
 }
 
-/// How far a device has come in an audience.
+/// A device's cursor in one audience. The key is family, device and audience.
 public struct StoredCursor: Hashable, Sendable {
-  /// The family.
+  /// The device's family.
   public var family: FamilyID
-  /// The device.
+  /// The device's number in the family.
   public var device: DeviceID
-  /// The position.
+  /// The audience and the device's position in it.
   public var cursor: Cursor
-  /// The position `cursor` of `device`.
+  /// Creates the stored cursor of `device`.
   public init(family: FamilyID, device: DeviceID, cursor: Cursor) {
     self.family = family
     self.device = device
     self.cursor = cursor
   }
 
-  /// The checksum of all parts.
+  /// The checksum of all fields, stored beside them.
   public var checksum: UInt32 {
     var sum = Checksum()
     sum.add(family.rawValue)
@@ -68,22 +68,23 @@ public struct StoredCursor: Hashable, Sendable {
   }
 }
 
-/// A family's state at an event: a cache, from which the log goes on. It is opaque to the store.
+/// A family's state after one event: a cache that shortens loading. The payload is opaque to the
+/// store.
 public struct StoredSnapshot: Hashable, Sendable {
-  /// The family.
+  /// The family whose state is stored. A family has at most one snapshot.
   public var family: FamilyID
-  /// The last event that it includes.
+  /// The newest event that the state includes.
   public var seq: UInt64
   /// The encoded state.
   public var payload: [UInt8]
-  /// The state `payload` of `family` after the event `seq`.
+  /// Creates the snapshot `payload` of `family` after the event `seq`.
   public init(family: FamilyID, seq: UInt64, payload: [UInt8]) {
     self.family = family
     self.seq = seq
     self.payload = payload
   }
 
-  /// The checksum of all parts.
+  /// The checksum of all fields, stored beside them.
   public var checksum: UInt32 {
     var sum = Checksum()
     sum.add(family.rawValue)
@@ -93,33 +94,33 @@ public struct StoredSnapshot: Hashable, Sendable {
   }
 }
 
-/// What one commit makes durable, all or nothing.
+/// The records that one commit makes durable, as a whole or not at all.
 public struct Batch: Hashable, Sendable {
-  /// New events.
+  /// New events, ascending by `seq` within each family.
   public var events: [StoredEvent] = []
-  /// Cursors, over the old ones.
+  /// Cursors that replace earlier ones with the same key.
   public var cursors: [StoredCursor] = []
-  /// Snapshots, over the old ones.
+  /// Snapshots that replace earlier ones of the same family.
   public var snapshots: [StoredSnapshot] = []
-  /// A batch of nothing.
+  /// Creates an empty batch.
   public init() {}
-  /// Empties it; the memory stays for the next one.
+  /// Removes all records and keeps the arrays' capacity for the next batch.
   public mutating func removeAll() {
     events.removeAll(keepingCapacity: true)
     cursors.removeAll(keepingCapacity: true)
     snapshots.removeAll(keepingCapacity: true)
   }
-  /// Whether there is nothing to commit.
+  /// Whether the batch has no records.
   public var isEmpty: Bool { events.isEmpty && cursors.isEmpty && snapshots.isEmpty }
 }
 
-/// What the store has of a family.
+/// A family's stored events and cursors.
 public struct StoredFamily: Hashable, Sendable {
-  /// The events, in order.
+  /// The events, ascending by `seq`.
   public var events: [StoredEvent]
-  /// The cursors, by device and audience.
+  /// The cursors, ascending by device and audience.
   public var cursors: [StoredCursor]
-  /// A family of these parts.
+  /// Creates a family, by default without records.
   public init(events: [StoredEvent] = [], cursors: [StoredCursor] = []) {
     self.events = events
     self.cursors = cursors

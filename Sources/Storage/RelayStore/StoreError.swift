@@ -1,42 +1,45 @@
 import FamilyModel
 
-/// Why a store cannot do what it was asked.
+/// The reason for which a store's call failed.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
   let code: Code
   let detail: String
 
-  /// What is on disk is not what was written: nothing is guessed.
-  public static func damaged(_ what: String) -> StoreError {
-    StoreError(code: .damaged, detail: what)
+  /// The bytes on disk are not the bytes that were written.
+  ///
+  /// - Parameter detail: The damaged record. The text must not contain stored data.
+  public static func damaged(_ detail: String) -> StoreError {
+    StoreError(code: .damaged, detail: detail)
   }
-  /// An event is not the next one of its family. Nothing of the batch was kept.
+  /// An event is not the next one of its family. Nothing of the batch is stored.
   public static let conflict = StoreError(code: .conflict, detail: "")
-  /// The disk is full. Nothing of the batch was kept.
+  /// The disk is full. Nothing of the batch is stored.
   public static let full = StoreError(code: .full, detail: "")
-  /// Another process has the file.
+  /// Another process, or another store of this process, uses the file.
   public static let locked = StoreError(code: .locked, detail: "")
-  /// The system failed.
-  public static func io(_ what: String) -> StoreError { StoreError(code: .io, detail: what) }
-  /// The file is of another program, or of another version of this one.
-  public static func wrongVersion(_ what: String) -> StoreError {
-    StoreError(code: .wrongVersion, detail: what)
+  /// A system call failed.
+  public static func io(_ detail: String) -> StoreError { StoreError(code: .io, detail: detail) }
+  /// The file belongs to another program, or to another version of this one.
+  public static func wrongVersion(_ detail: String) -> StoreError {
+    StoreError(code: .wrongVersion, detail: detail)
   }
 
-  /// What happened and what to do. It holds nothing of what is stored.
+  /// The error and its remedy, for people. The text contains no stored data.
   public var description: String {
     switch code {
     case .damaged:
-      "\(Problem.storeDamaged): \(detail). Nothing was changed. Restore a relay's file from a copy; "
-        + "remove a device's, and it is fetched from the relay again."
+      "\(Problem.storeDamaged): \(detail). Nothing was changed. "
+        + "Restore a relay's file from a backup. "
+        + "Remove a device's file, and the device fetches its events again."
     case .conflict: "An event is not the next one of its family. Nothing was stored."
-    case .full: "The disk is full. Nothing was stored. Make room and start again."
-    case .locked: "Another process uses the store. Stop it, or choose another folder."
-    case .io: "The system failed: \(detail)."
-    case .wrongVersion: "This is not a store of this version (\(detail)). Nothing was changed."
+    case .full: "The disk is full. Nothing was stored. Free some space and start again."
+    case .locked: "Another process uses the store. Stop that process, or choose another folder."
+    case .io: "A system call failed: \(detail)."
+    case .wrongVersion: "The file is not a store of this version (\(detail)). Nothing was changed."
     }
   }
 
-  /// Whether what is on disk is not what was written.
+  /// Whether the error is ``damaged(_:)``.
   public var isDamage: Bool { code == .damaged }
 }

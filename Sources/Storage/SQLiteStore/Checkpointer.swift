@@ -3,49 +3,51 @@ import GRDBSQLite
 import RelayStore
 import Synchronization
 
-/// Sizes of the write-ahead log, in frames: each is a page of 4 KB.
+/// Sizes of the write-ahead log, in frames of one page (4 KB).
 package struct LogLimits: Sendable {
-  /// As many as are not copied yet make it worth a copy beside the commits.
-  package var step = 2_048
-  /// Of a log that is to begin anew, a commit copies these at most.
-  package var rest = 64
-  /// From here on the log begins anew as soon as it can.
-  package var renewal = 8_192
-  /// A log of this length takes no commit until all of it is copied.
-  package var bound = 16_384
-  /// The sizes for production.
+  /// Uncopied frames at which a background checkpoint starts.
+  package var backgroundCopyThreshold = 2_048
+  /// The most frames that a commit copies itself before the log restarts.
+  package var framesCopiedInCommit = 64
+  /// Length of the log from which on the log restarts as soon as possible.
+  package var restartThreshold = 8_192
+  /// Length of the log at which commits wait until every frame is copied.
+  package var maximumFrames = 16_384
+  /// Creates the limits of production.
   package init() {}
 }
 
-/// Copies the write-ahead log into the database, on a connection and a thread of its own: a commit does not
-/// wait for it.
+/// Checkpoints the write-ahead log into the database on its own connection and thread, so commits
+/// do not wait.
 ///
-/// A log is `growing` → (`renewal` frames) `long` → (nearly all is copied: the next commit copies the rest)
-/// `copied` → (that commit) `growing`, from its beginning and in the same place of the disk. Should the copies
-/// not keep up, the commit at the `bound` waits for them and copies all that is left itself.
+/// The log is `growing` → (`restartThreshold` frames) `long` → (a commit copies the last frames)
+/// `copied` → (that commit) `growing` from the start of the file. If the background checkpoints
+/// fall behind, a commit at `maximumFrames` waits for them and copies all remaining frames itself.
 ///
-/// A copy begins beside the commits only while there are frames that are not copied. So the log never begins
-/// anew at the same moment, which SQLite before 3.51.3 does not bear (“the WAL-reset bug”).
+/// A background checkpoint starts only while uncopied frames exist. So the log never restarts at
+/// the same moment, which SQLite before 3.51.3 does not tolerate (the “WAL-reset bug”).
 final class Checkpointer: Sendable {
   private struct State {
-    /// Frames in the log, and how many of them are in the database.
+    /// Frames in the log.
     var frames = 0
+    /// Frames of the log that are in the database.
     var copied = 0
     var isCopying = false
     var failure: StoreError?
-    /// What a copy has found of a commit that was not told yet.
-    var ahead = 0
+    /// Frames of a checkpoint that included a commit whose hook has not run yet.
+    var copiedAhead = 0
 
-    var left: Int { frames - copied }
+    var uncopied: Int { frames - copied }
 
-    /// So many frames are in the database. Meanwhile there may have been commits, even to a new log.
-    mutating func note(copied count: Int) {
+    /// Records the result of a checkpoint. Commits may have happened meanwhile, even to a restarted
+    /// log.
+    mutating func didCopy(_ count: Int) {
       if count < frames {
         copied = count
       } else if count == frames {
         (frames, copied) = (0, 0)
       } else {
-        ahead = count
+        copiedAhead = count
       }
     }
   }
@@ -54,80 +56,90 @@ final class Checkpointer: Sendable {
   private let queue: DatabaseQueue
   private let state = Mutex(State())
 
-  /// - Parameter queue: A connection for this alone.
+  /// - Parameter queue: A connection that only this checkpointer uses.
   init(_ queue: DatabaseQueue, _ limits: LogLimits) {
     self.queue = queue
     self.limits = limits
   }
 
-  /// Has the connection tell its commits. It must not outlive this.
-  func watch(_ db: Database) {
+  /// Installs a hook that counts the connection's commits.
+  ///
+  /// Precondition: the checkpointer outlives the connection.
+  func observeCommits(of db: Database) {
     _ = sqlite3_wal_hook(
       db.sqliteConnection,
       { this, _, _, frames in
-        Unmanaged<Checkpointer>.fromOpaque(this!).takeUnretainedValue().note(frames: Int(frames))
+        Unmanaged<Checkpointer>.fromOpaque(this!).takeUnretainedValue().didCommit(
+          frames: Int(frames))
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// There was a commit; the log has so many frames now.
-  private func note(frames: Int) {
-    let begins = state.withLock { state in
+  /// Records a commit after which the log has `frames` frames. Starts a background checkpoint if
+  /// one is due.
+  private func didCommit(frames: Int) {
+    let starts = state.withLock { state in
       if frames < state.frames { state.copied = 0 }
       state.frames = frames
-      if frames == state.ahead { state.note(copied: frames) }
-      state.ahead = 0
-      let worth = frames < limits.renewal ? limits.step : limits.rest
-      guard !state.isCopying, state.failure == nil, state.left > worth else { return false }
+      if frames == state.copiedAhead { state.didCopy(frames) }
+      state.copiedAhead = 0
+      let isLong = frames >= limits.restartThreshold
+      let threshold = isLong ? limits.framesCopiedInCommit : limits.backgroundCopyThreshold
+      guard !state.isCopying, state.failure == nil, state.uncopied > threshold else { return false }
       state.isCopying = true
       return true
     }
-    if begins { queue.asyncWriteWithoutTransaction { [self] db in copy(db, isBeside: true) } }
+    if starts { queue.asyncWriteWithoutTransaction { [self] db in copy(db, inBackground: true) } }
   }
 
-  /// Copies what is in the log, beside the commits or between two of them.
-  private func copy(_ db: Database, isBeside: Bool) {
+  /// Checkpoints the log, in the background or within a commit.
+  private func copy(_ db: Database, inBackground: Bool) {
     let result = Result { () throws(StoreError) in
-      try StoreFile.guarded {
+      try StoreFile.translatingErrors {
         let count = try db.checkpoint(.passive).checkpointedFrameCount
-        // SQLite does so when it has copied all, and then for all that was copied since the log began.
-        if isBeside { try db.syncDatabase() }
+        // SQLite syncs the database only when it has copied every frame, and then all of them at
+        // once.
+        if inBackground { try db.syncDatabase() }
         return count
       }
     }
     state.withLock { state in
       state.isCopying = false
       switch result {
-      case .success(let count): state.note(copied: count)
-      // It came while a commit was changing the log's index: the next one asks again.
+      case .success(let count): state.didCopy(count)
+      // A commit was changing the log's index. The next commit starts another checkpoint.
       case .failure(.locked): break
       case .failure(let error): state.failure = error
       }
     }
   }
 
-  /// What a commit does first. The log gets no longer than its bound and one commit.
+  /// Bounds the log before a commit: its length never exceeds `maximumFrames` by more than one
+  /// commit.
   ///
-  /// - Throws: What a copy has failed with, for good: what was synced since then is not known, and the log
-  ///   still has it all.
-  func prepare(_ db: Database) throws(StoreError) {
-    var now = state.withLock { $0 }
-    if now.isCopying, now.frames >= limits.bound {
+  /// - Throws: The error of a failed checkpoint, for every later commit. The database's synced
+  ///   state is unknown then, but the log still holds every frame.
+  func prepareCommit(_ db: Database) throws(StoreError) {
+    var current = state.withLock { $0 }
+    if current.isCopying, current.frames >= limits.maximumFrames {
       queue.inDatabase { _ in }
-      now = state.withLock { $0 }
+      current = state.withLock { $0 }
     }
-    if let failure = now.failure { throw failure }
-    guard !now.isCopying, now.frames >= limits.renewal,
-      now.left <= limits.rest || now.frames >= limits.bound
+    if let failure = current.failure { throw failure }
+    guard !current.isCopying, current.frames >= limits.restartThreshold,
+      current.uncopied <= limits.framesCopiedInCommit || current.frames >= limits.maximumFrames
     else { return }
-    copy(db, isBeside: false)
-    now = state.withLock { $0 }
-    if let failure = now.failure { throw failure }
-    if now.frames >= limits.bound { throw .locked }
+    copy(db, inBackground: false)
+    current = state.withLock { $0 }
+    if let failure = current.failure { throw failure }
+    if current.frames >= limits.maximumFrames { throw .locked }
   }
 
-  /// Ends the copies before the store's own connection is closed, which copies the rest and deletes the log.
-  /// After a copy that failed the log stays: what was copied may not be on the disk, whatever a later sync says.
+  /// Ends background checkpoints before the store's own connection closes, copies the remaining
+  /// frames and deletes the log.
+  ///
+  /// After a failed checkpoint the log stays: copied frames may not be on disk, even if a later
+  /// sync succeeds.
   func close(before last: DatabaseQueue) {
     try? queue.close()
     guard state.withLock({ $0.failure != nil }) else { return }

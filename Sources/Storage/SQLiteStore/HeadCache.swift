@@ -1,12 +1,15 @@
 import GRDB
 import RelayStore
 
-/// Where each family's newest event is. The log itself is written in the order of arrival and has no index
-/// of families: from its newest event a family's others are reached one by one.
+/// The row and sequence number of each family's newest event (its head).
 ///
-/// A head is `unknown` → (lookup) `clean` → (commit) `dirty` → (a slice of a cycle) `clean`. Dirty heads are
-/// written behind, a slice with each commit, in the order of families, so that those of one page go
-/// together. After a crash the events behind the last complete cycle tell them again.
+/// The log is written in order of arrival and has no index by family. Each event names the row of
+/// the family's preceding event, so a family's events are read backwards from its head.
+///
+/// A head is `unknown` → (lookup) `clean` → (commit) `dirty` → (a slice of a cycle) `clean`. Dirty
+/// heads are written behind, one slice per commit, ordered by family so that heads of one page are
+/// written together. After a crash, the heads are rebuilt from the events after the last complete
+/// cycle.
 struct HeadCache {
   struct Head: Equatable {
     var row: Int64
@@ -14,75 +17,89 @@ struct HeadCache {
     var isDirty = false
   }
 
-  /// Dirty families that begin a cycle, and events since the last one that do, too: the more families, the more
-  /// of them share a page; the more events, the more have to be read at the next start.
+  /// Dirty families that start a cycle. With more families, more heads share a page.
   static let cycleFamilies = 65_536
+  /// Events since the last cycle that start a cycle. With more events, the next start reads more of
+  /// them.
   static let cycleRows: Int64 = 262_144
-  /// Heads that are written for each event of a commit while a cycle goes on.
-  static let perEvent = 4
-  /// Heads in memory; those that are clean are read again afterwards.
-  static let kept = 1 << 20
+  /// Heads that a commit writes per event during a cycle.
+  static let headsPerEvent = 4
+  /// Heads in memory. At this number, clean heads are evicted.
+  static let capacity = 1 << 20
 
   private var heads: [UInt64: Head] = [:]
-  /// What the heads were before the transaction that goes on.
-  private var before: [(family: UInt64, head: Head?)] = []
-  /// Dirty since the cycle began.
-  private var fresh: [UInt64] = []
-  /// What the cycle is to write, ascending, and how far it is.
-  private var queue: [UInt64] = []
+  /// The heads before the current transaction, for its rollback.
+  private var undoLog: [(family: UInt64, head: Head?)] = []
+  /// Families that became dirty since the cycle started.
+  private var newlyDirty: [UInt64] = []
+  /// The families that the cycle writes, ascending.
+  private var cycle: [UInt64] = []
+  /// Families of the cycle that are written.
   private var position = 0
+  /// The newest row when the cycle started.
   private var cycleRow: Int64 = 0
 
   subscript(family: UInt64) -> Head? { heads[family] }
 
-  /// The family's newest event; row and seq are zero where there is none.
+  /// The family's head; row and seq are 0 if the family has no events.
+  ///
+  /// - Throws: `damaged` if the stored head is impossible.
   mutating func find(_ family: UInt64, _ db: Database) throws -> Head {
-    if let known = heads[family] { return known }
+    if let cached = heads[family] { return cached }
     let query = try RawStatement(db, "SELECT row, seq FROM head WHERE family = ?")
     query.bind(1, family.signed)
     guard try query.next() else { return Head(row: 0, seq: 0) }
     defer { query.reset() }
     let head = Head(row: query.integer(0), seq: query.number(1))
-    // Each event has a row of its own.
+    // Each event has its own row, so a family has at most as many events as rows.
     guard head.row > 0, 1...UInt64(head.row) ~= head.seq else {
       throw StoreError.damaged("the head of family \(family)")
     }
-    if heads.count >= Self.kept { heads = heads.filter { $0.value.isDirty } }
+    if heads.count >= Self.capacity { heads = heads.filter { $0.value.isDirty } }
     heads[family] = head
     return head
   }
 
-  /// The family has a newer event.
+  /// Moves the family's head to a newer event.
   mutating func advance(_ family: UInt64, row: Int64, seq: UInt64) {
     let old = heads.updateValue(Head(row: row, seq: seq, isDirty: true), forKey: family)
-    if old?.isDirty != true { fresh.append(family) }
-    before.append((family, old))
+    if old?.isDirty != true { newlyDirty.append(family) }
+    undoLog.append((family, old))
   }
 
-  /// What was done since the last commit stays.
+  /// Keeps all changes since the last commit. The heads of `families` were written.
   mutating func commit(written families: ArraySlice<UInt64>) {
-    before.removeAll(keepingCapacity: true)
+    undoLog.removeAll(keepingCapacity: true)
     for family in families { heads[family]?.isDirty = false }
     position += families.count
   }
 
-  /// What was done since the last commit is undone. Families may be written that need not be.
+  /// Reverts all changes since the last commit. A cycle may then write clean families, which is
+  /// harmless.
   mutating func rollBack() {
-    for (family, head) in before.reversed() { heads[family] = head }
-    before = []
+    for (family, head) in undoLog.reversed() { heads[family] = head }
+    undoLog = []
   }
 
-  /// What to write with a commit of so many events, and the row up to which all heads are then written.
-  mutating func slice(events: Int, lastRow: Int64) -> (families: ArraySlice<UInt64>, done: Int64?) {
-    if position == queue.count {
-      let isDue = fresh.count >= Self.cycleFamilies || lastRow - cycleRow >= Self.cycleRows
-      guard isDue, !fresh.isEmpty else { return ([], nil) }
-      queue = fresh.sorted()
-      fresh = []
+  /// The families whose heads the next commit writes.
+  ///
+  /// - Parameters:
+  ///   - events: Number of events in the commit.
+  ///   - lastRow: The newest row before the commit.
+  /// - Returns: The families, and the row up to which all heads are written if the slice completes
+  ///   a cycle.
+  mutating func slice(events: Int, lastRow: Int64)
+    -> (families: ArraySlice<UInt64>, completedRow: Int64?)
+  {
+    if position == cycle.count {
+      let isDue = newlyDirty.count >= Self.cycleFamilies || lastRow - cycleRow >= Self.cycleRows
+      guard isDue, !newlyDirty.isEmpty else { return ([], nil) }
+      cycle = newlyDirty.sorted()
+      newlyDirty = []
       position = 0
       cycleRow = lastRow
     }
-    let end = min(queue.count, position + max(1, events) * Self.perEvent)
-    return (queue[position..<end], end == queue.count ? cycleRow : nil)
+    let end = min(cycle.count, position + max(1, events) * Self.headsPerEvent)
+    return (cycle[position..<end], end == cycle.count ? cycleRow : nil)
   }
 }

@@ -2,7 +2,8 @@ import FamilyModel
 import GRDB
 import GRDBSQLite
 
-/// A cached statement, bound and stepped through SQLite's own interface: half the cost of arguments and rows.
+/// A cached statement that is bound and stepped through SQLite's C interface, at half the cost of
+/// GRDB's arguments and rows.
 struct RawStatement {
   private let statement: OpaquePointer
   private let connection: OpaquePointer
@@ -14,7 +15,8 @@ struct RawStatement {
 
   func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
 
-  /// Runs it with the bytes bound to the given parameter: they are valid during the run only.
+  /// Runs the statement with the bytes bound to a parameter. SQLite reads the bytes only during the
+  /// run.
   func run(binding index: Int32, _ bytes: [UInt8]) throws {
     try bytes.withUnsafeBytes { bytes in
       bind(index, bytes)
@@ -22,7 +24,7 @@ struct RawStatement {
     }
   }
 
-  /// Runs it with two strings of bytes bound to the given parameters.
+  /// Runs the statement with two byte strings bound to parameters.
   func run(
     binding first: Int32, _ bytes: [UInt8], and second: Int32, _ others: [UInt8]
   ) throws {
@@ -32,7 +34,7 @@ struct RawStatement {
     }
   }
 
-  /// Runs it with an id and the bytes bound to the given parameters.
+  /// Runs the statement with an id and a byte string bound to parameters.
   func run(binding first: Int32, _ id: ID128, and second: Int32, _ bytes: [UInt8]) throws {
     try withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { id in
       bind(first, id)
@@ -49,12 +51,14 @@ struct RawStatement {
     }
   }
 
-  /// Runs it to its end.
+  /// Runs the statement to its end.
   func run() throws {
     while try next() {}
   }
 
-  /// Whether there is a row, or another one. A statement that is left before its end needs ``reset()``.
+  /// Steps to the next row.
+  ///
+  /// - Returns: Whether there is a row. A caller that stops before `false` must call ``reset()``.
   func next() throws -> Bool {
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
@@ -68,7 +72,7 @@ struct RawStatement {
     }
   }
 
-  /// The row that it has inserted.
+  /// The number of the row that the connection inserted last.
   var insertedRow: Int64 { sqlite3_last_insert_rowid(connection) }
 
   func reset() { sqlite3_reset(statement) }
@@ -83,7 +87,8 @@ struct RawStatement {
 }
 
 extension Database {
-  /// Commits what the body changes; of a body that throws, nothing.
+  /// Runs the body in a transaction. If the body or the commit throws, the transaction is rolled
+  /// back.
   func commit(_ body: () throws -> Void) throws {
     do {
       try RawStatement(self, "BEGIN IMMEDIATE").run()

@@ -2,20 +2,24 @@ import Foundation
 import GRDB
 public import RelayStore
 
-/// A device's local state in an SQLite file.
+/// A device's or app's local state in an SQLite file.
 ///
-/// A commit survives a kill of the process and a power cut (`synchronous=FULL`): an app was told that its
-/// question goes out (A3), and the app's positions must not run ahead of the device's.
+/// A commit survives a kill and a power cut (`synchronous=FULL`). The device tells an app that its
+/// question is in the outbox, so the outbox must not lose the question. An app's positions must not
+/// run ahead of the device's.
 public final class SQLiteAgentStore: AgentStore {
   private static let schema = """
     CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)
     WITHOUT ROWID;
     """
-  /// SQLite's pages in memory: the store is read at the start only, and written since.
+  /// Size of SQLite's page cache. Small, because the store is read only at the start.
   private static let cacheKilobytes = 500
   private let queue: DatabaseQueue
 
-  /// Opens the state at `path`, or makes it with mode 0600.
+  /// Opens the file at `path`, or creates it with mode 0600.
+  ///
+  /// - Throws: `locked` if another process uses the file; `damaged`, `wrongVersion` or `io` if it
+  ///   is not usable.
   public init(path: String) throws(StoreError) {
     queue = try StoreFile.open(
       path, application: 0x5052_4131, versions: 1...1, synchronous: "FULL",
@@ -24,7 +28,7 @@ public final class SQLiteAgentStore: AgentStore {
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let rows = try Row.fetchCursor(
           db.cachedStatement(sql: "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key"),
@@ -43,7 +47,7 @@ public final class SQLiteAgentStore: AgentStore {
   }
 
   public func apply(_ changes: [Change]) throws(StoreError) {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         try db.commit {
           let put = try RawStatement(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")

@@ -3,24 +3,26 @@ import GRDB
 public import RelayStore
 
 extension SQLiteEventStore {
-  /// The largest file, in bytes, that is read as a whole at the start.
+  /// The largest file, in bytes, that ``check(whole:newest:)`` reads as a whole.
   public static let checkedBytes: Int64 = 32 << 20
-  /// Of a larger one, so many of the newest events are: what was written last is damaged most easily.
+  /// The newest events that are checked in a larger file, because recent writes are damaged most
+  /// often.
   public static let checkedEvents: Int64 = 8_192
 
-  /// Reads everything, or of a large file the newest events, so that the start takes a fraction of a second
-  /// whatever its size. All that was not read now is checked when it is read: by who asks for a page of the
-  /// history, and by ``load(_:after:)``.
+  /// Verifies the whole file, or the newest events of a large file.
+  ///
+  /// The limits keep a start below a second for any size of file. Every other record is verified
+  /// when it is read, by ``events(of:_:after:limit:bytes:)`` or ``load(_:after:)``.
   ///
   /// - Parameters:
   ///   - bytes: The largest file that is read as a whole.
-  ///   - newest: How many events of a larger one are.
-  /// - Throws: `damaged` where something is not what was written.
+  ///   - newest: The number of events that are verified in a larger file.
+  /// - Throws: `damaged` if a checksum does not match, or a chain of events has a gap.
   public func check(
     whole bytes: Int64 = SQLiteEventStore.checkedBytes,
     newest: Int64 = SQLiteEventStore.checkedEvents
   ) throws(StoreError) {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let size = try Int64.fetchOne(
           db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
@@ -35,7 +37,10 @@ extension SQLiteEventStore {
     }
   }
 
-  /// The sum of each event from this row on, and that those of a family are one chain up to its head.
+  /// Verifies the checksum of each event from a row on, and that each family's events form one
+  /// chain to its head.
+  ///
+  /// - Returns: The families of these events, ascending.
   private func checkEvents(from first: Int64, _ db: Database) throws -> [FamilyID] {
     var ends: [UInt64: (row: Int64, seq: UInt64)] = [:]
     let query = try RawStatement(
@@ -48,7 +53,7 @@ extension SQLiteEventStore {
     while try query.next() {
       let event = try Self.event(query)
       let (family, prior) = (event.family.rawValue, query.integer(0))
-      // The first one here of a family may go on from one that is not looked at.
+      // A family's first event here may continue one before the checked rows.
       let isContinued = ends[family] == nil && 0 < prior && prior < first && event.seq > 1
       let end = isContinued ? (prior, event.seq - 1) : ends[family] ?? (0, 0)
       guard prior == end.0, event.seq == end.1 + 1 else {

@@ -4,7 +4,7 @@ public import RelayStore
 
 extension SQLiteEventStore {
   public func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let query = try RawStatement(db, "SELECT seq, payload, sum FROM snapshot WHERE family = ?")
         query.bind(1, family.rawValue.signed)
@@ -18,7 +18,7 @@ extension SQLiteEventStore {
   }
 
   public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         guard seq <= newest.seq else {
@@ -33,7 +33,7 @@ extension SQLiteEventStore {
   public func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         var found: [StoredEvent] = []
@@ -51,7 +51,7 @@ extension SQLiteEventStore {
   }
 
   public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         var found: UInt64?
@@ -64,7 +64,7 @@ extension SQLiteEventStore {
     }
   }
 
-  /// The family's events after `after` up to the given one, in order.
+  /// The family's events after `after` up to the given one, ascending.
   private func events(
     of family: FamilyID, after: UInt64, through newest: HeadCache.Head, _ db: Database
   ) throws -> [StoredEvent] {
@@ -77,8 +77,10 @@ extension SQLiteEventStore {
     return events
   }
 
-  /// Goes from the given event of the family back to the one after `after`, while the body says so: each is
-  /// reached from the one behind it, and is not believed to be the right one.
+  /// Visits the family's events backwards, from the given one to the one after `after`, until the
+  /// body returns `false`.
+  ///
+  /// Each row is verified to hold the expected family and sequence number.
   private func walk(
     _ family: FamilyID, from newest: HeadCache.Head, downTo after: UInt64, _ columns: String,
     _ db: Database, _ body: (RawStatement) throws -> Bool
@@ -111,7 +113,8 @@ extension SQLiteEventStore {
     return event
   }
 
-  /// The first mark behind `seq`: a place in the middle of the history from which to read.
+  /// The first mark after `seq`. A page of a long history is read backwards from there instead of
+  /// from the head.
   private func mark(_ family: FamilyID, after seq: UInt64, _ db: Database) throws
     -> HeadCache.Head?
   {

@@ -3,16 +3,21 @@ import GRDB
 import RelayStore
 
 extension SQLiteEventStore {
+  /// Inserts the events.
+  ///
   /// - Throws: `conflict` unless each event is the next of its family.
   func write(_ events: [StoredEvent], _ db: Database) throws {
     lastRow = try Self.write(events, after: lastRow, &heads, db)
   }
 
-  /// The newest row. Whoever has the heads for himself needs no look at who else uses them for each event.
+  /// Inserts the events after row `last`. Static, so that the heads are exclusive for the whole
+  /// call and not per event.
+  ///
+  /// - Returns: The newest row.
   private static func write(
     _ events: [StoredEvent], after last: Int64, _ heads: inout HeadCache, _ db: Database
   ) throws -> Int64 {
-    // The row's number is SQLite's to choose, next to the newest: so it need not look for its place.
+    // With NULL, SQLite numbers the row after the newest one and appends without a search.
     let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?)")
     var row = last
     for event in events {
@@ -40,7 +45,7 @@ extension SQLiteEventStore {
     return row
   }
 
-  func write(_ slice: (families: ArraySlice<UInt64>, done: Int64?), _ db: Database) throws {
+  func write(_ slice: (families: ArraySlice<UInt64>, completedRow: Int64?), _ db: Database) throws {
     guard !slice.families.isEmpty else { return }
     let put = try RawStatement(db, "INSERT OR REPLACE INTO head VALUES (?,?,?)")
     for family in slice.families {
@@ -50,7 +55,7 @@ extension SQLiteEventStore {
       put.bind(3, head.seq.signed)
       try put.run()
     }
-    guard let row = slice.done else { return }
+    guard let row = slice.completedRow else { return }
     let done = try RawStatement(db, "INSERT OR REPLACE INTO heads_written VALUES (1,?)")
     done.bind(1, row)
     try done.run()

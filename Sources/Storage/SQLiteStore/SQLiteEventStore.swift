@@ -2,12 +2,15 @@ import FamilyModel
 import GRDB
 public import RelayStore
 
-/// The relay's log in an SQLite file: rows in the order of arrival, and nothing that a commit must sort in.
+/// The relay's log in an SQLite file. Rows are in order of arrival, so a commit appends and never
+/// sorts.
 ///
-/// Each event names the row of the event before it of the same family; ``HeadCache`` knows the newest, and
-/// every 64th event of a family has a mark, so that a page of a long history is near. A commit is one
-/// transaction and one fsync of the write-ahead log, which a ``Checkpointer`` copies into the database. The
-/// file has one user, whose calls may come from any thread, one at a time.
+/// Each event names the row of the preceding event of its family, and ``HeadCache`` knows the
+/// newest. Every 64th event of a family has a mark, so that a page of a long history is read
+/// without walking the whole chain.
+///
+/// A commit is one transaction and one fsync of the write-ahead log. A ``Checkpointer`` copies the
+/// log into the database. Only one store may use the file.
 public final class SQLiteEventStore: EventStore {
   private static let schema = """
     CREATE TABLE event (
@@ -27,23 +30,24 @@ public final class SQLiteEventStore: EventStore {
       family INTEGER PRIMARY KEY, seq INTEGER NOT NULL, payload BLOB NOT NULL,
       sum INTEGER NOT NULL);
     """
-  /// In the second one there were no snapshots: who knew it would take the events after one for all.
+  /// Version 2 had no snapshots. A version 2 reader would mistake the events after a snapshot for
+  /// the whole log, hence version 3.
   private static let versions: ClosedRange<Int32> = 2...3
-  /// SQLite's pages in memory.
+  /// Size of SQLite's page cache.
   private static let cacheKilobytes = 65_536
-  /// Events of a family from one mark to the next.
+  /// Events of a family between two marks.
   static let markEvery: UInt64 = 64
 
-  private let claim: FileLock
+  private let lock: FileLock
   let queue: DatabaseQueue
   private let checkpointer: Checkpointer
   var heads = HeadCache()
   var lastRow: Int64 = 0
 
-  /// Opens the log at `path`, or makes it with mode 0600.
+  /// Opens the log at `path`, or creates it with mode 0600.
   ///
-  /// - Throws: `locked` where another process has it, `damaged` and `wrongVersion` where it is not
-  ///   usable; the file then stays as it is.
+  /// - Throws: `locked` if another store uses the file. `damaged`, `wrongVersion` or `io` if the
+  ///   file is not usable; the file is not changed then.
   public convenience init(path: String) throws(StoreError) {
     try self.init(path: path, limits: LogLimits())
   }
@@ -52,11 +56,11 @@ public final class SQLiteEventStore: EventStore {
     queue = try StoreFile.open(
       path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
-    claim = try FileLock(path)
+    lock = try FileLock(path)
     checkpointer = Checkpointer(try StoreFile.join(path), limits)
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
-        checkpointer.watch(db)
+        checkpointer.observeCommits(of: db)
         let written = try Int64.fetchOne(db, sql: "SELECT row FROM heads_written") ?? 0
         lastRow = try Int64.fetchOne(db, sql: "SELECT max(id) FROM event") ?? 0
         let tail = try RawStatement(
@@ -70,9 +74,9 @@ public final class SQLiteEventStore: EventStore {
     }
   }
 
-  /// What SQLite says of itself: `PRAGMA synchronous` (2 is FULL) and the journal's mode.
+  /// SQLite's effective settings: `PRAGMA synchronous` (2 is FULL) and `PRAGMA journal_mode`.
   public func settings() throws(StoreError) -> (synchronous: Int, journal: String) {
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         (
           try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1,
@@ -84,9 +88,9 @@ public final class SQLiteEventStore: EventStore {
 
   public func commit(_ batch: Batch) throws(StoreError) {
     guard !batch.isEmpty else { return }
-    try StoreFile.guarded {
+    try StoreFile.translatingErrors {
       try queue.inDatabase { db in
-        try checkpointer.prepare(db)
+        try checkpointer.prepareCommit(db)
         let before = lastRow
         do {
           var written: ArraySlice<UInt64> = []
@@ -111,6 +115,6 @@ public final class SQLiteEventStore: EventStore {
   public func close() {
     checkpointer.close(before: queue)
     try? queue.close()
-    claim.end()
+    lock.unlock()
   }
 }

@@ -4,19 +4,18 @@ import GRDB
 import GRDBSQLite
 import RelayStore
 
-/// What both stores have in common: how the file is opened, and what its errors mean.
+/// Opening of SQLite files and translation of SQLite's errors, for both stores.
 enum StoreFile {
-  /// Seconds to wait for another process to let the file go.
-  static let busy: TimeInterval = 0.2
+  /// How long SQLite waits for another process to release the file.
+  static let busyTimeout: TimeInterval = 0.2
 
-  /// Opens the file, or makes it, for this process alone, and unless it is shared, for this connection.
+  /// Opens the file, or creates it, exclusively for this process.
   ///
-  /// - Parameters:
-  ///   - application: Tells the two kinds of stores apart, in the header of the file.
-  ///   - versions: Of the schema: the newest one, and those before it that need no change but of their number.
-  ///   - synchronous: `FULL`: each commit is on disk; `NORMAL`: it survives a kill, not a power cut.
-  ///   - isShared: Other connections of this process use the file, too, and one of them copies the
-  ///     write-ahead log. This makes SQLite's VFS `unix-excl` the one of the whole process.
+  /// - Parameter application: The kind of store, kept in the file's header.
+  /// - Parameter versions: Schema versions that this program reads; a file gets the newest number.
+  /// - Parameter synchronous: `FULL` syncs each commit. `NORMAL` survives a kill, not a power cut.
+  /// - Parameter isShared: Whether several connections of this process use the file, one of them for
+  ///   checkpoints. If so, SQLite's VFS `unix-excl` becomes the default of the whole process.
   static func open(
     _ path: String, application: Int32, versions: ClosedRange<Int32>, synchronous: String,
     cacheKilobytes: Int, isShared: Bool = false, schema: String
@@ -26,15 +25,16 @@ enum StoreFile {
       _ = FileManager.default.createFile(
         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
-    return try guarded { () throws -> DatabaseQueue in
+    return try translatingErrors { () throws -> DatabaseQueue in
       if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in
-        // SQLite opens a file that it may not write, and says so at the first commit only.
+        // SQLite opens a read-only file without an error, which would surface only at the first
+        // commit.
         guard sqlite3_db_readonly(db.sqliteConnection, "main") == 0 else {
-          throw StoreError.io("the store may not be written")
+          throw StoreError.io("the file is read-only")
         }
-        // Read before anything is written: a file that is not ours stays as it is.
+        // Checked before the first write, so that a foreign file is not changed.
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let foundVersion = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
@@ -43,25 +43,25 @@ enum StoreFile {
         }
         if !isShared { try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
         try db.execute(sql: "PRAGMA journal_mode = WAL")
-        // After WAL is on: turning it on sets synchronous back to NORMAL.
+        // GRDB resets synchronous to NORMAL when it turns WAL on, hence afterwards.
         try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(isShared ? 0 : 16384)")
         try db.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
         let mark =
           "PRAGMA application_id = \(application); PRAGMA user_version = \(versions.upperBound);"
         let made = tables == 0 ? mark + schema : foundVersion < versions.upperBound ? mark : ""
-        // Also where there is nothing to make: it takes the lock now, and not at the first commit.
+        // Runs also for a complete file, to acquire the lock now and not at the first commit.
         try db.execute(sql: "BEGIN IMMEDIATE; \(made) COMMIT")
-        // Now nobody else writes to it.
-        if synchronous == "FULL", tables > 0 { try db.renewLog() }
+        // The lock is held: no other process writes to the log.
+        if synchronous == "FULL", tables > 0 { try db.rewriteLog() }
       }
       return queue
     }
   }
 
-  /// Opens a second connection to a file that is open and shared.
+  /// Opens a second connection to a shared file. Precondition: this process has opened the file.
   static func join(_ path: String) throws(StoreError) -> DatabaseQueue {
-    try guarded {
+    try translatingErrors {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
       return queue
@@ -70,12 +70,12 @@ enum StoreFile {
 
   private static var configuration: Configuration {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(busy)
+    configuration.busyMode = .timeout(busyTimeout)
     return configuration
   }
 
-  /// Runs the body and says in the store's words what went wrong.
-  static func guarded<R>(_ body: () throws -> R) throws(StoreError) -> R {
+  /// Runs the body and translates its errors into `StoreError`s.
+  static func translatingErrors<R>(_ body: () throws -> R) throws(StoreError) -> R {
     do {
       return try body()
     } catch let error as StoreError {
@@ -96,6 +96,6 @@ enum StoreFile {
 }
 
 extension UInt64 {
-  /// SQLite's integers are signed; the bits are kept.
+  /// The same bits as a signed integer, since SQLite has no unsigned ones.
   var signed: Int64 { Int64(bitPattern: self) }
 }
