@@ -16,14 +16,12 @@ public enum AskError: LocalizedError {
   /// A question has 1 to 32 people and 1 to 16 choices with distinct ids. Its default choice is one
   /// of the choices, and its expiration date is in the future. Sizes in bytes (of UTF-8, for text):
   ///
-  /// | part | bytes |
-  /// |---|---|
-  /// | ``CommunicationHandle/value`` | 1 to 320, not whitespace alone |
-  /// | ``PermissionChoice/id`` | 1 to 128 |
-  /// | ``PermissionChoice/title`` | 1 to 256 |
-  /// | each part of ``CommunicationTopic/PersonInformation/nameComponents`` | up to 256 |
-  /// | ``SignificantAppUpdateTopic/description`` | 1 to 4,096 |
-  /// | ``AvatarImage/bytes`` | 1 to 65,536 |
+  /// - 1 to 320: ``CommunicationHandle/value``, which is not whitespace alone.
+  /// - 1 to 128: ``PermissionChoice/id``.
+  /// - 1 to 256: ``PermissionChoice/title``.
+  /// - Up to 256: each part of ``CommunicationTopic/PersonInformation/nameComponents``.
+  /// - 1 to 4,096: ``SignificantAppUpdateTopic/description``.
+  /// - 1 to 65,536: ``AvatarImage/bytes``.
   case invalidQuestion
   /// The process runs on no device: the environment has no `PERMISSION_RELAY_DEVICE`.
   ///

@@ -4,11 +4,9 @@ package import FamilyModel
 ///
 /// Devices compare handles in canonical form, while `==` compares the values as given:
 ///
-/// | kind | canonical form | known in |
-/// |---|---|---|
-/// | ``Kind/phoneNumber`` | without spaces and `(` `)` `-` `.` `/` | every app |
-/// | ``Kind/emailAddress`` | in lower case | every app |
-/// | ``Kind/custom`` | unchanged | the app that asked |
+/// - A ``Kind/phoneNumber`` without spaces and `(` `)` `-` `.` `/`. An approval holds in every app.
+/// - An ``Kind/emailAddress`` in lower case. An approval holds in every app.
+/// - A ``Kind/custom`` user name unchanged. An approval holds in the app that asked.
 ///
 /// `+1 (555) 010-0199` and `+15550100199` are one handle. `15550100199` is another one, so pass the
 /// international form with its plus sign.
