@@ -241,7 +241,9 @@ let suites: [Target] = [
   tests("FamilyModelTests", ["FamilyModel"]),
   tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
   tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
-  tests("RelayWireTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
+  tests(
+    "RelayWireTests",
+    ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),
   tests(
@@ -296,33 +298,67 @@ let suites: [Target] = [
     ["chaos", "FamilyModel", "History", "ProcessCluster", subprocess, systemPackage]),
 ]
 
+// MARK: Selection
+
+/// Programs that `PERMISSION_RELAY_ONLY` selects. Everything else is left out of the build.
+let selections: [String: [String]] = [
+  "programs": [
+    "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
+  ],
+  "demo": ["cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent"],
+]
+
+/// The targets with the given names and all targets below them.
+func closure(of names: [String], in targets: [Target]) -> [Target] {
+  var found: Set<String> = []
+  var open = names
+  while let name = open.popLast() {
+    guard found.insert(name).inserted, let target = targets.first(where: { $0.name == name })
+    else { continue }
+    for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
+  }
+  return targets.filter { found.contains($0.name) }
+}
+
+let everything = sources + verification + suites
+let selection = Context.environment["PERMISSION_RELAY_ONLY"].flatMap { selections[$0] }
+let selected = selection.map { closure(of: $0, in: everything) } ?? everything
+
 // MARK: Package
 
 let package = Package(
   name: "permission-relay",
   defaultLocalization: "en",
-  products: [
-    .library(name: "PermissionKit", targets: ["PermissionKit"]),
-    .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
-    .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
-    .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
-  ],
+  products: selection != nil
+    ? []
+    : [
+      .library(name: "PermissionKit", targets: ["PermissionKit"]),
+      .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
+      .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+      .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
+    ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],
-  targets: sources + verification + suites
+  targets: selected
 )
+
+// Only tests and verification use these.
+if selection == nil {
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+  ]
+}
 
 // libFuzzer provides `main`, so this program links only with its sanitizer: see tools/fuzz.
 if Context.environment["PERMISSION_RELAY_FUZZ"] != nil {

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// Ctrl-C and SIGTERM, for a process that has something to do before it ends.
+/// SIGINT and SIGTERM handlers for a process that must clean up before it ends.
 public enum Interrupts {
-  /// Has the body called with the signal's number, instead of the process ended, until what is returned is
-  /// cancelled or let go.
+  /// Calls the body with the signal's number instead of ending the process.
+  ///
+  /// - Returns: The signal sources. The handler stays installed until they are cancelled or released.
   public static func handle(_ body: @escaping @Sendable (Int32) -> Void)
     -> [any DispatchSourceSignal]
   {

@@ -1,16 +1,16 @@
 public import Foundation
 
-/// What the kernel says of a process, from /proc.
+/// The CPU time and memory of a process, as /proc reports them.
 public struct ProcessReading: Sendable {
-  /// Seconds of CPU that it has used, in user and in kernel mode.
+  /// The CPU time used so far in user and kernel mode, in seconds.
   public var cpuSeconds: Double
-  /// Bytes of memory that it occupies.
+  /// The resident memory, in bytes.
   public var residentBytes: Int
 
-  /// What the kernel says now; `nil` when the process is gone.
+  /// Reads the current values; `nil` if the process does not exist.
   public init?(_ pid: pid_t) {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-      // The second field is the name, in parentheses, and may hold anything.
+      // The second field is the process name in parentheses. The name may itself hold a parenthesis.
       let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 21,
       let user = Double(fields[11]), let system = Double(fields[12]), let pages = Int(fields[21])
     else { return nil }

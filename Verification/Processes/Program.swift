@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A program of this package, beside the one that runs.
+/// An executable of this package, in the same folder as the running one.
 public struct Program: Sendable {
-  /// Its file.
+  /// The executable file.
   public let file: URL
 
-  /// The program `name`.
+  /// Finds the program `name`.
   ///
-  /// - Throws: ``Missing`` when it is not built.
+  /// - Throws: ``Missing`` if the program is not built.
   public init(_ name: String) throws(Missing) {
     let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
     file = own.resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent(name)
@@ -16,13 +16,14 @@ public struct Program: Sendable {
     }
   }
 
-  /// A program is not built.
+  /// A program that is not built.
   public struct Missing: Error, CustomStringConvertible {
-    /// Which one.
+    /// The program's name.
     public let name: String
-    /// What to do.
+    /// The error and its remedy, for a person.
     public var description: String {
-      "The program \(name) is not built: swift build -c release (or without -c release)."
+      "The program \(name) is not built. Build it in the same configuration: swift build"
+        + " [-c release]."
     }
   }
 }

@@ -1,36 +1,38 @@
 public import Foundation
 
-/// A folder for a run, which goes with it, at Ctrl-C too.
+/// A folder for the files of one run. The folder is removed after the run, also after SIGINT and SIGTERM.
 public final class RunFolder {
-  /// Where it is.
+  /// The folder's path.
   public let url: URL
   private let isKept: Bool
   private let signals: [any DispatchSourceSignal]
 
-  /// Makes it, for its owner alone.
+  /// Creates the folder with mode 0700.
   ///
-  /// - Parameter isKept: Whether it stays after the run, for a look.
-  /// - Throws: ``Refused`` when it cannot be made.
-  public init(_ path: String, isKept: Bool = false) throws(Refused) {
+  /// - Parameter isKept: Whether the folder stays after the run.
+  /// - Throws: ``CreationFailed``.
+  public init(_ path: String, isKept: Bool = false) throws(CreationFailed) {
     let url = URL(fileURLWithPath: path)
     do {
       try FileManager.default.createDirectory(
         at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw Refused(description: "Cannot make \(path): choose another --directory.") }
+    } catch {
+      throw CreationFailed(description: "Cannot create \(path): choose another --directory.")
+    }
     self.url = url
     self.isKept = isKept
-    signals = ChildProcesses.endOnSignals {
+    signals = ChildProcesses.stopOnSignals {
       if !isKept { try? FileManager.default.removeItem(at: url) }
     }
   }
 
-  /// The folder cannot be made, and what to do.
-  public struct Refused: Error, CustomStringConvertible {
-    /// What to do.
+  /// The folder cannot be created.
+  public struct CreationFailed: Error, CustomStringConvertible {
+    /// The error and its remedy, for a person.
     public let description: String
   }
 
-  /// Ends its use: it is removed, unless it is kept.
+  /// Uninstalls the signal handlers and removes the folder unless it is kept.
   public func remove() {
     for signal in signals { signal.cancel() }
     if !isKept { try? FileManager.default.removeItem(at: url) }

@@ -2,12 +2,14 @@ import ArgumentParser
 import Foundation
 import PermissionKit
 import Processes
+import Statistics
+import TextTable
 
-/// Measures the whole and its parts in one run: what counts is their ratio.
+/// Measures the product and its bare parts in one run, because only their ratio is stable between runs.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "Measures approvals against the cost of their parts.",
+    commandName: "bench", abstract: "Measure approvals against the cost of their parts.",
     discussion: "Build everything first: swift build -c release",
     subcommands: [
       RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, TrustBench.self,
@@ -15,17 +17,17 @@ struct Bench: AsyncParsableCommand {
     ])
 }
 
-/// Where prompts appear: nowhere.
-struct Nowhere: PresentationAnchor {}
+/// An anchor without a window: the bench shows no prompts.
+struct NoWindow: PresentationAnchor {}
 
-/// One approval at a time on an idle machine, through real processes.
+/// Measures one approval at a time on an idle machine, through real processes.
 struct Latency: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The time of one approval, and of the ZeroMQ hops and fsyncs that it waits for.",
+    abstract: "Measure the latency of one approval and of its ZeroMQ hops and commits.",
     discussion: "Build everything first: swift build -c release")
-  @Option(help: "How many times whole and parts take turns.") var rounds = 5
-  @Option(help: "How many approvals are measured in each.") var approvals = 200
-  @Option(help: "How many come before, and are not.") var warmUp = 50
+  @Option(help: "Rounds; each measures the product, then its parts.") var rounds = 5
+  @Option(help: "Measured approvals in each round.") var approvals = 200
+  @Option(help: "Approvals before the first round, not measured.") var warmUp = 50
 
   func validate() throws {
     guard rounds >= 1, approvals >= 1, warmUp >= 0 else {
@@ -43,40 +45,42 @@ struct Latency: AsyncParsableCommand {
     try await cluster.waitUntilReady()
     setenv("PERMISSION_RELAY_DEVICE", cluster.credential.path, 1)
 
-    // In turns, since a shared machine is now fast and now slow.
+    // Product and parts alternate, because the speed of a shared machine drifts.
     let parts = try Parts(folder: folder)
     var whole: [Double] = []
     var (all, paced, fast) = (Parts.Times(), Parts.Times(), Parts.Times())
     _ = try await measure(warmUp, from: 0)
     for round in 0..<rounds {
-      print("round \(round + 1) of \(rounds): \(approvals) approvals, and their parts …")
+      print("round \(round + 1) of \(rounds): \(approvals) approvals and their parts …")
       let times = try await measure(approvals, from: warmUp + round * approvals)
       whole += times
-      let pace = quantile(times, 0.5)
-      all += try parts.approvals(approvals, of: Parts.waitedFor, pace: pace)
-      paced += try parts.approvals(approvals, of: Parts.fewest, pace: pace)
-      fast += try parts.approvals(approvals, of: Parts.fewest, pace: 0)
+      let pace = times.quantile(0.5) ?? 0
+      all += try parts.approvals(approvals, of: Parts.ofApproval, pace: pace)
+      paced += try parts.approvals(approvals, of: Parts.minimum, pace: pace)
+      fast += try parts.approvals(approvals, of: Parts.minimum, pace: 0)
     }
     try parts.stop()
-    print("")
-    print("                                      p50        p99")
-    report("ask → app's cache", whole)
     let measured = [
       ("6 hops + 7 commits, at its pace", all), ("4 hops + 2 commits, at its pace", paced),
       ("4 hops + 2 commits, back to back", fast),
     ]
-    for (name, part) in measured {
-      report(name, part.whole)
-      report("  one ZeroMQ hop, CURVE, ipc", part.hop)
-      report("  one 4 KB append + fdatasync", part.sync)
+    let rows = measured.flatMap { name, part in
+      [
+        row(name, part.whole), row("– one ZeroMQ hop, CURVE, ipc", part.hop),
+        row("– one 4 KB append + fdatasync", part.sync),
+      ]
     }
+    print("")
+    print(Table.render([["", "p50 µs", "p99 µs"], row("ask → app's cache", whole)] + rows))
     for (name, part) in measured {
-      let ratio = quantile(whole, 0.5) / quantile(part.whole, 0.5)
-      print("whole : \(name), at p50 = \(String(format: "%.2f", ratio))")
+      let ratio = (whole.quantile(0.5) ?? .nan) / (part.whole.quantile(0.5) ?? .nan)
+      print("approval : \(name), p50 = \(String(format: "%.2f", ratio))")
     }
   }
 
-  /// Seconds from `ask` until the loop over `updates` has the response.
+  /// Measures approvals one after another.
+  ///
+  /// - Returns: Seconds from `ask` until the loop over `updates` receives the response.
   private func measure(_ count: Int, from first: Int) async throws -> [Double] {
     var times: [Double] = []
     let limits = CommunicationLimits.current
@@ -85,8 +89,8 @@ struct Latency: AsyncParsableCommand {
       let handle = CommunicationHandle(value: "person-\(number)", kind: .custom)
       let question = PermissionQuestion(handle: handle)
       let start = DispatchTime.now().uptimeNanoseconds
-      try await limits.ask(question, in: Nowhere())
-      // The last response of the round before was not handled yet, and comes again.
+      try await limits.ask(question, in: NoWindow())
+      // The previous round's last response was not consumed, so `updates` repeats it.
       while let response = try await updates.next(), response.question.id != question.id {}
       let end = DispatchTime.now().uptimeNanoseconds
       guard await limits.isKnownHandle(handle) else {
@@ -97,14 +101,12 @@ struct Latency: AsyncParsableCommand {
     return times
   }
 
-  private func report(_ name: String, _ times: [Double]) {
-    func text(_ seconds: Double) -> String { String(format: "%8.0f µs", seconds * 1e6) }
-    let name = name.padding(toLength: 33, withPad: " ", startingAt: 0)
-    print("\(name) \(text(quantile(times, 0.5)))\(text(quantile(times, 0.99)))")
+  private func row(_ name: String, _ times: [Double]) -> [String] {
+    [name] + [0.5, 0.99].map { String(format: "%.0f", (times.quantile($0) ?? .nan) * 1e6) }
   }
 }
 
-/// Numbers above zero with commas between them, as they are typed.
+/// A comma-separated list of positive numbers.
 struct NumberList: ExpressibleByArgument, CustomStringConvertible {
   let values: [Int]
 

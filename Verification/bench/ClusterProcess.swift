@@ -1,7 +1,7 @@
 import Foundation
 import Processes
 
-/// `cluster up` with one family whose mother approves everything, as a process.
+/// `cluster up` with one family whose organizer approves every question, as a process.
 final class ClusterProcess {
   private let process = Process()
   private let folder: URL
@@ -30,7 +30,7 @@ final class ClusterProcess {
     for _ in 0..<600 {
       let text = (try? String(contentsOf: status, encoding: .utf8)) ?? ""
       if text.contains("\"relay\" : \"connected\""), !text.contains("\"position\" : 0") { break }
-      guard process.isRunning else { throw RelayGone() }
+      guard process.isRunning else { throw RelayUnavailable() }
       try await Task.sleep(for: .milliseconds(50))
     }
     try await Task.sleep(for: .seconds(1))

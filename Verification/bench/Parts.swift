@@ -1,25 +1,26 @@
 import Foundation
 import ZeroMQ
 
-/// What an approval waits for, measured bare: no product around it.
+/// The socket hops and commits on an approval's critical path, measured without the product.
 ///
-/// A disk and a thread that have just worked answer sooner than those that rested, by up to ten times on
-/// virtual machines. So the parts are measured twice: as fast as they go, and at the pace at which
-/// approvals need them.
+/// A disk or thread that has just been busy responds up to ten times sooner than an idle one on virtual
+/// machines. The parts are therefore measured back to back and at the pace of real approvals.
 final class Parts {
   enum Part { case roundTrip, commit }
 
-  /// All that an approval waits for, in order. Hops: app, child's device, relay, guardian's device, relay, child's
-  /// device, app. Commits: the question on the child's device, at the relay and on the guardian's device, the
-  /// answer on the guardian's device, at the relay, on the child's device and in the app.
-  static let waitedFor: [Part] = [
+  /// The critical path of an approval, in order.
+  ///
+  /// - Hops: app, child's device, relay, guardian's device, relay, child's device, app.
+  /// - Commits of the question: child's device, relay, guardian's device.
+  /// - Commits of the answer: guardian's device, relay, child's device, app.
+  static let ofApproval: [Part] = [
     .roundTrip, .commit, .commit, .roundTrip, .commit, .commit, .commit, .roundTrip, .commit,
     .commit,
   ]
-  /// What it could not do without if no device kept anything and the app were the device.
-  static let fewest: [Part] = [.roundTrip, .commit, .roundTrip, .commit]
+  /// The lower bound of any relay: no device stores anything, and the app is the device.
+  static let minimum: [Part] = [.roundTrip, .commit, .roundTrip, .commit]
 
-  /// Seconds: of the parts of approvals together, and of each part.
+  /// Seconds for all parts of each approval (`whole`) and for each single part.
   struct Times {
     var whole: [Double] = []
     var hop: [Double] = []
@@ -40,7 +41,7 @@ final class Parts {
   private let page = [UInt8](repeating: 7, count: 4_096)
   private let payload = [UInt8](repeating: 7, count: 300)
 
-  /// The other side of the hops has its own thread and context, as in another process.
+  /// The peer has its own thread and ZeroMQ context, as a separate process would.
   init(folder: URL) throws {
     contexts = (try Context(), try Context())
     let server = try CurveKeyPair.generate()
@@ -68,16 +69,16 @@ final class Parts {
     guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
   }
 
-  /// The times of the parts, one after the other, for as many approvals.
+  /// Measures the parts of several approvals, one after another.
   ///
-  /// - Parameter pace: Seconds that an approval takes: they are spent busy before its parts, as programs work
-  ///     there. 0: as fast as it goes.
+  /// - Parameter pace: Seconds of an approval, spread over its parts as busy waiting before each of them;
+  ///   0 measures the parts back to back.
   func approvals(_ count: Int, of parts: [Part], pace: Double) throws -> Times {
     var times = Times()
     for _ in 0..<count {
       var total = 0.0
       for part in parts {
-        work(pace / Double(parts.count))
+        spin(pace / Double(parts.count))
         let time = part == .commit ? commit() : try roundTrip()
         if part == .commit { times.sync.append(time) } else { times.hop.append(time / 2) }
         total += time
@@ -87,8 +88,8 @@ final class Parts {
     return times
   }
 
-  /// Keeps this thread busy, as the programs of an approval are while the disk or a peer rests.
-  private func work(_ seconds: Double) {
+  /// Keeps this thread busy, as the programs of an approval are between two parts.
+  private func spin(_ seconds: Double) {
     let end = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9)
     while DispatchTime.now().uptimeNanoseconds < end {}
   }
@@ -108,7 +109,7 @@ final class Parts {
     return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
   }
 
-  /// Ends the other side.
+  /// Stops the peer.
   func stop() throws {
     _ = try router.send([route, [0]])
     while !echo.isFinished { usleep(1_000) }

@@ -3,16 +3,18 @@ import FamilyCore
 import FamilyModel
 import FamilyTrust
 import Foundation
+import Statistics
+import TextTable
 import ZeroMQ
 
-/// What a device pays for signing, verifying, sealing and opening. The relay pays none of it.
+/// Measures a device's cryptography: signing, verifying, sealing and opening. The relay does none of this.
 struct TrustBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trust",
-    abstract: "Microseconds of each step of signing and sealing, on one core.",
+    abstract: "Measure each cryptographic step on one core, in microseconds.",
     discussion: "Build everything first: swift build -c release")
-  @Option(help: "How often each step is done for one time.") var times = 2_000
-  @Option(help: "How many times are taken; the median is shown.") var rounds = 9
+  @Option(help: "Repetitions of a step in one measurement.") var times = 2_000
+  @Option(help: "Measurements of each step; the median is shown.") var rounds = 9
 
   func validate() throws {
     guard times >= 1, rounds >= 1 else {
@@ -26,7 +28,7 @@ struct TrustBench: ParsableCommand {
       for _ in 0..<times { precondition(body(), "a step failed") }
       return Double(Monotonic.now() - start) / Double(times) / 1e3
     }
-    return taken.sorted()[rounds / 2]
+    return taken.quantile(0.5) ?? .nan
   }
 
   func run() {
@@ -59,11 +61,11 @@ struct TrustBench: ParsableCommand {
       ),
       ("open a question", { vault.open(sealed, key, binding: binding) != nil }),
       (
-        "seal one with a picture of 64 KiB",
+        "seal a question with a 64 KiB image",
         { vault.keyName(of: vault.seal(large, name, key, binding: binding)) != nil }
       ),
       (
-        "open one with a picture of 64 KiB",
+        "open a question with a 64 KiB image",
         { vault.open(sealedLarge, key, binding: binding) != nil }
       ),
       (
@@ -71,13 +73,13 @@ struct TrustBench: ParsableCommand {
         { vault.wrap(key, for: reader.agreementKey, binding: binding) != nil }
       ),
       ("unwrap a key", { reader.unwrap(wrapped, binding: binding) == key }),
-      ("an app takes a response, verified", AppOfBench(verifies: true).takesOne),
-      ("an app takes a response, believing", AppOfBench(verifies: false).takesOne),
+      ("receive a response in an app, verified", BenchApp(verifies: true).receiveResponse),
+      ("receive a response in an app, unverified", BenchApp(verifies: false).receiveResponse),
     ]
-    for (label, step) in steps {
-      print(
-        label.padding(toLength: 36, withPad: " ", startingAt: 0)
-          + String(format: "%8.1f µs", Self.median(rounds, times, step)))
-    }
+    print(
+      Table.render(
+        steps.map { label, step in
+          [label, String(format: "%.1f µs", Self.median(rounds, times, step))]
+        }))
   }
 }

@@ -3,76 +3,83 @@ import FamilyModel
 import Foundation
 import RelayStore
 import SQLiteStore
+import Statistics
+import TextTable
 
-/// How long a commit keeps its caller waiting, and how often much longer than usual.
+/// Measures how long a commit blocks its caller, with a histogram of the outliers.
 struct Commits: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "A histogram of the times of commits, each synchronised to the disk.")
+    abstract: "Measure the latency of commits, each synced to the disk, with a histogram.")
   @Option(
-    help: "Events of a commit, with commas between the runs; 1,64,1000 if not given.",
+    help: "Events per commit, comma-separated; one run for each (default: 1,64,1000).",
     transform: { text in text.split(separator: ",").map { Int($0) ?? 0 } })
   var batches = [1, 64, 1_000]
-  @Option(help: "Seconds of each.") var seconds = 5.0
-  @Option(help: "Commits a second; 0: as many as there can be.") var rate = 0.0
-  @Option(help: "The folder of the store.") var folder = "/tmp"
+  @Option(help: "Seconds of each run.") var seconds = 5.0
+  @Option(help: "Commits per second; 0 for back to back.") var rate = 0.0
+  @Option(help: "The folder for the store.") var folder = "/tmp"
 
-  /// Where the buckets end, in milliseconds.
+  /// Upper bounds of the histogram's buckets, in milliseconds.
   private static let ends = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, .infinity]
 
   func validate() throws {
     guard !batches.isEmpty, batches.allSatisfy({ $0 >= 1 }), seconds > 0, rate >= 0 else {
       throw ValidationError(
-        "--batches takes numbers with commas between them, as 1,64; --seconds is above 0, --rate 0 or more."
+        "--batches takes comma-separated numbers: 1,64. --seconds is above 0, --rate 0 or more."
       )
     }
   }
 
   func run() throws {
-    print(
-      "together  commits/s  events/s  p50 ms  p99 ms  max ms  CPU µs/event   commits of up to … ms")
-    print(
-      String(repeating: " ", count: 70)
-        + Self.ends.map { String(format: "%8g", $0) }.joined())
-    for batch in batches {
-      let folder = URL(fileURLWithPath: folder).appendingPathComponent("commits-\(getpid())")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let store = try SQLiteEventStore(path: folder.appendingPathComponent("store").path)
-      var events = EventSource()
-      for _ in 0..<20 { try store.commit(events.batch(64)) }
-      var times: [Double] = []
-      let (start, cpu) = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID))
-      var spent = 0.0
-      while times.isEmpty || Self.now(CLOCK_MONOTONIC) - start < seconds {
-        let making = Self.now(CLOCK_PROCESS_CPUTIME_ID)
-        let next = events.batch(batch)
-        spent += Self.now(CLOCK_PROCESS_CPUTIME_ID) - making
-        if rate > 0 {
-          let due = start + Double(times.count) / rate
-          while Self.now(CLOCK_MONOTONIC) < due { usleep(50) }
-        }
-        let begun = Self.now(CLOCK_MONOTONIC)
-        try store.commit(next)
-        times.append((Self.now(CLOCK_MONOTONIC) - begun) * 1e3)
+    let head =
+      ["batch", "commits/s", "events/s", "p50 ms", "p99 ms", "max ms", "CPU µs/event"]
+      + Self.ends.map { $0.isFinite ? String(format: "≤ %g ms", $0) : "more" }
+    print(Table.render([head] + (try batches.map(measure))))
+  }
+
+  /// Measures one batch size.
+  ///
+  /// - Returns: The table's row.
+  private func measure(_ batch: Int) throws -> [String] {
+    let folder = URL(fileURLWithPath: folder).appendingPathComponent("commits-\(getpid())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try SQLiteEventStore(path: folder.appendingPathComponent("store").path)
+    var events = EventSource()
+    for _ in 0..<20 { try store.commit(events.batch(64)) }
+    var times: [Double] = []
+    let (start, cpu) = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID))
+    // The CPU time of making the events is subtracted.
+    var generating = 0.0
+    while times.isEmpty || Self.now(CLOCK_MONOTONIC) - start < seconds {
+      let before = Self.now(CLOCK_PROCESS_CPUTIME_ID)
+      let next = events.batch(batch)
+      generating += Self.now(CLOCK_PROCESS_CPUTIME_ID) - before
+      if rate > 0 {
+        let due = start + Double(times.count) / rate
+        while Self.now(CLOCK_MONOTONIC) < due { usleep(50) }
       }
-      let took = Self.now(CLOCK_MONOTONIC) - start
-      let used = Self.now(CLOCK_PROCESS_CPUTIME_ID) - cpu - spent
-      store.close()
-      times.sort()
-      let count = Double(times.count)
-      var line = String(
-        format: "%8d %10.0f %9.0f %7.2f %7.2f %7.1f %13.2f", batch, count / took,
-        count / took * Double(batch), times[times.count / 2], times[times.count * 99 / 100],
-        times[times.count - 1], used / count / Double(batch) * 1e6)
-      line = line.padding(toLength: 70, withPad: " ", startingAt: 0)
-      var from = 0
-      for end in Self.ends {
-        let to = times.firstIndex { $0 > end } ?? times.count
-        line += String(format: "%8d", to - from)
-        from = to
-      }
-      print(line)
+      let began = Self.now(CLOCK_MONOTONIC)
+      try store.commit(next)
+      times.append((Self.now(CLOCK_MONOTONIC) - began) * 1e3)
     }
+    let took = Self.now(CLOCK_MONOTONIC) - start
+    let used = Self.now(CLOCK_PROCESS_CPUTIME_ID) - cpu - generating
+    store.close()
+    return row(batch, times, took: took, cpu: used)
+  }
+
+  private func row(_ batch: Int, _ times: [Double], took: Double, cpu: Double) -> [String] {
+    func text(_ format: String, _ value: Double) -> String { String(format: format, value) }
+    func milliseconds(_ part: Double) -> String { text("%.2f", times.quantile(part) ?? .nan) }
+    let count = Double(times.count)
+    let buckets = zip([-.infinity] + Self.ends, Self.ends).map { low, high in
+      "\(times.count { low < $0 && $0 <= high })"
+    }
+    return [
+      "\(batch)", text("%.0f", count / took), text("%.0f", count / took * Double(batch)),
+      milliseconds(0.5), milliseconds(0.99), milliseconds(1),
+      text("%.2f", cpu / count / Double(batch) * 1e6),
+    ] + buckets
   }
 
   private static func now(_ clock: clockid_t) -> Double {
@@ -82,7 +89,7 @@ struct Commits: ParsableCommand {
   }
 }
 
-/// Events of random families; in batches with as many positions of devices, in the order of families.
+/// Events of random families. A batch also holds one cursor for each event, with families in order.
 struct EventSource {
   static let families: UInt64 = 10_000
   private var seqs = [UInt64](repeating: 0, count: Int(families) + 1)

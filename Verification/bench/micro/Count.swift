@@ -1,13 +1,14 @@
 import ArgumentParser
 import FamilyModel
 import Foundation
+import TextTable
 
 nonisolated(unsafe) private var measured: () -> Void = {}
 
-/// What callgrind counts: it knows this function by its name.
+/// The measured function. callgrind finds it by its name and counts only its instructions.
 @inline(never) func permissionRelayMeasured() { measured() }
 
-/// Runs one part a number of times, for callgrind.
+/// Runs one part repeatedly under callgrind.
 struct Count: ParsableCommand {
   static let configuration = CommandConfiguration(shouldDisplay: false)
   @Argument var name: String
@@ -16,28 +17,28 @@ struct Count: ParsableCommand {
 
   func run() throws {
     guard let part = try Part.all().first(where: { $0.name == name }) else {
-      throw ValidationError("There is no part \(name).")
+      throw ValidationError("Unknown part: \(name).")
     }
-    // What is made once is not counted.
+    // Warm up, so that lazy initialization is not counted.
     for _ in 0..<50 { part.run() }
     measured = { for _ in 0..<Self.runs { part.run() } }
     permissionRelayMeasured()
   }
 }
 
-/// Instructions of each part against the committed thresholds.
+/// Compares the instruction counts of all parts with the committed thresholds.
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Counts instructions with callgrind and compares them with thresholds.json.",
-    discussion: "Counts repeat on any machine with the same tools, however busy it is.")
-  @Option(help: "The file of thresholds.") var thresholds =
+    abstract: "Count instructions with callgrind and compare them with thresholds.json.",
+    discussion: "Counts are reproducible on any machine with the same toolchain, even a busy one.")
+  @Option(help: "The thresholds file.") var thresholds =
     "Verification/bench/micro/thresholds.json"
-  @Flag(help: "Writes the counts of this machine as the new thresholds.") var refresh = false
+  @Flag(help: "Write the counts of this machine as the new thresholds.") var refresh = false
 
   private struct Thresholds: Codable {
-    /// What the counts depend on.
+    /// The toolchain for which the counts hold.
     var environment: String
-    /// By which part of a count another one may be above it.
+    /// The allowed relative increase of a count: 0.03 is 3 %.
     var tolerance: Double
     var instructions: [String: Int]
   }
@@ -47,15 +48,16 @@ struct Check: ParsableCommand {
     let file = URL(fileURLWithPath: thresholds)
     guard refresh || FileManager.default.fileExists(atPath: file.path) else {
       throw ValidationError(
-        "There is no \(thresholds): run it in the repository's folder, or name the file with --thresholds."
+        "\(thresholds) does not exist: run in the repository's folder, or pass --thresholds."
       )
     }
     let known = try? JSONDecoder().decode(Thresholds.self, from: Data(contentsOf: file))
     if !refresh, known?.environment != environment {
       print(
         """
-        The thresholds hold for \(known?.environment ?? "nothing")
-        and this is             \(environment): not compared.
+        Not compared: the thresholds hold for another toolchain.
+        thresholds: \(known?.environment ?? "none")
+        this machine: \(environment)
         To refresh them: swift run -c release bench-micro check --refresh
         """)
       return
@@ -69,25 +71,25 @@ struct Check: ParsableCommand {
       return print("\(counts.count) counts written to \(thresholds)")
     }
     var failures = 0
-    print("                                        instructions  threshold  change")
+    var rows = [["part", "instructions", "threshold", "change", ""]]
     for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
       let threshold = known.instructions[name]
       let change = threshold.map { Double(count) / Double($0) - 1 }
       let isTooMany = change.map { $0 > known.tolerance } ?? true
       if isTooMany { failures += 1 }
-      print(
-        name.padding(toLength: 40, withPad: " ", startingAt: 0)
-          + String(
-            format: "%12d %10d %+6.1f%%%@", count, threshold ?? 0, (change ?? 0) * 100,
-            isTooMany ? "  too many" : ""))
+      rows.append([
+        name, "\(count)", threshold.map { "\($0)" } ?? "none",
+        change.map { String(format: "%+.1f %%", $0 * 100) } ?? "", isTooMany ? "too many" : "",
+      ])
     }
+    print(Table.render(rows))
     guard failures == 0 else {
-      print("If it has to be so: swift run -c release bench-micro check --refresh")
+      print("To accept the new counts: swift run -c release bench-micro check --refresh")
       throw ExitCode.failure
     }
   }
 
-  /// Each part in a process of its own, four at a time.
+  /// Counts each part in its own process, four processes at a time.
   private static func counts() throws -> [String: Int] {
     let names = try Part.all().map(\.name)
     var counts: [String: Int] = [:]
@@ -101,7 +103,7 @@ struct Check: ParsableCommand {
   }
 }
 
-/// One part under callgrind.
+/// A callgrind process that counts one part.
 final class Callgrind {
   private let process = Process()
   private let file = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -113,7 +115,7 @@ final class Callgrind {
       "valgrind", "--tool=callgrind", "--toggle-collect=*permissionRelayMeasured*",
       "--callgrind-out-file=\(file.path)", CommandLine.arguments[0], "count", name,
     ]
-    // Hashes are seeded anew in every run otherwise.
+    // Without this variable, Swift seeds its hashes differently in every run.
     process.environment = ProcessInfo.processInfo.environment.merging(
       ["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
     process.standardError = FileHandle.nullDevice
@@ -132,7 +134,7 @@ final class Callgrind {
   }
 }
 
-/// What counts of instructions depend on.
+/// The toolchain on which instruction counts depend.
 enum Environment {
   static var text: String {
     #if arch(x86_64)
@@ -144,7 +146,7 @@ enum Environment {
     return ([architecture] + tools + ["SQLite \(StorePart.version)"]).joined(separator: ", ")
   }
 
-  /// What the program says of itself.
+  /// The first line that the command prints.
   private static func firstLine(_ command: [String]) -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -1,7 +1,7 @@
 import FamilyModel
 import Foundation
 
-/// What an app asks before it shows a conversation: which of ten handles are known.
+/// The query of an app before it shows a conversation: which of ten handles are known.
 enum KnownPart {
   private static func handle(_ number: Int) -> Handle {
     switch number % 3 {
@@ -22,7 +22,9 @@ enum KnownPart {
       reference: { keep(asked.filter { theirs.contains($0.canonical) }) })
   }
 
-  /// Bytes of a million handles, and bytes that they take.
+  /// The memory of a million known handles, in bytes.
+  ///
+  /// - Returns: The bytes of the handles' text (`own`) and the growth of this process (`taken`).
   static func memory() -> (own: Double, taken: Double) {
     func used() -> Double {
       let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""

@@ -1,22 +1,24 @@
 import ArgumentParser
 import Foundation
+import Statistics
+import TextTable
 
-/// The smallest parts, each beside what it cannot do without.
+/// Measures the smallest parts, each beside a lower bound.
 @main
 struct Micro: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench-micro",
-    abstract: "The smallest parts: times beside a bare reference, and counts of instructions.",
+    abstract: "Measure the smallest parts: time beside a reference, and instruction counts.",
     subcommands: [Times.self, Commits.self, Check.self, Count.self], defaultSubcommand: Times.self)
 }
 
-/// Nanoseconds, in turns with the references.
+/// Measures each part and its reference alternately, in nanoseconds.
 struct Times: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Nanoseconds of each part and of its reference, in turns; medians.")
-  @Option(help: "How often each is measured.") var rounds = 7
+    abstract: "Measure each part and its reference alternately; medians, in nanoseconds.")
+  @Option(help: "Measurements of each part.") var rounds = 7
   @Option(help: "Milliseconds of one measurement.") var milliseconds = 60.0
-  @Flag(help: "JSON instead of a table.") var json = false
+  @Flag(help: "Print JSON instead of a table.") var json = false
 
   func validate() throws {
     guard rounds >= 1, milliseconds > 0 else {
@@ -32,7 +34,7 @@ struct Times: ParsableCommand {
   }
 
   func run() throws {
-    // First, while the memory is as the system gave it.
+    // Memory is measured first, before the heap is fragmented.
     let (own, taken) = KnownPart.memory()
     var rows: [Row] = []
     for part in try Part.all() + Part.large() {
@@ -41,8 +43,8 @@ struct Times: ParsableCommand {
         times[0].append(time(part.run))
         times[1].append(time(part.reference))
       }
-      // The first was to warm up.
-      let medians = times.map { $0.dropFirst().sorted()[rounds / 2] / Double(part.unit) }
+      // The first measurement is a warm-up.
+      let medians = times.map { ($0.dropFirst().quantile(0.5) ?? .nan) / Double(part.unit) }
       rows.append(
         Row(
           name: part.name, reference: part.referenceName, nanoseconds: medians[0],
@@ -51,22 +53,22 @@ struct Times: ParsableCommand {
     guard !json else {
       return print(String(decoding: try JSONEncoder().encode(rows), as: UTF8.self))
     }
-    print("                                              ns   reference ns   ratio   reference")
-    for row in rows {
-      let name = row.name.padding(toLength: 40, withPad: " ", startingAt: 0)
-      print(
-        name
-          + String(
-            format: "%8.0f %14.0f %7.1f   ", row.nanoseconds, row.referenceNanoseconds,
-            row.nanoseconds / row.referenceNanoseconds) + row.reference)
+    let cells = rows.map { row in
+      [
+        row.name, String(format: "%.0f", row.nanoseconds),
+        String(format: "%.0f", row.referenceNanoseconds),
+        String(format: "%.1f", row.nanoseconds / row.referenceNanoseconds), row.reference,
+      ]
     }
+    print(Table.render([["part", "ns", "reference ns", "ratio", "reference"]] + cells))
     print(
       String(
-        format: "1,000,000 known handles: %.1f MB of bytes take %.1f MB, %.2f times", own / 1e6,
+        format: "1,000,000 known handles: %.1f MB of text in %.1f MB of memory, %.2f times",
+        own / 1e6,
         taken / 1e6, taken / own))
   }
 
-  /// Nanoseconds of one run.
+  /// Runs the body for `milliseconds` and returns the nanoseconds of one run.
   private func time(_ body: () -> Void) -> Double {
     var count = 0
     let start = DispatchTime.now().uptimeNanoseconds

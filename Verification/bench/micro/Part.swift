@@ -2,16 +2,16 @@ import FamilyCore
 import FamilyModel
 import RelayWire
 
-/// Something small to measure: itself, and a reference that does what it cannot do without.
+/// A small operation to measure, with a reference operation that is its lower bound.
 struct Part {
   var name: String
   var referenceName = "a copy of the bytes"
-  /// What one run does so many times.
+  /// The number of operations in one run.
   var unit = 1
   var run: () -> Void
   var reference: () -> Void
 
-  /// Those that are also counted in instructions.
+  /// The parts whose instructions are also counted.
   static func all() throws -> [Part] {
     WirePart.all() + [
       ApprovalPart.part(), ApprovalPart.packedPart(), KnownPart.part(count: 10_000),
@@ -19,20 +19,20 @@ struct Part {
       + (try StorePart.all([100]))
   }
 
-  /// Those that take too long to be counted.
+  /// The parts that take too long under callgrind.
   static func large() throws -> [Part] {
     [KnownPart.part(count: 1_000_000)] + (try StorePart.all([1, 10, 1_000]))
   }
 }
 
-/// Keeps the optimizer from leaving out what nobody looks at.
+/// Keeps the optimizer from removing the computation of an unused value.
 @inline(never) func keep<T>(_ value: T) {}
 
 enum WirePart {
   static let device = DeviceAddress(family: FamilyID(123_456), device: DeviceID(2))
   static let id = ID128(high: 0x0199_0000_1234_5678, low: 0x9ABC_DEF0_1234_5678)
   static let signature = Signature(
-    signer: DeviceID(2), seen: 1, bytes: Array(repeating: 7, count: 64))
+    signer: DeviceID(2), basedOnSeq: 1, bytes: Array(repeating: 7, count: 64))
   static let header = QuestionHeader(
     id: id, child: PersonID(2), app: AppID("example.landmarks"),
     subjects: Array(repeating: 3, count: 32),
@@ -91,7 +91,7 @@ enum WirePart {
   }
 }
 
-/// A whole approval in the relay's machine: question, answer, and both devices' acknowledgements.
+/// One approval in the relay machine: question, answer and both devices' acknowledgements.
 enum ApprovalPart {
   static let families: UInt64 = 100
 
@@ -104,7 +104,7 @@ enum ApprovalPart {
     let keys = [[], [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)]
 
     init(open: Int = 8_192) {
-      relay = RelayMachine(verify: { _, _, _ in true }, resultsKept: 64, open: open)
+      relay = RelayMachine(verify: { _, _, _ in true }, resultsKept: 64, openFamilies: open)
       let roster = Roster(
         persons: [
           Person(id: PersonID(1), role: .organizer, displayName: "Rosa"),
@@ -121,8 +121,9 @@ enum ApprovalPart {
     }
 
     func send(_ request: Request, _ device: UInt32, _ family: UInt64) {
-      // As devices that listen send commands.
-      let id: UInt64 = if case .command = request { 0 } else { number }
+      // A subscribed device's command carries no request id: its event acknowledges the command.
+      let id: RequestID =
+        if case .command = request { .unnumbered } else { RequestID(number) }
       effects.removeAll(keepingCapacity: true)
       let address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
       relay.step(
@@ -170,7 +171,7 @@ enum ApprovalPart {
       })
   }
 
-  /// A family that was packed is opened, and another one is packed for it.
+  /// Unpacks one packed family and packs another.
   static func packedPart() -> Part {
     let world = World(open: 1)
     for _ in 0..<10 * families { world.approve() }
@@ -181,7 +182,7 @@ enum ApprovalPart {
       name: "open a family, and pack another one", referenceName: "2 copies of 1000 bytes",
       run: {
         number = number % UInt32(families) + 1
-        keep(world.relay.needsResult(of: command, in: FamilyID(UInt64(number))))
+        keep(world.relay.needsStoredResult(of: command, in: FamilyID(UInt64(number))))
       },
       reference: { for _ in 0..<2 { keep(bytes.withUnsafeBytes { [UInt8]($0) }) } })
   }

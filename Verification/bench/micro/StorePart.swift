@@ -4,9 +4,9 @@ import GRDBSQLite
 import RelayStore
 import SQLiteStore
 
-/// Commits of events of random families, each synchronised to the disk.
+/// Commits of events of random families, each synced to the disk.
 enum StorePart {
-  /// The store, and SQLite with nothing around it but a table of the same columns.
+  /// The store, and bare SQLite with a table of the same columns.
   private final class Stores {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "bench-micro-\(UUID().uuidString)")

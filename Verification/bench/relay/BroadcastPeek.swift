@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// What a client looks at in a broadcast event, read in place.
+/// The fields of a broadcast event that a bench client needs, read in place without decoding the message.
 struct BroadcastPeek {
   enum Kind { case asked, approved, other }
   var kind = Kind.other
@@ -8,7 +8,7 @@ struct BroadcastPeek {
   var command = ID128(high: 0, low: 0)
   var question = ID128(high: 0, low: 0)
 
-  /// `nil`: the broadcast is not an event.
+  /// Reads a broadcast; `nil` if it is not an event.
   init?(broadcast bytes: UnsafeRawBufferPointer) {
     var broadcast = Fields(bytes)
     while let (field, _, event) = broadcast.next() {
@@ -35,14 +35,14 @@ struct BroadcastPeek {
         question = decision.next().map { Self.id($0.slice) } ?? question
         let choice = decision.next().map { Self.first($0.slice) }
         if choice?.elementsEqual("approve".utf8) == true { kind = .approved }
-        // Only the signature follows.
+        // Only the signature follows a decision.
         return
       default: break
       }
     }
   }
 
-  /// The first field.
+  /// The bytes of a message's first field.
   private static func first(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var fields = Fields(bytes)
     return fields.next()?.slice ?? UnsafeRawBufferPointer(start: nil, count: 0)
@@ -56,7 +56,7 @@ struct BroadcastPeek {
   }
 }
 
-/// The fields of a protobuf message, of the two kinds that there are here; it ends where they do.
+/// The varint and length-delimited fields of a protobuf message. Iteration ends at any other wire type.
 private struct Fields {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -76,15 +76,5 @@ private struct Fields {
     return (key >> 3, number, UnsafeRawBufferPointer(rebasing: bytes[start..<position]))
   }
 
-  private mutating func varint() -> UInt64? {
-    var (number, shift): (UInt64, UInt64) = (0, 0)
-    while position < bytes.count, shift < 64 {
-      let byte = bytes[position]
-      position += 1
-      number |= UInt64(byte & 0x7F) << shift
-      if byte < 0x80 { return number }
-      shift += 7
-    }
-    return nil
-  }
+  private mutating func varint() -> UInt64? { Varint.read(bytes, at: &position) }
 }

@@ -6,11 +6,11 @@ import Synchronization
 import SystemClock
 import ZeroMQ
 
-/// How to reach the relay that is measured.
+/// The measured relay's endpoints and the keys of its clients.
 struct RelayAddress: Sendable {
   var requests: String
   var broadcasts: String
-  /// `nil`: nothing is encrypted.
+  /// The relay's CURVE key; `nil` without encryption.
   var relayKey: CurvePublicKey?
   var administrator: CurveKeyPair
   var child: CurveKeyPair
@@ -33,9 +33,10 @@ struct RelayAddress: Sendable {
   }
 }
 
-/// The devices of one person of every family, on one connection and one thread: they speak the protocol,
-/// open what is sealed, and have no machines. What is measured is the relay, on the same processors: so what
-/// makes up an approval is patched into bytes that are there already, and read where it lies.
+/// The devices of one role in every family, on one connection and one thread.
+///
+/// They speak the protocol and open sealed broadcasts, but run no machines. They share the processors with
+/// the measured relay, so they patch prepared request bytes and read broadcasts in place.
 struct Devices: ~Copyable {
   /// The requests of an approval.
   enum Kind { case ask, answer, acknowledge }
@@ -43,7 +44,7 @@ struct Devices: ~Copyable {
   static let timeout = 60_000
 
   private let context: Context
-  /// Questions that wait for the relay; those that find no room are asked again later.
+  /// The send high-water mark for questions. A question beyond it is retried later.
   private static let waitingQuestions: Int32 = 4_096
 
   let requests: Socket
@@ -52,7 +53,7 @@ struct Devices: ~Copyable {
   let device: DeviceID
   private let isPlain: Bool
   private var message = Multipart(maximumParts: 4)
-  /// By the first bytes of the topic, which are the family's alone.
+  /// Families by the first eight bytes of their topics, which are unique.
   private var listeners: [UInt64: (family: UInt64, key: [UInt8])] = [:]
   private var poller = Poller()
   private var templates: [Kind: RequestTemplates] = [:]
@@ -86,41 +87,40 @@ struct Devices: ~Copyable {
 
   mutating func newID() -> ID128 { ids.id(now: .now) }
 
-  /// A command with as many bytes of a signature as a signed one has: the relay carries them.
+  /// A command with a signature of the real size, which the relay carries without verifying it.
   mutating func signed(_ command: Command, id: CommandID? = nil, by signer: DeviceID? = nil)
     -> Request
   {
     .command(
       id ?? newID(), command,
       Signature(
-        signer: signer ?? device, seen: 1, bytes: Array(repeating: 7, count: 64)))
+        signer: signer ?? device, basedOnSeq: 1, bytes: Array(repeating: 7, count: 64)))
   }
 
-  /// Sends a request; one that the device hears of by its event needs no reply.
-  mutating func send(
-    _ request: Request, in family: UInt64, from device: DeviceID? = nil, isHeard: Bool = false
-  ) throws {
-    let bytes = encoded(request, in: family, from: device, isHeard: isHeard)
-    guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+  /// Sends a request that the relay answers with a reply.
+  mutating func send(_ request: Request, in family: UInt64, from device: DeviceID? = nil) throws {
+    let bytes = encoded(request, in: family, from: device)
+    guard try Self.offer(bytes, on: requests) else { throw RelayUnavailable() }
   }
 
-  /// Sends a request of the kind; `false`, of a question: so many wait that it takes no more.
+  /// Sends a request of the kind.
   ///
-  /// Questions have a connection of their own. In a family the child who waits is not the device that has
-  /// something to acknowledge. Here one connection has the devices of all families, and what ends an approval
-  /// must not stand behind thousands of new ones.
+  /// Questions use a separate connection. In this bench one connection carries the devices of all families,
+  /// so acknowledgements must not queue behind thousands of new questions.
+  ///
+  /// - Returns: `false` for a question beyond the send high-water mark.
   mutating func send(_ kind: Kind, _ numbers: RequestTemplates.Numbers) throws -> Bool {
     let isQuestion = kind == .ask
     return try templates[kind]!.withBytes(numbers) { bytes in
       if isQuestion { return try Self.offer(bytes, on: questions) }
-      guard try Self.offer(bytes, on: requests) else { throw RelayGone() }
+      guard try Self.offer(bytes, on: requests) else { throw RelayUnavailable() }
       return true
     }
   }
 
   private func template(_ kind: Kind) -> RequestTemplates {
     let device = device
-    let signature = Signature(signer: device, seen: 1, bytes: Array(repeating: 7, count: 64))
+    let signature = Signature(signer: device, basedOnSeq: 1, bytes: Array(repeating: 7, count: 64))
     return RequestTemplates { numbers in
       let request: Request
       switch kind {
@@ -132,7 +132,7 @@ struct Devices: ~Copyable {
             ChoiceHeader(id: "approve", answer: .approval),
             ChoiceHeader(id: "decline", answer: .denial),
           ], expiration: nil)
-        // Some 300 bytes, as a question with a name and two choices has.
+        // The size of a question with a name and two choices: about 300 bytes.
         let content = Content.sealed(Array(repeating: 7, count: 230))
         request = .command(numbers.command, .ask(header, content), signature)
       case .answer:
@@ -150,47 +150,47 @@ struct Devices: ~Copyable {
     }
   }
 
-  private mutating func encoded(
-    _ request: Request, in family: UInt64, from device: DeviceID?, isHeard: Bool
-  ) -> [UInt8] {
+  private mutating func encoded(_ request: Request, in family: UInt64, from device: DeviceID?)
+    -> [UInt8]
+  {
     nextRequest += 1
     let envelope = Envelope(
       device: DeviceAddress(family: FamilyID(family), device: device ?? self.device),
-      requestID: isHeard ? 0 : nextRequest,
-      request: request)
+      requestID: nextRequest, request: request)
     return envelope.encode()
   }
 
   private static func offer(_ bytes: [UInt8], on socket: borrowing Socket) throws -> Bool {
-    // A message is taken with its first part, or not at all.
+    // The socket accepts a message with its first part or not at all.
     guard try socket.sendPart([], more: true) == .sent else { return false }
-    guard try socket.sendPart(bytes, more: false) == .sent else { throw RelayGone() }
+    guard try socket.sendPart(bytes, more: false) == .sent else { throw RelayUnavailable() }
     return true
   }
 
-  /// Listens to the conversations of so many families; returns when the relay has approved all.
+  /// Attaches to families 1 to `families` and subscribes to their conversations. Returns when the relay has
+  /// approved all subscriptions.
   mutating func attach(families: UInt64) throws {
     var sent: UInt64 = 0
-    // Each approval is followed by a broadcast of the head, which may come again later. Libzmq drops those that
-    // too many wait before.
-    var heard: Set<UInt64> = []
-    while heard.count < families {
-      while sent < families, sent < heard.count + 1_000 {
+    // Each approved subscription causes a broadcast of the head, possibly more than once. libzmq drops
+    // broadcasts beyond its high-water mark, so at most 1,000 are outstanding.
+    var ready: Set<UInt64> = []
+    while ready.count < families {
+      while sent < families, sent < ready.count + 1_000 {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
       }
-      guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayGone() }
+      guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayUnavailable() }
       while let reply = try nextReply() {
         guard case .attached(let channels) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
-        else { throw Refused(reply: reply.reply) }
+        else { throw UnexpectedReply(reply: reply.reply) }
         listeners[channel.topic.withUnsafeBytes(Self.name)] = (
           reply.device.family.rawValue, channel.key
         )
         try broadcasts.subscribe(channel.topic)
       }
       while let (family, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
-        if case .head = broadcast { heard.insert(family) }
+        if case .head = broadcast { ready.insert(family) }
       }
     }
   }
@@ -202,10 +202,10 @@ struct Devices: ~Copyable {
     return try message.withBytes(1) { bytes throws(Problem) in try ReplyEnvelope.decode(bytes) }
   }
 
-  /// The next event on any of the channels, and the family; other broadcasts are passed over.
+  /// The next event on any channel, with its family. Skips other broadcasts.
   mutating func nextEvent() throws -> (family: UInt64, BroadcastPeek)? {
-    while let (family, heard) = try nextBroadcast({ BroadcastPeek(broadcast: $0) }) {
-      if let heard { return (family, heard) }
+    while let (family, event) = try nextBroadcast({ BroadcastPeek(broadcast: $0) }) {
+      if let event { return (family, event) }
     }
     return nil
   }
@@ -215,10 +215,10 @@ struct Devices: ~Copyable {
   {
     guard try broadcasts.receive(into: &message) == .message else { return nil }
     let name = message.withBytes(0, Self.name)
-    guard let (family, key) = listeners[name] else { throw RelayGone() }
+    guard let (family, key) = listeners[name] else { throw RelayUnavailable() }
     if isPlain { return (family, try message.withBytes(1, read)) }
     let opened = ChannelCipher.open(message.bytes(1), topic: message.bytes(0), key: key)
-    guard let opened else { throw RelayGone() }
+    guard let opened else { throw RelayUnavailable() }
     return (family, try opened.withUnsafeBytes(read))
   }
 
@@ -226,18 +226,18 @@ struct Devices: ~Copyable {
     topic.count < 8 ? 0 : topic.loadUnaligned(as: UInt64.self)
   }
 
-  /// Waits for something on any socket.
+  /// Waits until any socket is readable.
   mutating func wait(milliseconds: Int) throws {
     _ = try poller.wait(milliseconds: milliseconds)
   }
 }
 
 /// The relay does not answer.
-struct RelayGone: Error, CustomStringConvertible {
-  let description = "The relay has ended, or is stuck: what it said stands above."
+struct RelayUnavailable: Error, CustomStringConvertible {
+  let description = "The relay has ended or does not answer: see its message above."
 }
-/// The relay refused.
-struct Refused: Error, CustomStringConvertible {
+/// The relay sent a reply that the bench does not expect, usually a refusal.
+struct UnexpectedReply: Error, CustomStringConvertible {
   let reply: Reply
-  var description: String { "The relay refused what it should not: \(reply)" }
+  var description: String { "The relay sent an unexpected reply: \(reply)" }
 }

@@ -1,20 +1,23 @@
 import ArgumentParser
 import Foundation
 import Processes
+import Statistics
+import TextTable
 
-/// What becomes of the relay past its capacity.
+/// Measures the relay beyond its capacity.
 struct Overload: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Approvals a second at one, two and three times the capacity, and after it.",
+    abstract:
+      "Measure approvals per second at one, two and three times the capacity, and afterwards.",
     discussion: """
-      Questions come at a fixed rate, whatever becomes of those before them; who is refused waits as agents do.
+      Questions arrive at a fixed rate (open loop); a refused question backs off as agents do.
       Build everything first: swift build -c release
       """)
-  @Option(help: "How many families.") var families: UInt64 = 10_000
+  @Option(help: "Number of families.") var families: UInt64 = 10_000
   @Option(help: "Seconds of each phase.") var seconds = 5.0
-  @Option(help: "How often all phases are run.") var rounds = 3
+  @Option(help: "Repetitions of all phases.") var rounds = 3
 
-  @Flag(help: "Children ask as often as they like, and wait only when they are refused.")
+  @Flag(help: "Send questions without the agents' question window; back off only after a refusal.")
   var impatient = false
 
   func validate() throws {
@@ -27,67 +30,70 @@ struct Overload: AsyncParsableCommand {
     let run = try RunFolder("/tmp/pr-bench-\(getpid())")
     defer { run.remove() }
     let folder = run.url
-    let relay = try RelayProcess(folder, isPlain: false)
-    defer { relay.stop() }
-    let load = try Load(at: relay.address, families: families, isPatient: !impatient)
+    let relay = try MeasuredRelay(folder, isPlain: false)
+    defer { relay.process.stop() }
+    let load = try ApprovalLoad(
+      at: relay.address, families: families, usesQuestionWindow: !impatient)
     let phases = [0.5, 1, 2, 3, 0.5]
     var rows: [[Row]] = phases.map { _ in [] }
     for _ in 0..<rounds {
-      // What the machine can do changes from minute to minute: each phase has its own measure beside it.
+      // The machine's speed drifts, so the capacity is measured again before each phase.
       for (index, factor) in phases.enumerated() {
         let peak = index == phases.count - 1 ? rows[index - 1].last!.peak : try capacity(of: load)
-        _ = load.take()
-        let cpu = relay.cpu
+        _ = load.takeSample()
+        let cpu = relay.process.cpuSeconds
         try load.set(window: 0, rate: peak * factor)
         usleep(UInt32(seconds * 1e6))
-        let sample = load.take()
+        let sample = load.takeSample()
         rows[index].append(
-          Row(peak: peak, sample: sample, seconds: seconds, cores: (relay.cpu - cpu) / seconds))
+          Row(
+            peak: peak, sample: sample, seconds: seconds,
+            cores: (relay.process.cpuSeconds - cpu) / seconds))
       }
     }
-    print("Medians of \(rounds); the last follows the one before it at once.")
-    print(
-      "times   capacity/s   asked/s   done/s   of capacity   refused/s   unsent/s   relay's cores   p50 ms    p99 ms"
-    )
-    for (factor, rows) in zip(phases, rows) {
-      let values = [
-        \Row.peak, \.asked, \.done, \.share, \.refused, \.unsent, \.cores, \.p50, \.p99,
-      ]
-      .map { path in quantile(rows.map { $0[keyPath: path] }, 0.5) }
-      print(
-        String(format: "%5.1f", factor)
-          + zip(
-            [
-              "%13.0f", "%10.0f", "%9.0f", "%14.2f", "%12.0f", "%11.0f", "%16.2f", "%9.1f",
-              "%10.1f",
-            ], values
-          )
-          .map { String(format: $0, $1) }.joined())
-    }
     load.stop()
+    print("Medians of \(rounds). The last phase follows the one before it without a pause.")
+    print(Table.render([Self.head] + zip(phases, rows).map(Self.cells)))
   }
 
-  /// Approvals a second with 1,024 on the way.
-  private func capacity(of load: Load) throws -> Double {
+  private static let head = [
+    "times", "capacity/s", "asked/s", "done/s", "of capacity", "refused/s", "unsent/s",
+    "relay's cores", "p50 ms", "p99 ms",
+  ]
+
+  private static func cells(_ factor: Double, _ rows: [Row]) -> [String] {
+    func median(_ format: String, _ value: (Row) -> Double) -> String {
+      String(format: format, rows.map(value).quantile(0.5) ?? .nan)
+    }
+    return [
+      String(format: "%.1f", factor), median("%.0f", \.peak), median("%.0f", \.asked),
+      median("%.0f", \.done), median("%.2f", \.share), median("%.0f", \.refused),
+      median("%.0f", \.unsent), median("%.2f", \.cores), median("%.1f", \.p50),
+      median("%.1f", \.p99),
+    ]
+  }
+
+  /// Approvals per second in a closed loop with 1,024 in flight.
+  private func capacity(of load: ApprovalLoad) throws -> Double {
     try load.set(window: 1_024)
-    // What is left of the phase before ends first.
+    // Wait until the previous phase's questions have ended.
     sleep(2)
-    _ = load.take()
+    _ = load.takeSample()
     usleep(UInt32(seconds * 5e5))
-    let peak = Double(load.take().done) / seconds * 2
+    let peak = Double(load.takeSample().done) / seconds * 2
     try load.set(window: 0)
     sleep(1)
     guard peak > 0 else {
-      throw ValidationError("Nothing was done in half of --seconds: give it more of them.")
+      throw ValidationError("No approval ended in half of --seconds: increase --seconds.")
     }
     return peak
   }
 
-  /// One phase.
+  /// The result of one phase.
   private struct Row {
     let peak, asked, done, share, refused, unsent, cores, p50, p99: Double
 
-    init(peak: Double, sample: Load.Sample, seconds: Double, cores: Double) {
+    init(peak: Double, sample: ApprovalLoad.Sample, seconds: Double, cores: Double) {
       self.peak = peak
       self.cores = cores
       asked = Double(sample.asked) / seconds
@@ -95,8 +101,8 @@ struct Overload: AsyncParsableCommand {
       share = done / peak
       refused = Double(sample.refused) / seconds
       unsent = Double(sample.unsent) / seconds
-      p50 = quantile(sample.times, 0.5) * 1e3
-      p99 = quantile(sample.times, 0.99) * 1e3
+      p50 = (sample.times.quantile(0.5) ?? .nan) * 1e3
+      p99 = (sample.times.quantile(0.99) ?? .nan) * 1e3
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Processes
 
-/// The bare reference: see `reference/main.c`.
+/// Runs the bare C reference in `reference/main.c`.
 struct Reference {
   struct Result: Codable {
     var approvalsPerSecond: Double

@@ -1,23 +1,25 @@
 import ArgumentParser
 import Foundation
 import Processes
+import Statistics
+import TextTable
 
-/// The relay alone, beside a bare reference in the same run.
+/// Measures the relay beside a bare C reference in the same run.
 struct RelayBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relay",
     abstract:
-      "Approvals a second of one relay, with and without encryption, beside a bare reference.",
+      "Measure approvals per second of one relay, with and without encryption, beside a C reference.",
     discussion: """
-      An approval: question committed, decision committed, the child's device has it and has acknowledged.
+      An approval ends when question and decision are committed and the child's device has acknowledged.
       Build everything first: swift build -c release
       """)
-  @Option(help: "How many families.") var families: UInt64 = 10_000
-  @Option(help: "Approvals on the way at any time, with commas between them.")
+  @Option(help: "Number of families.") var families: UInt64 = 10_000
+  @Option(help: "Numbers of approvals in flight, comma-separated.")
   var windows = NumberList([1, 64, 1_024])
   @Option(help: "Seconds of each measurement.") var seconds = 3.0
-  @Option(help: "How often each is measured, in turns; medians are shown.") var rounds = 3
-  @Flag(help: "JSON instead of a table.") var json = false
+  @Option(help: "Interleaved measurements of each program; medians are shown.") var rounds = 3
+  @Flag(help: "Print JSON instead of a table.") var json = false
 
   func validate() throws {
     guard families >= 1, rounds >= 1, seconds > 0 else {
@@ -28,7 +30,7 @@ struct RelayBench: AsyncParsableCommand {
   struct Figures: Codable {
     var approvalsPerSecond: Double
     var relayCPUMicroseconds: Double
-    /// Of both sides, which share the machine with the relay.
+    /// The CPU time of the bench clients, which share the machine with the relay.
     var clientCPUMicroseconds = 0.0
     var p50Milliseconds = 0.0
     var p99Milliseconds = 0.0
@@ -46,12 +48,12 @@ struct RelayBench: AsyncParsableCommand {
     defer { run.remove() }
     let folder = run.url
     let reference = Reference(folder: folder)
-    if !json { print("two relays make \(families) families each …") }
+    if !json { print("creating \(families) families on each of two relays …") }
     let relays = try [true, false].map { isPlain in
-      try RelayProcess(folder.appendingPathComponent(isPlain ? "plain" : "full"), isPlain: isPlain)
+      try MeasuredRelay(folder.appendingPathComponent(isPlain ? "plain" : "full"), isPlain: isPlain)
     }
-    defer { relays.forEach { $0.stop() } }
-    let loads = try relays.map { try Load(at: $0.address, families: families) }
+    defer { relays.forEach { $0.process.stop() } }
+    let loads = try relays.map { try ApprovalLoad(at: $0.address, families: families) }
     var results: [Result] = []
     for window in windows.values {
       var rounds: [[Figures]] = [[], [], []]
@@ -79,49 +81,61 @@ struct RelayBench: AsyncParsableCommand {
     }
   }
 
-  private func measure(_ load: Load, _ relay: RelayProcess, _ window: Int) throws -> Figures {
+  private func measure(_ load: ApprovalLoad, _ relay: MeasuredRelay, _ window: Int) throws
+    -> Figures
+  {
     try load.set(window: window)
     usleep(500_000)
-    let (cpu, own, start) = (relay.cpu, Self.ownCPU, DispatchTime.now().uptimeNanoseconds)
-    _ = load.take()
+    let (cpu, own, start) = (
+      relay.process.cpuSeconds, Self.ownCPU, DispatchTime.now().uptimeNanoseconds
+    )
+    _ = load.takeSample()
     usleep(UInt32(seconds * 1e6))
-    let sample = load.take()
+    let sample = load.takeSample()
     let took = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
-    let (used, usedHere) = (relay.cpu - cpu, Self.ownCPU - own)
+    let (used, usedHere) = (relay.process.cpuSeconds - cpu, Self.ownCPU - own)
     try load.set(window: 0)
     usleep(300_000)
-    guard sample.done > 0 else { throw RelayGone() }
+    guard sample.done > 0 else { throw RelayUnavailable() }
     return Figures(
       approvalsPerSecond: Double(sample.done) / took,
       relayCPUMicroseconds: used / Double(sample.done) * 1e6,
       clientCPUMicroseconds: usedHere / Double(sample.done) * 1e6,
-      p50Milliseconds: quantile(sample.times, 0.5) * 1e3,
-      p99Milliseconds: quantile(sample.times, 0.99) * 1e3)
+      p50Milliseconds: (sample.times.quantile(0.5) ?? .nan) * 1e3,
+      p99Milliseconds: (sample.times.quantile(0.99) ?? .nan) * 1e3)
   }
 
   private static var ownCPU: Double { ProcessReading(getpid())?.cpuSeconds ?? 0 }
 
   private func show(_ results: [Result]) {
-    print(
-      "            approvals/s                  to the reference     encrypted, ms    relay's CPU, µs each          clients'"
-    )
-    print(
-      "on the way  reference  plain  encrypted  plain  encrypted     p50      p99     reference  plain  encrypted  plain  encrypted"
-    )
-    for r in results {
-      print(
-        String(
-          format:
-            "%10d %10.0f %6.0f %10.0f %6.2f %10.2f %7.2f %8.2f %13.1f %6.1f %10.1f %6.1f %10.1f",
-          r.window,
-          r.reference.approvalsPerSecond, r.plain.approvalsPerSecond,
-          r.encrypted.approvalsPerSecond,
-          r.plain.approvalsPerSecond / r.reference.approvalsPerSecond,
-          r.encrypted.approvalsPerSecond / r.reference.approvalsPerSecond,
-          r.encrypted.p50Milliseconds, r.encrypted.p99Milliseconds,
-          r.reference.relayCPUMicroseconds, r.plain.relayCPUMicroseconds,
-          r.encrypted.relayCPUMicroseconds, r.plain.clientCPUMicroseconds,
-          r.encrypted.clientCPUMicroseconds))
+    let head = [
+      "in flight", "program", "approvals/s", "to reference", "p50 ms", "p99 ms", "relay CPU µs",
+      "client CPU µs",
+    ]
+    let rows = results.flatMap { result in
+      [
+        ("reference", result.reference), ("relay, plain", result.plain),
+        ("relay, encrypted", result.encrypted),
+      ].map { name, figures in
+        Self.cells(result.window, name, figures, reference: result.reference)
+      }
     }
+    print(Table.render([head] + rows))
+  }
+
+  private static func cells(
+    _ window: Int, _ name: String, _ figures: Figures, reference: Figures
+  ) -> [String] {
+    func text(_ format: String, _ value: Double) -> String { String(format: format, value) }
+    // The C reference measures neither latencies nor the CPU time of its clients.
+    func client(_ format: String, _ value: Double) -> String {
+      value > 0 ? text(format, value) : ""
+    }
+    return [
+      "\(window)", name, text("%.0f", figures.approvalsPerSecond),
+      text("%.2f", figures.approvalsPerSecond / reference.approvalsPerSecond),
+      client("%.2f", figures.p50Milliseconds), client("%.2f", figures.p99Milliseconds),
+      text("%.1f", figures.relayCPUMicroseconds), client("%.1f", figures.clientCPUMicroseconds),
+    ]
   }
 }

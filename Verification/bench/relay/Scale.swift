@@ -5,81 +5,94 @@ import Processes
 import RelayStore
 import RelayWire
 import SQLiteStore
+import TextTable
 import ZeroMQ
 
-/// The same approvals in few families and in very many.
+/// Measures the same approvals with few families and with a million.
 struct Scale: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Start, memory, and the cost of an approval with few families and with very many.",
+    abstract: "Measure start-up, memory and cost of an approval for different numbers of families.",
     discussion:
-      "A million families with ten events take 5 GB of disk. swift build -c release first.")
-  @Option(help: "How many families, with commas between the runs.")
+      "A million families with ten events take 5 GB of disk. Run swift build -c release first.")
+  @Option(help: "Numbers of families, comma-separated; one run for each.")
   var families = NumberList([1_000, 1_000_000])
-  @Option(help: "Events of each family.") var events: UInt64 = 10
+  @Option(help: "Events in each family's log.") var events: UInt64 = 10
   @Option(help: "Seconds of each measurement.") var seconds = 10.0
-  @Option(help: "Approvals on the way.") var window = 64
-  @Option(help: "Where the databases are made.") var directory = "/tmp"
+  @Option(help: "Approvals in flight.") var window = 64
+  @Option(help: "The folder for the stores.") var directory = "/tmp"
 
   func run() async throws {
-    print(
-      "families    make, s   start to first reply, s   first touch, µs   bytes a family   approvals/s   relay CPU µs each"
-    )
-    for count in families.values { try measure(UInt64(count)) }
+    var rows = [
+      [
+        "families", "generate, s", "start to first reply, s", "first load, µs", "bytes per family",
+        "approvals/s", "relay CPU µs each",
+      ]
+    ]
+    for count in families.values {
+      print("\(count) families …")
+      rows.append(try measure(UInt64(count)))
+    }
+    print(Table.render(rows))
   }
 
   func validate() throws {
     guard families.values.allSatisfy({ $0 > window }), window >= 1, events >= 1, seconds > 0 else {
       throw ValidationError(
-        "--families takes numbers above --window with commas between them, as 1000,100000;"
+        "--families takes numbers above --window, comma-separated: 1000,100000."
           + " --window and --events are 1 or more, --seconds is above 0.")
     }
   }
 
-  private func measure(_ count: UInt64) throws {
+  /// Measures one number of families.
+  ///
+  /// - Returns: The table's row.
+  private func measure(_ count: UInt64) throws -> [String] {
     let run = try RunFolder("\(directory)/pr-scale-\(getpid())-\(count)")
     defer { run.remove() }
     let folder = run.url
-    // Makes the keys that the database needs, and the files.
-    let first = try RelayProcess(folder, isPlain: false)
+    // The first start creates the keys and the store's file.
+    let first = try MeasuredRelay(folder, isPlain: false)
     let address = first.address
-    first.stop()
+    first.process.stop()
     let start = Monotonic.now()
     try generate(count, address, folder)
     let made = Monotonic.now()
-    let relay = try RelayProcess(folder, isPlain: false, maxFamilies: Int(count) + 1)
-    defer { relay.stop() }
+    let relay = try MeasuredRelay(folder, isPlain: false, maxFamilies: Int(count) + 1)
+    defer { relay.process.stop() }
     var devices = try Devices(RelayAddress.childDevice, address.child, at: address)
     try attach(&devices, [count / 2])
     let ready = Monotonic.now()
-    let (memory, cpu) = (relay.memory, relay.cpu)
+    let (memory, cpu) = (relay.process.anonymousBytes, relay.process.cpuSeconds)
     try attach(&devices, Array(1...count))
-    let touched = relay.cpu - cpu
-    let taken = relay.memory - memory
-    settle(relay)
+    let touched = relay.process.cpuSeconds - cpu
+    let taken = relay.process.anonymousBytes - memory
+    waitUntilIdle(relay)
     let figures = try approvals(&devices, relay, count)
-    print(
-      String(
-        format: "%8d %10.1f %25.2f %17.1f %16.0f %13.0f %19.1f", count, Double(made - start) / 1e9,
-        Double(ready - made) / 1e9, touched / Double(count) * 1e6,
-        Double(taken) / Double(count), figures.rate, figures.cpu))
+    func text(_ format: String, _ value: Double) -> String { String(format: format, value) }
+    return [
+      "\(count)", text("%.1f", Double(made - start) / 1e9),
+      text("%.2f", Double(ready - made) / 1e9),
+      text("%.1f", touched / Double(count) * 1e6), text("%.0f", Double(taken) / Double(count)),
+      text("%.0f", figures.rate), text("%.1f", figures.cpu),
+    ]
   }
 
-  /// Waits until the relay has written down where all those devices are: that is no part of an approval.
-  private func settle(_ relay: RelayProcess) {
+  /// Waits until the relay has written the attached devices' cursors, which are no part of an approval.
+  private func waitUntilIdle(_ relay: MeasuredRelay) {
     var last = -1.0
-    // Longer than where devices are waits for being written.
+    // Longer than the relay's write-behind delay for cursors.
     sleep(12)
-    while relay.cpu > last + 0.01 {
-      last = relay.cpu
+    while relay.process.cpuSeconds > last + 0.01 {
+      last = relay.process.cpuSeconds
       usleep(500_000)
     }
   }
 
-  /// Fills the store as a relay would have: a roster, then questions and answers.
+  /// Fills the store with a roster, questions and answers in each family.
   private func generate(_ count: UInt64, _ address: RelayAddress, _ folder: URL) throws {
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     defer { store.close() }
-    // One person has both keys here, so that one connection can play both sides.
+    // Both devices share a key, so that one connection can act as child and guardian.
     var roster = address.roster
     roster.devices[0].publicKey = address.child.publicKey.bytes
     let content = Content.sealed(Array(repeating: 7, count: 230))
@@ -88,7 +101,7 @@ struct Scale: AsyncParsableCommand {
     var ids = IDSource(seed: 1)
     var batch = Batch()
     var questions = [QuestionID](repeating: QuestionID(high: 0, low: 0), count: Int(count) + 1)
-    // In the order in which they would have come: all families, event after event.
+    // In order of arrival: one event of every family, then the next event of every family.
     for seq in 1...events {
       for family in 1...count {
         let at = Instant(milliseconds: now + Int64(seq))
@@ -114,7 +127,7 @@ struct Scale: AsyncParsableCommand {
             payload: event.encode()))
         if seq == events {
           for device in [RelayAddress.guardianDevice, RelayAddress.childDevice] {
-            // All of it: whoever lags is sent it again and again, which is no part of an approval.
+            // Cursors at the head: the relay would republish events to a device that lags.
             for cursor in [Cursor(.family, delivered: 1), Cursor(conversation, delivered: seq)] {
               batch.cursors.append(
                 StoredCursor(family: FamilyID(family), device: device, cursor: cursor))
@@ -142,7 +155,7 @@ struct Scale: AsyncParsableCommand {
     var (sent, done) = (0, 0)
     while done < families.count {
       while sent < families.count, sent - done < 1_000 {
-        // It has everything: what is late would be published again.
+        // Cursors at the head, so that the relay republishes nothing.
         try devices.send(
           .attach([
             Cursor(.family, delivered: 1),
@@ -151,17 +164,17 @@ struct Scale: AsyncParsableCommand {
         sent += 1
       }
       guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
-        throw RelayGone()
+        throw RelayUnavailable()
       }
       while let reply = try devices.nextReply() {
-        guard case .attached = reply.reply else { throw Refused(reply: reply.reply) }
+        guard case .attached = reply.reply else { throw UnexpectedReply(reply: reply.reply) }
         done += 1
       }
     }
   }
 
-  /// Approvals of random families, told by replies: a million subscriptions would measure libzmq.
-  private func approvals(_ devices: inout Devices, _ relay: RelayProcess, _ count: UInt64) throws
+  /// Approvals of random families over replies only: a million subscriptions would measure libzmq.
+  private func approvals(_ devices: inout Devices, _ relay: MeasuredRelay, _ count: UInt64) throws
     -> (rate: Double, cpu: Double)
   {
     let conversation = Audience.conversation(RelayAddress.child)
@@ -179,10 +192,12 @@ struct Scale: AsyncParsableCommand {
           try devices.send(devices.signed(.ask(header(id), content)), in: family)
         }
         guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
-          throw RelayGone()
+          throw RelayUnavailable()
         }
         while let reply = try devices.nextReply() {
-          guard case .accepted(_, let seq) = reply.reply else { throw Refused(reply: reply.reply) }
+          guard case .accepted(_, let seq) = reply.reply else {
+            throw UnexpectedReply(reply: reply.reply)
+          }
           let family = reply.device.family.rawValue
           if reply.device.device == RelayAddress.childDevice {
             try devices.send(
@@ -202,10 +217,10 @@ struct Scale: AsyncParsableCommand {
       }
     }
     try run(until: Monotonic.now() + 2_000_000_000)
-    let (cpu, start, before) = (relay.cpu, Monotonic.now(), done)
+    let (cpu, start, before) = (relay.process.cpuSeconds, Monotonic.now(), done)
     try run(until: start + UInt64(seconds * 1e9))
     let took = Double(Monotonic.now() - start) / 1e9
     let approvals = Double(done - before)
-    return (approvals / took, (relay.cpu - cpu) / approvals * 1e6)
+    return (approvals / took, (relay.process.cpuSeconds - cpu) / approvals * 1e6)
   }
 }

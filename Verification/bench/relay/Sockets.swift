@@ -5,12 +5,13 @@ import Processes
 import RelayWire
 import ZeroMQ
 
-/// Very many connections, and their return after the relay was killed.
+/// Measures thousands of connections and their reconnection after the relay is killed.
 struct Sockets: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Seconds until all of many connections are served again after kill -9 of the relay.",
+    abstract:
+      "Measure how long thousands of connections take to recover from kill -9 of the relay.",
     discussion: "Build everything first: swift build -c release")
-  @Option(help: "How many connections, each with a key and a family of its own.") var count = 5_000
+  @Option(help: "Number of connections, each with its own key and family.") var count = 5_000
 
   /// One device's connection.
   private struct Connection: ~Copyable {
@@ -39,46 +40,48 @@ struct Sockets: AsyncParsableCommand {
     let run = try RunFolder("/tmp/pr-bench-\(getpid())")
     defer { run.remove() }
     let folder = run.url
-    var relay = try RelayProcess(folder, isPlain: false)
+    var relay = try MeasuredRelay(folder, isPlain: false)
     let address = relay.address
     let context = try Context(ioThreads: 2, maximumSockets: Int32(count) + 100)
     let connections = UnsafeMutableBufferPointer<Connection>.allocate(capacity: count)
-    var founder = try Devices(DeviceID(0), address.administrator, at: address)
+    var provisioner = try Devices(DeviceID(0), address.administrator, at: address)
     for index in 0..<count {
       let keys = try CurveKeyPair.generate()
       var roster = address.roster
       roster.devices[1].publicKey = keys.publicKey.bytes
       let family = UInt64(index) + 1
-      try founder.send(.command(founder.newID(), .setRoster(roster), nil), in: family)
+      try provisioner.send(.command(provisioner.newID(), .setRoster(roster), nil), in: family)
       var options = SocketOptions()
       options.security = .client(keys, server: address.relayKey!)
       let socket = try Socket(.dealer, in: context, options: options)
       try socket.connect(address.requests)
       connections.initializeElement(at: index, to: Connection(socket: socket, family: family))
     }
-    var founded = 0
-    while founded < count {
-      guard try founder.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
-        throw RelayGone()
+    var provisioned = 0
+    while provisioned < count {
+      guard try provisioner.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+        throw RelayUnavailable()
       }
-      while try founder.nextReply() != nil { founded += 1 }
+      while try provisioner.nextReply() != nil { provisioned += 1 }
     }
     let first = try serve(connections, 1)
     print(String(format: "%d connections served after %.2f s", count, first))
-    relay.kill()
+    relay.process.kill()
     let killed = Monotonic.now()
-    relay = try RelayProcess(folder, isPlain: false)
+    relay = try MeasuredRelay(folder, isPlain: false)
     let ready = Double(Monotonic.now() - killed) / 1e9
     let back = try serve(connections, 2)
     print(
       String(
         format:
-          "kill -9: the relay was ready again after %.2f s, all %d were served %.2f s later; relay %.0f MB",
-        ready, count, back, Double(relay.memory) / 1e6))
-    relay.stop()
+          "kill -9: relay ready after %.2f s, all %d connections served %.2f s later; relay %.0f MB",
+        ready, count, back, Double(relay.process.anonymousBytes) / 1e6))
+    relay.process.stop()
   }
 
-  /// Seconds until every connection has had an answer.
+  /// Pings on every connection until each has received a reply.
+  ///
+  /// - Returns: Seconds until the last reply.
   private func serve(_ connections: UnsafeMutableBufferPointer<Connection>, _ id: UInt64) throws
     -> Double
   {
@@ -88,7 +91,7 @@ struct Sockets: AsyncParsableCommand {
     for index in connections.indices { connections[index].isServed = false }
     while served < connections.count {
       let now = Monotonic.now()
-      guard now - start < 120_000_000_000 else { throw RelayGone() }
+      guard now - start < 120_000_000_000 else { throw RelayUnavailable() }
       let isPinging = now - lastPing > 1_000_000_000
       if isPinging { lastPing = now }
       for index in connections.indices where !connections[index].isServed {

@@ -3,19 +3,19 @@ import Foundation
 import Synchronization
 import ZeroMQ
 
-/// Children who ask and guardians who approve, in all families of a relay: a thread for each side.
+/// Children who ask and guardians who approve, in all families of a relay, with one thread for each side.
 ///
-/// An approval is done when the question is committed, the decision is committed, and the child's device
-/// has got it by broadcast and has acknowledged it. Guardians' devices acknowledge, too.
-final class Load: Sendable {
-  /// What goes on now, and what came of it.
+/// An approval ends when question and decision are committed and the child's device has received the
+/// decision by broadcast and acknowledged it. Guardians' devices also acknowledge.
+final class ApprovalLoad: Sendable {
+  /// The current load, guarded by `state`.
   private struct State: Sendable {
     var window = 0
-    /// Questions a second, whatever becomes of them; 0: as many as the window leaves room for.
+    /// Questions per second in an open loop; 0 for a closed loop that keeps the window full.
     var rate = 0.0
-    /// When that was set.
+    /// When the load was set, in `Monotonic` nanoseconds.
     var since: UInt64 = 0
-    var isOver = false
+    var isStopped = false
     var ready = 0
     var failure: (any Error)?
   }
@@ -24,9 +24,9 @@ final class Load: Sendable {
     var done = 0
     var asked = 0
     var refused = 0
-    /// Questions that found no room in their own connection.
+    /// Questions that the sockets or the question window rejected.
     var unsent = 0
-    /// Seconds of each approval since the last sample was taken, of questions asked since the load was set.
+    /// Seconds of each approval since the last sample, for questions asked since the load was set.
     var times: [Double] = []
   }
 
@@ -34,19 +34,20 @@ final class Load: Sendable {
   private let sample = Mutex(Sample())
   private let address: RelayAddress
   private let families: UInt64
-  private let isPatient: Bool
+  private let usesQuestionWindow: Bool
 
-  /// Starts both sides, and returns when they are ready.
+  /// Starts both sides and returns when they are attached.
   ///
-  /// - Parameter isPatient: Whether children hold back as agents do.
+  /// - Parameter usesQuestionWindow: Whether children limit their questions in flight as agents do.
   init(
-    at address: RelayAddress, families: UInt64, isFounded: Bool = false, isPatient: Bool = false
+    at address: RelayAddress, families: UInt64,
+    usesQuestionWindow: Bool = false
   ) throws {
     self.address = address
     self.families = families
-    self.isPatient = isPatient
-    if !isFounded { try Founder(at: address).found(families) }
-    for body in [Load.children, Load.guardians] {
+    self.usesQuestionWindow = usesQuestionWindow
+    try FamilyProvisioner(at: address).provision(families)
+    for body in [ApprovalLoad.children, ApprovalLoad.guardians] {
       let thread = Thread { [self] in
         do { try body(self)() } catch { state.withLock { $0.failure = error } }
       }
@@ -61,8 +62,8 @@ final class Load: Sendable {
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  /// What was done since the last call.
-  func take() -> Sample {
+  /// The work done since the last call.
+  func takeSample() -> Sample {
     sample.withLock { sample in
       defer { sample = Sample() }
       return sample
@@ -78,9 +79,9 @@ final class Load: Sendable {
     }
   }
 
-  func stop() { state.withLock { $0.isOver = true } }
+  func stop() { state.withLock { $0.isStopped = true } }
 
-  private var isOver: Bool { state.withLock { $0.isOver } }
+  private var isStopped: Bool { state.withLock { $0.isStopped } }
 
   // MARK: the two sides
 
@@ -89,13 +90,13 @@ final class Load: Sendable {
     try devices.attach(families: families)
     state.withLock { $0.ready += 1 }
     var answered = [UInt64](repeating: 0, count: Int(families) + 1)
-    var ids = Numbered()
-    while !isOver {
+    var ids = NumberedIDs()
+    while !isStopped {
       try devices.wait(milliseconds: 100)
       while let (family, event) = try devices.nextEvent() {
         switch event.kind {
         case .asked:
-          // It may come again.
+          // The relay may republish the event.
           guard answered[Int(family)] < event.seq else { continue }
           answered[Int(family)] = event.seq
           _ = try devices.send(
@@ -113,13 +114,13 @@ final class Load: Sendable {
     var devices = try Devices(RelayAddress.childDevice, address.child, at: address)
     try devices.attach(families: families)
     state.withLock { $0.ready += 1 }
-    var children = Children(families: families, isPatient: isPatient)
-    while !isOver {
+    var children = Children(families: families, usesQuestionWindow: usesQuestionWindow)
+    while !isStopped {
       let (window, rate, since) = state.withLock { ($0.window, $0.rate, $0.since) }
       try children.ask(&devices, window: window, rate: rate, since: since)
       try devices.wait(milliseconds: rate > 0 ? 1 : 20)
-      try children.hear(&devices)
-      let new = children.take()
+      try children.receive(&devices)
+      let new = children.takeSample()
       guard new.asked + new.done + new.refused + new.unsent > 0 else { continue }
       sample.withLock {
         $0.done += new.done
@@ -132,9 +133,10 @@ final class Load: Sendable {
   }
 }
 
-/// Identifiers that are new, ascend with time as those of devices do, and tell their number. The relay has to
-/// look up what is older than what it remembers.
-struct Numbered {
+/// Unique identifiers that ascend with time, as those of devices do, and encode a number.
+///
+/// Ascending ids matter: the relay must look up an id in the store if it is older than its cached results.
+struct NumberedIDs {
   private let mark = UInt64.random(in: 1..<1 << 24) << 40
   private var last: UInt64 = 0
 
@@ -143,24 +145,24 @@ struct Numbered {
     return id(last, at: Monotonic.now())
   }
 
-  /// The identifier of a number below 2⁴⁰ that began then, in nanoseconds.
+  /// The identifier of a number below 2⁴⁰, made at a moment in nanoseconds.
   func id(_ number: UInt64, at begun: UInt64) -> ID128 {
     ID128(high: begun / 1_000_000, low: mark | number)
   }
 
-  /// The number of an identifier that is of these.
+  /// The number of an identifier; `nil` for an identifier from another source.
   func number(_ id: ID128) -> UInt64? {
     id.low >> 40 == mark >> 40 ? id.low & (1 << 40 - 1) : nil
   }
 }
 
-/// Makes families.
-struct Founder {
+/// Creates families at the relay as the administrator.
+struct FamilyProvisioner {
   let address: RelayAddress
 
   init(at address: RelayAddress) { self.address = address }
 
-  func found(_ families: UInt64) throws {
+  func provision(_ families: UInt64) throws {
     var devices = try Devices(DeviceID(0), address.administrator, at: address)
     var sent: UInt64 = 0
     var done: UInt64 = 0
@@ -170,10 +172,10 @@ struct Founder {
         try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
       }
       guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
-        throw RelayGone()
+        throw RelayUnavailable()
       }
       while let reply = try devices.nextReply() {
-        guard case .accepted = reply.reply else { throw Refused(reply: reply.reply) }
+        guard case .accepted = reply.reply else { throw UnexpectedReply(reply: reply.reply) }
         done += 1
       }
     }

@@ -9,10 +9,10 @@ import SQLiteStore
 import ServiceLifecycle
 import ZeroMQ
 
-/// A relay as a process of its own: the program `relay`, or the same service without encryption.
-final class RelayProcess {
+/// The relay under measurement: the program `relay`, or the same service without encryption.
+struct MeasuredRelay {
   let address: RelayAddress
-  private let process = Process()
+  let process: RelayProcess
 
   init(_ folder: URL, isPlain: Bool, maxFamilies: Int = 1_000_000) throws {
     _ = try RelayKeys.create(in: folder)
@@ -23,21 +23,15 @@ final class RelayProcess {
       requests: credential.requests, broadcasts: credential.broadcasts,
       relayKey: isPlain ? nil : credential.relayKey, administrator: credential.keys,
       child: keys.0, guardian: keys.1)
-    process.executableURL = try Program(isPlain ? "bench" : "relay").file
-    process.arguments =
-      (isPlain
-        ? ["plain-relay", "--key=\(keys.0.publicKey.z85)"]
-        : ["--log-level", "error", "--max-families-in-memory", "\(maxFamilies)"])
-      + ["--directory", folder.path]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    ChildProcesses.add(process.processIdentifier)
-    // Prints `ready` when both sockets are bound.
-    guard !output.fileHandleForReading.availableData.isEmpty else { throw RelayGone() }
+    process =
+      isPlain
+      ? try RelayProcess(
+        program: "bench",
+        arguments: ["plain-relay", "--key=\(keys.0.publicKey.z85)", "--directory", folder.path])
+      : try RelayProcess(folder, maxFamilies: maxFamilies)
   }
 
-  /// The same keys for every relay of the folder, so that families that were made stay reachable.
+  /// Reads the device keys of the folder, or creates them. A restarted relay serves the same devices.
   private static func deviceKeys(_ folder: URL, _ isPlain: Bool) throws
     -> (CurveKeyPair, CurveKeyPair)
   {
@@ -51,34 +45,12 @@ final class RelayProcess {
     try Data("\(pairs.0.secretZ85)\n\(pairs.1.secretZ85)\n".utf8).write(to: file)
     return pairs
   }
-
-  /// Seconds of CPU that it has used.
-  var cpu: Double { ProcessReading(process.processIdentifier)?.cpuSeconds ?? 0 }
-
-  /// Bytes of memory that are its own.
-  var memory: Int {
-    let path = "/proc/\(process.processIdentifier)/status"
-    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-    return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1_024
-  }
-
-  func stop() {
-    process.terminate()
-    process.waitUntilExit()
-  }
-
-  /// As a kill does it.
-  func kill() {
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
 }
 
-/// The relay's service without encryption, for `bench relay` only.
+/// Runs the relay's service without encryption, for `bench relay` only.
 struct PlainRelay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "plain-relay", abstract: "A relay that encrypts nothing.", shouldDisplay: false)
+    commandName: "plain-relay", abstract: "Run a relay without encryption.", shouldDisplay: false)
   @Option var directory: String
   @Option var key: String
 

@@ -2,8 +2,8 @@ import FamilyCore
 import FamilyModel
 import FamilyTrust
 
-/// An app that is told one approval after the other, of one person each.
-final class AppOfBench {
+/// An app machine that receives one approval after another, each about one handle.
+final class BenchApp {
   private var machine: AppMachine
   private var entry: AppEntry
 
@@ -18,13 +18,13 @@ final class AppOfBench {
         Person(id: child, role: .child, displayName: "Emily"),
       ], devices: [device])
     func sign(
-      _ body: Event.Body, _ id: CommandID, _ audience: Audience, _ seen: UInt64,
+      _ body: Event.Body, _ id: CommandID, _ audience: Audience, _ basedOnSeq: UInt64,
       _ question: QuestionHeader?
     ) -> Signature {
       let bytes = SignedBytes.of(
-        body, id, in: family, audience, by: device.id, seen: seen, question: question,
+        body, id, in: family, audience, by: device.id, basedOnSeq: basedOnSeq, question: question,
         digest: KeyVault.digest, bytes: vault.bytes)
-      return Signature(signer: device.id, seen: seen, bytes: vault.sign(bytes))
+      return Signature(signer: device.id, basedOnSeq: basedOnSeq, bytes: vault.sign(bytes))
     }
     let question = Question(
       id: QuestionID(high: 1, low: 1),
@@ -48,15 +48,17 @@ final class AppOfBench {
     let proof = RosterProof(
       seq: 1, command: first,
       signature: sign(.rosterChanged(roster), first, .family, 0, nil),
-      roster: roster.withoutNames, rest: KeyVault.digest(roster.rest))
-    // It takes nothing before the device has answered its attachment.
+      roster: roster.withoutNames, hiddenDigest: KeyVault.digest(roster.hiddenBytes))
+    // The machine accepts entries only after the device has answered its attachment.
     _ = machine.step(.connected)
     _ = machine.step(.reply(.attached(acknowledged: 0)))
     precondition(machine.step(.reply(.roster(proof))).isEmpty)
   }
 
-  /// The next response; its code handles it at once.
-  func takesOne() -> Bool {
+  /// Receives and consumes the next response.
+  ///
+  /// - Returns: Whether the machine delivered the response to the app.
+  func receiveResponse() -> Bool {
     _ = machine.step(.subscribe(.communication))
     entry.position += 1
     let effects = machine.step(.reply(.entry(entry)))
