@@ -79,10 +79,9 @@ struct FamilyFileError: Error, CustomStringConvertible {
   /// A decoding error in words: the position in the file and the fault there.
   fileprivate static func cause(of error: any Error) -> String {
     func position(_ path: [any CodingKey]) -> String {
-      path.isEmpty
-        ? "the file"
-        : path.map { $0.intValue.map { "\($0 + 1)" } ?? $0.stringValue }
-          .joined(separator: " ")
+      // A path such as `families[0].members[2]`.
+      let keys = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
+      return keys.isEmpty ? "the file" : String(keys.joined().trimmingPrefix("."))
     }
     switch error {
     case DecodingError.keyNotFound(let key, let context):
@@ -90,7 +89,10 @@ struct FamilyFileError: Error, CustomStringConvertible {
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
       return "\(position(context.codingPath)) has a value of the wrong type"
     case DecodingError.dataCorrupted(let context):
-      return "\(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
+      // Yams appends an excerpt of the file to the two lines with position and cause.
+      let text = context.underlyingError.map { "\($0)" } ?? context.debugDescription
+      let lines = text.split(separator: "\n").prefix(2).joined(separator: " ")
+      return lines.hasSuffix(":") ? String(lines.dropLast()) : lines
     default: return "\(error)"
     }
   }
@@ -103,9 +105,10 @@ extension FamilyFile.Family {
     if members.count(where: { $0.role == "organizer" }) != 1 {
       found.append("exactly one member must have the role 'organizer'.")
     }
-    if Set(members.map(\.fileName)).count != members.count {
+    let names = members.map(\.fileName)
+    if let name = names.first(where: { name in names.count { $0 == name } > 1 }) {
       found.append(
-        "two members' names start with the same 48 characters. Give each member its own name.")
+        "two members are named '\(name)'. Names must differ in their first 48 characters.")
     }
     let ids = members.compactMap(\.id)
     if Set(ids).count != ids.count || ids.contains(0) {

@@ -18,12 +18,12 @@ struct RelayControl: AsyncParsableCommand {
         name: "Operator",
         subcommands: [Families.self, Members.self, Devices.self]),
       CommandGroup(
-        name: "Guardian: Inspection",
+        name: "Guardian inspection",
         subcommands: [
           Pending.self, History.self, Known.self, Ages.self, Settings.self, ShowFamily.self,
         ]),
       CommandGroup(
-        name: "Guardian: Action",
+        name: "Guardian action",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
           SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
