@@ -30,16 +30,16 @@ struct AgeFixture {
     case .reply(let range): return range
     case .share(let answer, let isNew):
       if isNew { notices += 1 }
-      state.note(.ageMemory(Self.app, answer))
+      state.record(.ageMemory(Self.app, answer))
       return policy.withControls(answer.range!)
     case .prompt(let answer):
       prompts += 1
       guard shares else {
         let declined = AgeAnswer(gates: answer.gates, day: answer.day, range: nil)
-        state.note(.ageMemory(Self.app, declined))
+        state.record(.ageMemory(Self.app, declined))
         return nil
       }
-      state.note(.ageMemory(Self.app, answer))
+      state.record(.ageMemory(Self.app, answer))
       return policy.withControls(answer.range!)
     }
   }

@@ -234,7 +234,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.today = day(2027, 6, 1)
     #expect(try rig.bounds(13, 16) == [13, 15])
-    rig.state.note(.ageMemory(AgeFixture.app, nil))
+    rig.state.record(.ageMemory(AgeFixture.app, nil))
     #expect(try rig.bounds(13, 16) == [16, nil])
   }
 

@@ -10,14 +10,14 @@ private struct Offline {
 
   var state: AgeState {
     var state = applied
-    for content in pending { state.note(content) }
+    for content in pending { state.record(content) }
     return state
   }
 
   mutating func sync(_ log: inout [Content]) {
     log += pending
     pending = []
-    for content in log[read...] { applied.note(content) }
+    for content in log[read...] { applied.record(content) }
     read = log.count
   }
 }

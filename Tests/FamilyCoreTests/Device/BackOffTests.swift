@@ -10,10 +10,10 @@ import Testing
   private func waits(_ id: CommandID, retryAfter: UInt32) -> [Int64] {
     var outbox = Outbox()
     _ = outbox.add(id, .remind(id))
-    outbox.restart(start)
+    outbox.restart(now: start)
     var now = start
     return (0..<8).map { _ in
-      _ = outbox.takeDue(now)
+      _ = outbox.startDueAttempts(now: now)
       outbox.backOff(id, atLeast: retryAfter, now: now)
       let due = outbox.deadline ?? now
       defer { now = due }
@@ -37,10 +37,10 @@ import Testing
     let id = ID128(high: 1, low: 2)
     var outbox = Outbox()
     _ = outbox.add(id, .remind(id))
-    outbox.restart(start)
+    outbox.restart(now: start)
     var now = start
     for _ in 0..<8 {
-      #expect(outbox.takeDue(now).count == 1)
+      #expect(outbox.startDueAttempts(now: now).count == 1)
       now = try #require(outbox.deadline)
     }
     outbox.backOff(id, atLeast: 2_000, now: now)

@@ -122,7 +122,7 @@ struct World {
     admin += 1
     relayStep(
       .request(
-        address(0), key: [], administrator: true, id: admin,
+        address(0), key: [], administrator: true, id: RequestID(admin),
         .command(ID128(high: 9, low: admin), command)))
   }
 

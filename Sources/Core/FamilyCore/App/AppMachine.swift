@@ -49,7 +49,7 @@ public struct AppMachine: Sendable {
   }
 
   /// A response that the app's code has not handled.
-  private struct Waiting: Sendable {
+  private struct PendingResponse: Sendable {
     var position: UInt64
     var question: Question
     var choice: Choice
@@ -58,16 +58,16 @@ public struct AppMachine: Sendable {
 
   let app: AppID
   /// The handles that are known, in canonical form.
-  public private(set) var known = HandleSet()
+  public internal(set) var known = HandleSet()
   /// Whether a guardian withdrew the consent to the app and has approved no update since.
-  public private(set) var isConsentWithdrawn = false
+  public internal(set) var isConsentWithdrawn = false
   private var applied: UInt64 = 0
   /// Every entry up to this position is consumed; later consumed ones are in `consumedAhead`.
   private var consumed: UInt64 = 0
   private var consumedAhead: Set<UInt64> = []
   /// The position of the last entry that this process received. The device repeats, in order, the
   /// entries that an earlier process applied but did not consume.
-  private var lastGiven: UInt64 = 0
+  private var lastReceived: UInt64 = 0
   private var isConnected = false
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
   /// former connection.
@@ -77,9 +77,9 @@ public struct AppMachine: Sendable {
   /// Age requests without an answer, in order.
   private var ageRequests: [(id: UInt64, gates: [Int32]?)] = []
   /// Ascending by position.
-  private var waiting: [Waiting] = []
+  private var pendingResponses: [PendingResponse] = []
   /// `nil` verifies nothing, for tests of the machine alone.
-  var trust: EvidenceVerifier?
+  var verifier: EvidenceVerifier?
   /// The launcher's security that is not durable yet.
   private var unsavedPin: AppSecurity?
   /// Whether the launcher's security differs from the pinned one.
@@ -102,12 +102,12 @@ public struct AppMachine: Sendable {
       for case .pinned(let found) in records { pinned = found }
       if pinned == nil, !security.claim.organizerKey.isEmpty { unsavedPin = security.claim }
       isOtherFamily = pinned.map { $0 != security.claim } ?? false
-      trust = EvidenceVerifier(security.vault, pinned: pinned ?? security.claim)
+      verifier = EvidenceVerifier(security.vault, pinned: pinned ?? security.claim)
     }
     for record in records {
       switch record {
       case .pinned: break
-      case .statement(let statement): trust?.restore(statement, in: app)
+      case .statement(let statement): verifier?.restore(statement, in: app)
       case .asked(let question): askedHere.append(question)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
@@ -117,7 +117,7 @@ public struct AppMachine: Sendable {
         self.consumed = consumed
       }
     }
-    lastGiven = consumed
+    lastReceived = consumed
   }
 
   /// Handles one input and returns its effects.
@@ -163,10 +163,10 @@ public struct AppMachine: Sendable {
       // An app with positions of another device continues at this device's position.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
-      lastGiven = max(lastGiven, consumed)
-      return [.persist(forgetAhead() + [position])]
+      lastReceived = max(lastReceived, consumed)
+      return [.persist(dropConsumedAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
-    case .roster(let proof): return trust?.append(proof).map(reject) ?? []
+    case .roster(let proof): return verifier?.append(proof).map(reject) ?? []
     case .evidence(let evidence):
       do throws(Problem) {
         return [.persist(try applyVerified(evidence))]
@@ -191,15 +191,15 @@ public struct AppMachine: Sendable {
 
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 
-  private mutating func reset(_ position: UInt64, _ told: [Handle]) -> [Effect] {
+  private mutating func reset(_ position: UInt64, _ claimed: [Handle]) -> [Effect] {
     // A handle that is not known by the evidence was withdrawn later, or never approved.
-    let handles = told.filter { trust?.isKnown($0, in: app) ?? true }
-    let hasForgery = told.contains { trust?.hasNoStatement(about: $0, in: app) ?? false }
+    let handles = claimed.filter { verifier?.isKnown($0, in: app) ?? true }
+    let hasForgery = claimed.contains { verifier?.hasNoStatement(about: $0, in: app) ?? false }
     known = HandleSet(handles)
     applied = position
     consumed = position
-    lastGiven = position
-    waiting = []
+    lastReceived = position
+    pendingResponses = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
     return [
@@ -212,7 +212,7 @@ public struct AppMachine: Sendable {
     guard entry.position > consumed else { return [.send(.acknowledge(consumed))] }
     // The device sent the entry to a former process. Attach again to receive the earlier entries
     // first.
-    guard entry.position <= lastGiven + 1, entry.position <= applied + 1 else {
+    guard entry.position <= lastReceived + 1, entry.position <= applied + 1 else {
       return [.send(.attach(app: app, applied: applied))]
     }
     var effects: [Effect] = []
@@ -231,62 +231,26 @@ public struct AppMachine: Sendable {
       // A former process applied or rejected the entry already.
       do throws(Problem) { try verify(entry) } catch { isVerified = false }
     }
-    lastGiven = max(lastGiven, entry.position)
+    lastReceived = max(lastReceived, entry.position)
     if isVerified, case .response(let question, let choice) = entry.body,
       !consumedAhead.contains(entry.position),
-      !waiting.contains(where: { $0.position == entry.position })
+      !pendingResponses.contains(where: { $0.position == entry.position })
     {
-      waiting.append(Waiting(position: entry.position, question: question, choice: choice))
-      waiting.sort { $0.position < $1.position }
+      pendingResponses.append(
+        PendingResponse(position: entry.position, question: question, choice: choice))
+      pendingResponses.sort { $0.position < $1.position }
     }
-    return effects + deliver() + consumeDone()
-  }
-
-  /// Applies an entry of a device without security.
-  mutating func applyUnverified(_ body: AppEntry.Body) -> [AppRecordChange] {
-    switch body {
-    case .response(_, let choice) where choice.answer == .denial: return []
-    case .response(let question, _):
-      guard question.topic.kind == .significantUpdate else {
-        return remember(question.topic.handles.map(\.canonical))
-      }
-      isConsentWithdrawn = false
-      return [.remove(.consentWithdrawn)]
-    case .known(let handles): return remember(handles)
-    case .consentWithdrawn:
-      isConsentWithdrawn = true
-      return [.put(.consentWithdrawn)]
-    case .forgotten(let handles):
-      for handle in handles { known.remove(handle) }
-      return handles.map { .remove(.known($0)) }
-    }
-  }
-
-  mutating func setConsent(isWithdrawn: Bool) -> AppRecordChange {
-    isConsentWithdrawn = isWithdrawn
-    return isWithdrawn ? .put(.consentWithdrawn) : .remove(.consentWithdrawn)
-  }
-
-  mutating func setKnown(_ handle: Handle, _ isKnown: Bool) -> AppRecordChange {
-    guard isKnown else {
-      known.remove(handle)
-      return .remove(.known(handle))
-    }
-    known.insert(handle)
-    return .put(.known(handle))
-  }
-
-  private mutating func remember(_ handles: [Handle]) -> [AppRecordChange] {
-    for handle in handles { known.insert(handle) }
-    return handles.map { .put(.known($0)) }
+    return effects + deliver() + acknowledgeConsumed()
   }
 
   private mutating func deliver() -> [Effect] {
     var effects: [Effect] = []
-    for index in waiting.indices
-    where !waiting[index].isDelivered && subscribed.contains(waiting[index].question.topic.kind) {
-      waiting[index].isDelivered = true
-      let item = waiting[index]
+    for index in pendingResponses.indices
+    where !pendingResponses[index].isDelivered
+      && subscribed.contains(pendingResponses[index].question.topic.kind)
+    {
+      pendingResponses[index].isDelivered = true
+      let item = pendingResponses[index]
       effects.append(.deliver(item.position, item.question, item.choice))
     }
     return effects
@@ -294,26 +258,28 @@ public struct AppMachine: Sendable {
 
   /// The app's loops over two topics run independently, so a later response may be consumed first.
   private mutating func consume(_ position: UInt64) -> [Effect] {
-    guard let index = waiting.firstIndex(where: { $0.position == position }) else { return [] }
-    let forgotten = forgetAsked(waiting.remove(at: index).question.id)
-    guard index > 0 else { return forgotten + consumeDone() }
+    guard let index = pendingResponses.firstIndex(where: { $0.position == position }) else {
+      return []
+    }
+    let forgotten = forgetAsked(pendingResponses.remove(at: index).question.id)
+    guard index > 0 else { return forgotten + acknowledgeConsumed() }
     consumedAhead.insert(position)
     return forgotten + [.persist([.put(.consumedAhead(position))])]
   }
 
   /// Acknowledges consumed entries. An entry without a response is consumed with the response
   /// before it.
-  private mutating func consumeDone() -> [Effect] {
-    let done = waiting.first.map { $0.position - 1 } ?? lastGiven
+  private mutating func acknowledgeConsumed() -> [Effect] {
+    let done = pendingResponses.first.map { $0.position - 1 } ?? lastReceived
     guard done > consumed else { return [] }
     consumed = done
-    return [.persist(forgetAhead() + [position]), .send(.acknowledge(consumed))]
+    return [.persist(dropConsumedAhead() + [position]), .send(.acknowledge(consumed))]
   }
 
-  private mutating func forgetAhead() -> [AppRecordChange] {
+  private mutating func dropConsumedAhead() -> [AppRecordChange] {
     let passed = consumedAhead.filter { $0 <= consumed }.sorted()
     consumedAhead.subtract(passed)
-    waiting.removeAll { $0.position <= consumed && !$0.isDelivered }
+    pendingResponses.removeAll { $0.position <= consumed && !$0.isDelivered }
     return passed.map { .remove(.consumedAhead($0)) }
   }
 }

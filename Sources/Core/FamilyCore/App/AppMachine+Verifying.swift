@@ -11,12 +11,12 @@ extension AppMachine {
   ///
   /// - Throws: `notSigned` or `contradiction`, or the problem of a piece of evidence.
   func verify(_ entry: AppEntry) throws(Problem) {
-    guard let trust else { return }
+    guard let verifier else { return }
     if case .response(let question, let choice) = entry.body, entry.evidence.isEmpty {
       return try verify(byDefault: question, choice)
     }
     var facts: [EvidenceVerifier.Fact] = []
-    for evidence in entry.evidence { facts.append(try trust.verify(evidence, in: app)) }
+    for evidence in entry.evidence { facts.append(try verifier.verify(evidence, in: app)) }
     guard let first = facts.first else { throw .notSigned }
     switch (entry.body, first) {
     case (.response(let question, let choice), .decided(let id, let header, let items)):
@@ -41,7 +41,7 @@ extension AppMachine {
 
   /// Verifies and applies an entry.
   mutating func applyVerified(_ entry: AppEntry) throws(Problem) -> [AppRecordChange] {
-    guard trust != nil else { return applyUnverified(entry.body) }
+    guard verifier != nil else { return applyUnverified(entry.body) }
     try verify(entry)
     switch entry.body {
     case .known(let handles), .forgotten(let handles):
@@ -57,8 +57,8 @@ extension AppMachine {
   /// Verifies and applies evidence about handles that a later reset names. One invalid piece
   /// rejects all.
   mutating func applyVerified(_ evidence: [Evidence]) throws(Problem) -> [AppRecordChange] {
-    guard let trust else { return [] }
-    for piece in evidence { _ = try trust.verify(piece, in: app) }
+    guard let verifier else { return [] }
+    for piece in evidence { _ = try verifier.verify(piece, in: app) }
     return try apply(evidence, about: [])
   }
 
@@ -71,29 +71,68 @@ extension AppMachine {
   private mutating func apply(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
     -> [AppRecordChange]
   {
-    guard var trust else { return [] }
+    guard var verifier else { return [] }
     var records: [AppRecordChange] = []
     var covered: Set<Handle> = []
     var isWithdrawn: Bool?
     for piece in evidence {
-      let changes = trust.apply(piece, in: app)
+      let changes = verifier.apply(piece, in: app)
       covered.formUnion(changes.handles)
       records += changes.records
       isWithdrawn = changes.isConsentWithdrawn ?? isWithdrawn
     }
     // The remaining handles have no signed statement.
     guard handles.allSatisfy(covered.contains) else { throw .contradiction }
-    self.trust = trust
+    self.verifier = verifier
     for handle in handles where covered.contains(handle) {
-      records.append(setKnown(handle, trust.isKnown(handle, in: app)))
+      records.append(setKnown(handle, verifier.isKnown(handle, in: app)))
     }
     if let isWithdrawn { records.append(setConsent(isWithdrawn: isWithdrawn)) }
     return records
   }
 
+  /// Applies an entry of a device without security.
+  mutating func applyUnverified(_ body: AppEntry.Body) -> [AppRecordChange] {
+    switch body {
+    case .response(_, let choice) where choice.answer == .denial: return []
+    case .response(let question, _):
+      guard question.topic.kind == .significantUpdate else {
+        return remember(question.topic.handles.map(\.canonical))
+      }
+      isConsentWithdrawn = false
+      return [.remove(.consentWithdrawn)]
+    case .known(let handles): return remember(handles)
+    case .consentWithdrawn:
+      isConsentWithdrawn = true
+      return [.put(.consentWithdrawn)]
+    case .forgotten(let handles):
+      for handle in handles { known.remove(handle) }
+      return handles.map { .remove(.known($0)) }
+    }
+  }
+
+  mutating func setConsent(isWithdrawn: Bool) -> AppRecordChange {
+    isConsentWithdrawn = isWithdrawn
+    return isWithdrawn ? .put(.consentWithdrawn) : .remove(.consentWithdrawn)
+  }
+
+  mutating func setKnown(_ handle: Handle, _ isKnown: Bool) -> AppRecordChange {
+    guard isKnown else {
+      known.remove(handle)
+      return .remove(.known(handle))
+    }
+    known.insert(handle)
+    return .put(.known(handle))
+  }
+
+  private mutating func remember(_ handles: [Handle]) -> [AppRecordChange] {
+    for handle in handles { known.insert(handle) }
+    return handles.map { .put(.known($0)) }
+  }
+
   /// Remembers a question whose default choice approves.
   mutating func rememberAsked(_ question: Question) -> [Effect] {
-    guard trust != nil, question.defaultChoice.answer == .approval,
+    guard verifier != nil, question.defaultChoice.answer == .approval,
       !askedHere.contains(where: { $0.id == question.id })
     else { return [] }
     var changes: [AppRecordChange] = [.put(.asked(question))]

@@ -1,0 +1,119 @@
+import FamilyModel
+
+/// Events that the link applied, and the outcomes of commands.
+extension ChildMachine {
+  mutating func apply(
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+  ) {
+    let handles = handlesConcerned(by: event).map(\.canonical)
+    let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
+    updateKnownHandles(event)
+    var told: (app: AppID, known: [Handle])?
+    switch event.body {
+    case .rosterChanged:
+      link.reattach(now: now, into: &out)
+      guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
+      for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
+    case .decided(let decision):
+      effects.append(
+        .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
+      // The response itself makes the handles known in the question's app.
+      told = enqueueResponse(decision, event, into: &out, effects: &effects)
+    case .answeredInPerson(_, _, let decision, _):
+      told = enqueueResponse(decision, event, into: &out, effects: &effects)
+    case .passcodeChanged:
+      tries = PasscodeTries()
+      out.changes.append(.delete(.passcodeTries))
+    case .withdrawn(_, .withdrawal(let withdrawal)):
+      effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
+      if case .consent(let app) = withdrawal {
+        enqueue(.consentWithdrawn, for: app, signed: [event.command], into: &out, effects: &effects)
+      }
+    case .posted(let child, _):
+      let author = link.owner(of: event.device)
+      if author != link.personID {
+        effects.append(.notify(.message(child: child, from: author, seq: event.seq)))
+      }
+    default: break
+    }
+    for (feed, before) in zip(feeds, before) {
+      // If a withdrawal with a later stamp arrived before the approval, the app must forget the
+      // handles again.
+      let assumed = feed.app == told?.app ? told!.known.map(\.canonical) : []
+      let old = before + assumed.filter { !before.contains($0) }
+      let now = handles.filter { known.contains($0, in: feed.app) }
+      let gained = now.filter { !old.contains($0) }
+      let lost = old.filter { !now.contains($0) }
+      if !gained.isEmpty {
+        enqueue(
+          .known(gained), for: feed.app, signed: commands(about: gained, in: feed.app), into: &out,
+          effects: &effects)
+      }
+      if !lost.isEmpty {
+        enqueue(
+          .forgotten(lost), for: feed.app, signed: commands(about: lost, in: feed.app), into: &out,
+          effects: &effects)
+      }
+    }
+  }
+
+  private func handlesConcerned(by event: Event) -> [Handle] {
+    switch event.body {
+    case .decided(let decision):
+      conversation?.questions[decision.question]?.question?.topic.handles ?? []
+    case .contactChanged(_, .contact(let handle, _)): [handle]
+    case .withdrawn(_, .withdrawal(.handle(let handle, _))): [handle]
+    case .answeredInPerson(_, .question(let question), _, _): question.topic.handles
+    default: []
+    }
+  }
+
+  /// The commands that decide whether the handles are known in the app.
+  private func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
+    handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
+  }
+
+  /// The evidence for the handles in the app.
+  func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
+    link.evidence(commands(about: handles, in: app), for: app)
+  }
+
+  /// Enqueues the response to a decision.
+  ///
+  /// - Returns: The app, and the handles that the app derives from the response.
+  private mutating func enqueueResponse(
+    _ decision: Decision, _ event: Event, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) -> (app: AppID, known: [Handle])? {
+    guard let state = conversation?.questions[decision.question], let question = state.question,
+      let choice = question.choices.first(where: { $0.id == decision.choice.id })
+    else { return nil }
+    enqueue(
+      .response(question, choice), for: state.header.app, signed: [event.command], into: &out,
+      effects: &effects)
+    return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
+  }
+
+  /// Applies an event to the known handles, when it arrives and after a restart.
+  mutating func updateKnownHandles(_ event: Event) {
+    guard let child = event.audience.conversationChild, child == link.personID else { return }
+    known.apply(event) { link.conversations[child]?.questions[$0] }
+  }
+
+  mutating func completed(
+    _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    guard let problem else { return }
+    // A guardian turned the limits off while the question was in flight: the default choice
+    // applies.
+    switch command {
+    case .ask(let header, .question(let question)) where problem == .limitsOff,
+      .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
+      enqueue(
+        .response(question, question.defaultChoice), for: header.app, into: &out, effects: &effects)
+    default:
+      effects.append(.notify(.refused(command, problem)))
+    }
+  }
+}
