@@ -4,7 +4,7 @@ import Testing
 
 @Suite("CURVE keys")
 struct CurveKeyTests {
-  @Test("a key goes to Z85 and back, and a secret has one public key")
+  @Test("a key survives encoding as Z85, and a secret has one public key")
   func roundTrip() throws {
     let pair = try CurveKeyPair.generate()
     #expect(try CurveKeyPair.generate() != pair)
@@ -14,7 +14,7 @@ struct CurveKeyTests {
     #expect(CurveKeyPair(secretBytes: pair.secretBytes) == pair)
   }
 
-  @Test("the example of RFC 32 holds for a key made of it")
+  @Test("a key built from the example of RFC 32 has the example's text")
   func rfc32() throws {
     let bytes: [UInt8] = [0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B]
     let key = try #require(CurvePublicKey(bytes: bytes + bytes + bytes + bytes))
@@ -22,7 +22,7 @@ struct CurveKeyTests {
   }
 
   @Test(
-    "text that is no key is refused",
+    "text that is not a key is refused",
     arguments: [
       "", "short", String(repeating: "#", count: 40), String(repeating: "~", count: 40),
       String(repeating: "é", count: 20), String(repeating: "\u{7f}", count: 40),
@@ -40,7 +40,7 @@ struct CurveKeyTests {
     #expect(CurveKeyPair(secretBytes: [1]) == nil)
   }
 
-  @Test("the secret shows in no description, dump or interpolation")
+  @Test("no description, dump or interpolation shows the secret")
   func redaction() throws {
     let pair = try CurveKeyPair.generate()
     var dumped = ""
@@ -55,7 +55,7 @@ struct CurveKeyTests {
 
 @Suite("CURVE with ZAP")
 struct CurveTests {
-  @Test("every frame and every subscription bears the client's key as user id")
+  @Test("every frame and every subscription carries the client's key as user id")
   func userID() async throws {
     let relay = try TestRelay()
     defer { relay.thread.stop() }
@@ -85,7 +85,7 @@ struct CurveTests {
       ])
   }
 
-  @Test("a refused key is told so, and may come in once it is allowed")
+  @Test("a refused client sees its refusal, and connects once its key is allowed")
   func refusedThenAllowed() async throws {
     let relay = try TestRelay()
     defer { relay.thread.stop() }
@@ -107,7 +107,7 @@ struct CurveTests {
 struct ZAPTests {
   private let key = [UInt8](repeating: 1, count: 32)
 
-  @Test("the three mechanisms of RFC 27 are understood")
+  @Test("the three mechanisms of RFC 27 are decoded")
   func mechanisms() throws {
     let start = ["1.0", "id", "domain", "1.2.3.4", ""].map(\.bytes)
     #expect(ZAPFrames.parse(start + ["NULL".bytes])?.mechanism == .null)
@@ -118,7 +118,7 @@ struct ZAPTests {
     #expect(request.address == "1.2.3.4")
   }
 
-  @Test("only the right version is accepted, and only a key under its own name")
+  @Test("only version 1.0 is accepted, and `acceptKey` admits CURVE clients only")
   func replies() throws {
     let request = ZAPRequest(domain: "", address: "", mechanism: .null)
     let id = "7".bytes
@@ -129,7 +129,7 @@ struct ZAPTests {
     #expect(ZAPFrames.reply(to: id, request, .accept(userID: long))[2] == "500".bytes)
   }
 
-  @Test("malformed requests are answered with 400 or 500, and the handler goes on")
+  @Test("malformed requests get 400 or 500, and the handler keeps working")
   func malformed() throws {
     let context = try Context()
     var handler = try ZAPHandler(in: context)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ZeroMQ
 
-@Suite("Garbage on the ports")
+@Suite("Invalid bytes on the ports")
 struct GarbageTests {
-  /// A generator with a seed: a failure can be replayed.
+  /// A seeded generator, so that a failure can be replayed.
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
 
@@ -17,7 +17,7 @@ struct GarbageTests {
     }
   }
 
-  @Test("plain TCP with random bytes, broken greetings and HTTP disturbs nobody")
+  @Test("random bytes, broken greetings and HTTP over plain TCP do not disturb clients")
   func garbage() async throws {
     let relay = try TestRelay()
     defer { relay.thread.stop() }
@@ -37,7 +37,7 @@ struct GarbageTests {
         case 2: greeting + [4, 200, 5] + "HELLO".bytes + noise
         default: "GET / HTTP/1.1\r\nHost: x\r\n\r\n".bytes + noise
         }
-      try talk(bytes, to: round % 2 == 0 ? endpoints.router : endpoints.broadcasts)
+      try sendRaw(bytes, to: round % 2 == 0 ? endpoints.router : endpoints.broadcasts)
     }
     let context = try Context()
     var options = SocketOptions()

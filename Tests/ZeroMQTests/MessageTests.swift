@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Message")
 struct MessageTests {
-  @Test("keeps its bytes, small ones inside and large ones outside of the value")
+  @Test("keeps small bytes inside and large bytes outside of the value")
   func bytes() {
     for size in [0, 1, 33, 34, 300, 100_000] {
       let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
       let message = Message(bytes)
-      // The macro cannot borrow a value that is not copyable.
+      // The macro cannot borrow a noncopyable value.
       let (count, read, more, userID) = (
         message.count, message.bytes, message.more, message.userID
       )
@@ -28,7 +28,7 @@ struct MessageTests {
     #expect(message.bytes == (0..<40).map { UInt8($0) })
   }
 
-  @Test("frees itself when the filling throws")
+  @Test("is freed when `fill` throws")
   func fillThrows() {
     struct Refused: Error {}
     #expect(throws: Refused.self) {
@@ -53,7 +53,7 @@ struct MessageTests {
     return copy
   }
 
-  @Test("one payload goes to many peers")
+  @Test("one payload is sent to many peers")
   func payloadToMany() throws {
     let context = try Context()
     let router = try Socket(.router, in: context)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZeroMQ
 
-/// A DEALER that watches its own connection.
+/// A DEALER that monitors its own connection.
 struct MonitoredClient: ~Copyable {
   let context: Context
   let socket: Socket
@@ -31,9 +31,9 @@ struct MonitoredClient: ~Copyable {
   }
 
   mutating func wait(for states: ConnectionHealth.State...) throws {
-    let end = Monotonic.now() + UInt64(patience) * 1_000_000
+    let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
     while !states.contains(health.state) {
-      guard Monotonic.now() < end else { throw TookTooLong() }
+      guard Monotonic.now() < end else { throw TimedOut() }
       _ = try monitor.socket.waitUntilReadable(milliseconds: 20)
       try drain()
     }
@@ -41,7 +41,7 @@ struct MonitoredClient: ~Copyable {
 
   mutating func hasGivenUp() throws -> Bool {
     try drain()
-    return health.hasGivenUp(now: Monotonic.now() + ConnectionHealth.grace)
+    return health.hasGivenUp(now: Monotonic.now() + ConnectionHealth.retryGrace)
   }
 }
 
@@ -61,11 +61,11 @@ struct MonitorTests {
     return try Socket(.router, in: context, options: options)
   }
 
-  @Test("a dead server is unreachable, and connected once it lives")
+  @Test("the state is `serverUnreachable` without a server, and `connected` once it runs")
   func dead() throws {
     let context = try Context()
     let first = try makeServer(context)
-    let endpoint = try first.bindAnywhere()
+    let endpoint = try first.bindToFreePort()
     try first.unbind(endpoint)
     var client = try MonitoredClient(.client(client, server: server.publicKey))
     try client.socket.connect(endpoint)
@@ -80,13 +80,13 @@ struct MonitorTests {
     try client.wait(for: .serverUnreachable)
   }
 
-  @Test("a wrong server key is told apart from a dead server")
+  @Test("a wrong server key is distinguished from a dead server")
   func wrongServerKey() throws {
     let context = try Context()
     let router = try makeServer(context)
     var monitor = try Monitor(router, in: context)
     var client = try MonitoredClient(.client(client, server: client.publicKey))
-    try client.socket.connect(router.bindAnywhere())
+    try client.socket.connect(router.bindToFreePort())
     try client.wait(for: .keyRefused(.serverKey))
     let events = client.events
     #expect(!events.contains(.closed))
@@ -98,36 +98,36 @@ struct MonitorTests {
     #expect(seen.contains(.handshakeFailed(.protocolError(code: 0x1100_0001))))
   }
 
-  @Test("a server without CURVE is a matter of the mechanism, or looks like a wrong key")
+  @Test("a server without CURVE appears as a mechanism error or as a wrong key")
   func mechanism() throws {
     let context = try Context()
     let router = try Socket(.router, in: context)
     var client = try MonitoredClient(.client(client, server: server.publicKey))
-    try client.socket.connect(router.bindAnywhere())
-    // Both sides find it out: it depends on who is first. The code is
+    try client.socket.connect(router.bindToFreePort())
+    // Depends on which side detects the error first. The code is
     // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH.
     try client.wait(
       for: .keyRefused(.mechanism(code: 0x1100_0002)), .keyRefused(.serverKey))
   }
 
-  @Test("a server whose ZAP handler does not answer is unreachable")
+  @Test("a server whose ZAP handler does not reply is unreachable")
   func silent() throws {
     let context = try Context()
     let handler = try ZAPHandler(in: context)
     let router = try makeServer(context)
     var client = try MonitoredClient(
       .client(client, server: server.publicKey), handshakeInterval: 50)
-    try client.socket.connect(router.bindAnywhere())
+    try client.socket.connect(router.bindToFreePort())
     try client.wait(for: .serverUnreachable)
     #expect(try handler.socket.lastEndpoint() == ZAPFrames.endpoint)
   }
 
-  @Test("a monitor may end before its socket, which goes on connecting")
+  @Test("a monitor may end before its socket, which keeps connecting")
   func monitorEndsFirst() throws {
     let context = try Context()
     let dealer = try Socket(.dealer, in: context)
     let router = try Socket(.router, in: context)
-    let endpoint = try router.bindAnywhere()
+    let endpoint = try router.bindToFreePort()
     try router.unbind(endpoint)
     do {
       var monitor = try Monitor(dealer, in: context)
@@ -159,7 +159,7 @@ struct ConnectionHealthTests {
     .connectRetried(milliseconds: 10),
   ]
 
-  @Test("each row of the table has its state")
+  @Test("each row of the table leads to its state")
   func table() {
     #expect(health([]).state == .connecting)
     #expect(health([.connectDelayed]).state == .connecting)
@@ -181,7 +181,7 @@ struct ConnectionHealthTests {
     #expect(health([.connected, .disconnected]).state == .serverUnreachable)
   }
 
-  @Test("one handshake that ends early is bad luck, three in a row are a wrong key")
+  @Test("three failed handshakes in sequence are a wrong key, one is not")
   func suspicion() {
     #expect(health(hangUp).state == .connecting)
     #expect(health(hangUp + hangUp).state == .connecting)
@@ -194,14 +194,14 @@ struct ConnectionHealthTests {
       health(hangUp + hangUp + hangUp + [.connected, .handshakeSucceeded]).state == .connected)
   }
 
-  @Test("a disconnection without a retry means that libzmq has given up")
+  @Test("after a disconnection without a retry, libzmq has given up")
   func givenUp() {
     let up: [MonitorEvent.Kind] = [.connected, .handshakeSucceeded]
     #expect(!health(up, now: 5).hasGivenUp(now: .max))
     let down = health(up + [.disconnected], now: 5)
     #expect(down.state == .connecting)
-    #expect(!down.hasGivenUp(now: 5 + ConnectionHealth.grace - 1))
-    #expect(down.hasGivenUp(now: 5 + ConnectionHealth.grace))
+    #expect(!down.hasGivenUp(now: 5 + ConnectionHealth.retryGrace - 1))
+    #expect(down.hasGivenUp(now: 5 + ConnectionHealth.retryGrace))
     #expect(
       !health(up + [.disconnected, .connectRetried(milliseconds: 9)]).hasGivenUp(now: .max))
     #expect(!health(up + [.disconnected, .connectDelayed]).hasGivenUp(now: .max))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Poller")
 struct PollerTests {
-  @Test("tells which sockets and file descriptors are readable, until they are drained")
+  @Test("reports readable sockets and file descriptors until they are drained")
   func readiness() throws {
     let context = try Context()
     let first = try Socket(.router, in: context)
@@ -25,19 +25,19 @@ struct PollerTests {
     try dealer.connect("inproc://second")
     try #expect(dealer.send([[1]]) == .sent)
     #expect(write(ends[1], "x", 1) == 1)
-    try #expect(poller.wait(milliseconds: patience) == 2)
+    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 2)
     let ready = poller.ready
     #expect(ready == [two, three])
 
     poller.unwatch(three)
-    try #expect(poller.wait(milliseconds: patience) == 1)
+    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
     _ = try second.next()
     try #expect(poller.wait(milliseconds: 0) == 0)
     poller.unwatch(one)
     poller.unwatch(one)
   }
 
-  @Test("what is muted waits, and is readable again when it is not muted any more")
+  @Test("a muted socket is not reported until it is unmuted")
   func muted() throws {
     let context = try Context()
     let router = try Socket(.router, in: context)
@@ -50,12 +50,12 @@ struct PollerTests {
     try #expect(dealer.send([[1]]) == .sent)
     try #expect(poller.wait(milliseconds: 0) == 0)
     poller.mute(token, false)
-    try #expect(poller.wait(milliseconds: patience) == 1)
+    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
     poller.unwatch(token)
     poller.mute(token, true)
   }
 
-  @Test("a socket that is closed leaves by itself")
+  @Test("a closed socket is removed")
   func closed() throws {
     let context = try Context()
     var poller = Poller()
@@ -71,6 +71,6 @@ struct PollerTests {
     let dealer = try Socket(.dealer, in: context)
     try dealer.connect("inproc://kept")
     try #expect(dealer.send([[1]]) == .sent)
-    try #expect(poller.wait(milliseconds: patience) == 1)
+    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
   }
 }

@@ -11,7 +11,7 @@ struct SocketTests {
     context = try Context()
   }
 
-  @Test("carries several parts, empty ones too, over tcp, ipc and inproc")
+  @Test("carries several parts, including empty ones, over tcp, ipc and inproc")
   func multipart() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -30,13 +30,13 @@ struct SocketTests {
     }
   }
 
-  @Test("a REQ client gets its reply from a ROUTER, whose message is sent on as it came")
+  @Test("a REQ client gets its reply from a ROUTER that forwards the received message")
   func reqAndRouter() throws {
     let router = try Socket(.router, in: context)
     let req = try Socket(.req, in: context)
-    try req.connect(router.bindAnywhere())
+    try req.connect(router.bindToFreePort())
     try #expect(req.send(["ask".bytes]) == .sent)
-    try #require(try router.waitUntilReadable(milliseconds: patience))
+    try #require(try router.waitUntilReadable(milliseconds: timeoutMilliseconds))
     var message = Multipart()
     try #expect(router.receive(into: &message) == .message)
     #expect(message.count == 3)
@@ -44,37 +44,38 @@ struct SocketTests {
     #expect(message.withBytes(2) { $0.elementsEqual("ask".utf8) })
     try #expect(router.send(message) == .sent)
     try #expect(req.next() == ["ask".bytes])
-    #expect(message.take(2).bytes == "ask".bytes)
+    #expect(message.moveOut(2).bytes == "ask".bytes)
     #expect(message.bytes(2) == [])
   }
 
-  @Test("a receive without a message is nothing, and a REP that sends first is in a wrong state")
+  @Test(
+    "a receive without a message returns `nothing`, and a REP that sends first throws `wrongState`")
   func nothingAndWrongState() throws {
     let rep = try Socket(.rep, in: context)
-    _ = try rep.bindAnywhere()
+    _ = try rep.bindToFreePort()
     try #expect(rep.isSilent())
     expect(.wrongState) { _ = try rep.send([[1]]) }
   }
 
-  @Test("parts beyond the bound are drained and reported; the next message is whole")
+  @Test("parts beyond the maximum are dropped and reported; the next message is complete")
   func tooManyParts() throws {
     let router = try Socket(.router, in: context)
     let dealer = try Socket(.dealer, in: context)
-    try dealer.connect(router.bindAnywhere())
+    try dealer.connect(router.bindToFreePort())
     try #expect(dealer.send((0..<50).map { [UInt8($0)] }) == .sent)
     try #expect(dealer.send(["next".bytes]) == .sent)
-    try #require(try router.waitUntilReadable(milliseconds: patience))
+    try #require(try router.waitUntilReadable(milliseconds: timeoutMilliseconds))
     var message = Multipart(maximumParts: 4)
     try #expect(router.receive(into: &message) == .tooManyParts)
     #expect(Array(message.allBytes.dropFirst()) == [[0], [1], [2]])
     try #expect(router.next().last == "next".bytes)
   }
 
-  @Test("a mandatory ROUTER reports an unknown peer and goes on")
+  @Test("a mandatory ROUTER reports an unknown peer and keeps working")
   func unreachable() throws {
     let router = try Socket(.router, in: context)
     let dealer = try Socket(.dealer, in: context)
-    try dealer.connect(router.bindAnywhere())
+    try dealer.connect(router.bindToFreePort())
     try #expect(dealer.send([[1]]) == .sent)
     let identity = try router.next()[0]
     try #expect(router.send([[0, 1, 2, 3, 4], [], [2]]) == .unreachable)
@@ -84,7 +85,7 @@ struct SocketTests {
     try eventually { try router.send([identity, [4]]) == .unreachable }
   }
 
-  @Test("a peer that does not read becomes full, and nothing is lost or cut in two")
+  @Test("the queue of a slow peer becomes full, and no message is lost or split")
   func full() throws {
     var options = SocketOptions()
     options.sendHighWaterMark = 10
@@ -92,7 +93,7 @@ struct SocketTests {
     let dealer = try Socket(.dealer, in: context, options: options)
     try #expect(dealer.send([[1]]) == .full)
     let router = try Socket(.router, in: context, options: options)
-    try dealer.connect(router.bindAnywhere())
+    try dealer.connect(router.bindToFreePort())
     var sent = 0
     let body = [UInt8](repeating: 0, count: 100_000)
     while try dealer.send([[UInt8(sent)], body]) == .sent { sent += 1 }
@@ -103,12 +104,12 @@ struct SocketTests {
     try #expect(router.isSilent())
   }
 
-  @Test("a frame that is too large cuts off its sender only")
+  @Test("a frame above the maximum size disconnects only its sender")
   func tooLarge() throws {
     var options = SocketOptions()
     options.maximumMessageSize = 1_000
     let router = try Socket(.router, in: context, options: options)
-    let endpoint = try router.bindAnywhere()
+    let endpoint = try router.bindToFreePort()
     let rude = try Socket(.dealer, in: context)
     var monitor = try Monitor(rude, in: context)
     try rude.connect(endpoint)
@@ -128,7 +129,7 @@ struct SocketTests {
   @Test("errors have a code, a number and advice, and no endpoint")
   func errors() throws {
     let router = try Socket(.router, in: context)
-    let endpoint = try router.bindAnywhere()
+    let endpoint = try router.bindToFreePort()
     expect(.addressInUse) {
       try Socket(.router, in: context).bind(endpoint)
     }
@@ -140,11 +141,11 @@ struct SocketTests {
         + "Choose another endpoint, or stop the process that is bound to it.")
   }
 
-  @Test("a context ends while a socket is open, and the socket says so")
+  @Test("a socket throws `terminated` after its context ended")
   func terminate() throws {
     let context = try Context()
     let router = try Socket(.router, in: context)
-    // A thread of its own: other tests may keep every thread of the pool busy for long.
+    // A separate thread, because other tests may occupy every thread of the pool.
     let ended = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       context.terminate()

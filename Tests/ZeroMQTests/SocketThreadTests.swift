@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Socket thread")
 struct SocketThreadTests {
-  /// Counts without a lock: only the executor keeps it right.
+  /// Counts without a lock, so that only the executor excludes races.
   private actor Counter {
     nonisolated let thread: SocketThread
     private(set) var count = 0
@@ -46,7 +46,7 @@ struct SocketThreadTests {
     }
   }
 
-  @Test("jobs of many threads run one at a time, on the thread")
+  @Test("jobs from many threads run one at a time on the thread")
   func jobs() async throws {
     let thread = try SocketThread()
     defer { thread.stop() }
@@ -65,20 +65,20 @@ struct SocketThreadTests {
     #expect(await other.count == 100)
   }
 
-  @Test("a job wakes the thread each time that it sleeps")
+  @Test("each job wakes a sleeping thread")
   func wakeUps() async throws {
     let thread = try SocketThread()
     defer { thread.stop() }
     let counter = Counter(thread)
     for _ in 0..<200 {
       await counter.increment()
-      // Lets the thread fall asleep in between.
+      // The thread falls asleep meanwhile.
       await Task.yield()
     }
     #expect(await counter.count == 200)
   }
 
-  @Test("a turn handler is called at its deadline, again and again, until it is taken out")
+  @Test("a turn handler is called at each of its deadlines until it is removed")
   func timers() async throws {
     let thread = try SocketThread()
     defer { thread.stop() }
@@ -90,21 +90,21 @@ struct SocketThreadTests {
     await counter.stopCounting()
   }
 
-  @Test("the turn handlers are called as soon as another thread wants it, each time")
+  @Test("the turn handlers run after each request from another thread")
   func calls() async throws {
     let thread = try SocketThread()
     defer { thread.stop() }
     let turns = Turns(thread)
     await turns.start()
     for _ in 0..<200 {
-      // It sleeps, or is about to.
+      // The thread sleeps or is about to.
       let before = turns.count.load(ordering: .acquiring)
-      thread.callTurns()
+      thread.requestTurn()
       try eventually { turns.count.load(ordering: .acquiring) > before }
     }
   }
 
-  /// Counts its turns, for which no job has to be run.
+  /// Counts its turns without running jobs.
   private actor Turns {
     nonisolated let thread: SocketThread
     nonisolated let count = Atomic(0)
@@ -120,7 +120,7 @@ struct SocketThreadTests {
     }
   }
 
-  /// Two ROUTERs: what one receives is answered through the other's queue too.
+  /// Two ROUTERs of one actor, each with its own handler.
   private actor Echo {
     nonisolated let thread: SocketThread
     private let first: Socket
@@ -133,11 +133,11 @@ struct SocketThreadTests {
       second = try Socket(.router, in: context)
     }
 
-    /// Sockets made elsewhere may be handed to the thread.
+    /// Moves sockets that another thread created to this one.
     func start() throws -> [String] {
       thread.watch(first) { [weak self] in self?.assumeIsolated { $0.echo($0.first) } }
       thread.watch(second) { [weak self] in self?.assumeIsolated { $0.echo($0.second) } }
-      return [try first.bindAnywhere(), try second.bindAnywhere()]
+      return [try first.bindToFreePort(), try second.bindToFreePort()]
     }
 
     private func echo(_ socket: borrowing Socket) {
@@ -150,7 +150,7 @@ struct SocketThreadTests {
     }
   }
 
-  @Test("two sockets live on one thread, and close when it stops")
+  @Test("one thread serves two sockets and closes them when it stops")
   func twoSockets() async throws {
     let thread = try SocketThread()
     let context = try Context()
@@ -162,18 +162,18 @@ struct SocketThreadTests {
     for _ in 0..<1_000 { _ = try dealer.next() }
 
     thread.stop()
-    // The endpoints are free: everything is closed.
+    // The endpoints are free, so every socket is closed.
     let next = try Socket(.router, in: context)
     for endpoint in endpoints {
       try eventually { (try? next.bind(endpoint)) != nil }
     }
-    // Its actor can still be called.
+    // The actor can still be called.
     let error = await #expect(throws: ZeroMQError.self) { _ = try await echo.send() }
     #expect(error?.code == .closed)
     thread.stop()
   }
 
-  @Test("an actor that ends elsewhere has its sockets closed on the thread")
+  @Test("the thread closes the sockets of an actor that ends on another thread")
   func actorEndsElsewhere() async throws {
     let thread = try SocketThread()
     defer { thread.stop() }
@@ -187,7 +187,7 @@ struct SocketThreadTests {
     }
   }
 
-  @Test("what is watched after the stop is closed at once")
+  @Test("a socket that is watched after the stop is closed at once")
   func lateWatch() async throws {
     let thread = try SocketThread()
     let echo = try Echo(thread, Context())
@@ -207,7 +207,7 @@ struct SocketThreadTests {
     #expect(await counter.count == 100)
   }
 
-  @Test("stopping while jobs pour in loses none of them")
+  @Test("stopping while jobs arrive loses none of them")
   func stopUnderLoad() async throws {
     for _ in 0..<20 {
       let thread = try SocketThread()
@@ -224,7 +224,7 @@ struct SocketThreadTests {
     }
   }
 
-  @Test("threads leave nothing behind")
+  @Test("stopped threads release their resources")
   func lifetime() async throws {
     weak var gone: SocketThread?
     do {

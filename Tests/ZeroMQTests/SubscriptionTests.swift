@@ -39,7 +39,7 @@ struct SubscriptionTests {
     try await relay.publish([mine, "c".bytes])
     try #expect(honest.next() == [mine, "a".bytes])
     try #expect(honest.next() == [mine, "c".bytes])
-    // What greedy gets now is the first that it gets at all.
+    // The first message that the greedy client receives.
     try greedy.subscribe(mine)
     try await eventually { await relay.subscriptions.count == 7 }
     try await relay.publish([mine, "last".bytes])
@@ -47,13 +47,13 @@ struct SubscriptionTests {
     try #expect(honest.next() == [mine, "last".bytes])
   }
 
-  @Test("a peer that goes is reported, without a user id")
+  @Test("a disconnecting peer is reported without a user id")
   func gone() throws {
     let xpub = try makeXPUB()
     var gate = SubscriptionGate()
     let sub = try Socket(.sub, in: context)
     try sub.subscribe(mine)
-    try sub.connect(xpub.bindAnywhere())
+    try sub.connect(xpub.bindToFreePort())
     var events: [SubscriptionEvent] = []
     try eventually {
       _ = try gate.drain(xpub) {
@@ -74,15 +74,15 @@ struct SubscriptionTests {
     #expect(events.map(\.topic) == [mine, mine])
   }
 
-  @Test("after a message of an XSUB peer nothing is approved until the queue is empty")
+  @Test("after a foreign message nothing is approved until the queue is empty")
   func foreignMessages() throws {
     let xpub = try makeXPUB()
-    let endpoint = try xpub.bindAnywhere()
+    let endpoint = try xpub.bindToFreePort()
     let intruder = try Socket(.xsub, in: context)
     try intruder.connect(endpoint)
     try #expect(intruder.send(["noise".bytes]) == .sent)
     try #expect(intruder.send([[1] + foreign]) == .sent)
-    try #require(try xpub.waitUntilReadable(milliseconds: patience))
+    try #require(try xpub.waitUntilReadable(milliseconds: timeoutMilliseconds))
     let victim = try Socket(.sub, in: context)
     try victim.subscribe(mine)
     try victim.connect(endpoint)
@@ -99,7 +99,7 @@ struct SubscriptionTests {
     #expect(events[0].kind == .foreign)
     #expect(events[0].topic == "noise".bytes)
     #expect(!events[1].isApprovable)
-    // The queue is empty at some time; then approvals are given again.
+    // Once the queue has been empty, subscriptions are approved again.
     try eventually { try !gate.drain(xpub) { _ in true } }
     try intruder.sendSubscription(to: mine)
     try eventually {
@@ -112,11 +112,11 @@ struct SubscriptionTests {
     #expect(events.last?.isApprovable == true)
   }
 
-  @Test("a subscription that comes in several parts is foreign")
+  @Test("a subscription of several parts is foreign")
   func severalParts() throws {
     let xpub = try makeXPUB()
     let intruder = try Socket(.xsub, in: context)
-    try intruder.connect(xpub.bindAnywhere())
+    try intruder.connect(xpub.bindToFreePort())
     try #expect(intruder.send(["x".bytes, [1] + mine]) == .sent)
     var gate = SubscriptionGate()
     var kinds: [SubscriptionEvent.Kind] = []
@@ -132,7 +132,7 @@ struct SubscriptionTests {
 }
 
 extension Socket {
-  /// XSUB: a subscription is a message.
+  /// XSUB sends a subscription as a message.
   fileprivate func sendSubscription(to topic: [UInt8]) throws {
     #expect(try send([[1] + topic]) == .sent)
   }

@@ -3,52 +3,53 @@ import Testing
 
 @testable import ZeroMQ
 
-/// Nothing in these tests may take longer, in milliseconds.
-let patience = 60_000
+/// The timeout of every wait in these tests, in milliseconds.
+let timeoutMilliseconds = 60_000
 
-struct TookTooLong: Error {}
+struct TimedOut: Error {}
 
-/// Repeats `body` until it is true; fails the test when patience is at its end.
+/// Repeats `body` until the result is `true`. Throws `TimedOut` after ``timeoutMilliseconds``.
 func eventually(_ body: () throws -> Bool) throws {
-  let end = Monotonic.now() + UInt64(patience) * 1_000_000
+  let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
   while try !body() {
-    guard Monotonic.now() < end else { throw TookTooLong() }
+    guard Monotonic.now() < end else { throw TimedOut() }
     usleep(500)
   }
 }
 
-/// The same without blocking a thread of the pool.
+/// Repeats `body` as above without blocking a thread of the pool.
 func eventually(_ body: () async throws -> Bool) async throws {
-  let end = Monotonic.now() + UInt64(patience) * 1_000_000
+  let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
   while try await !body() {
-    guard Monotonic.now() < end else { throw TookTooLong() }
+    guard Monotonic.now() < end else { throw TimedOut() }
     try await Task.sleep(nanoseconds: 500_000)
   }
 }
 
 extension Socket {
-  /// The next message, for which it waits.
+  /// Waits for the next message.
   func next() throws -> [[UInt8]] {
-    guard try waitUntilReadable(milliseconds: patience), let message = try receive() else {
-      throw TookTooLong()
+    guard try waitUntilReadable(milliseconds: timeoutMilliseconds), let message = try receive()
+    else {
+      throw TimedOut()
     }
     return message.allBytes
   }
 
-  /// Whether no message waits.
+  /// Whether no message is queued.
   func isSilent() throws(ZeroMQError) -> Bool {
     let message = try receive()
     return message == nil
   }
 
   /// Binds to a free port.
-  func bindAnywhere() throws -> String {
+  func bindToFreePort() throws -> String {
     try bind("tcp://127.0.0.1:*")
     return try lastEndpoint()
   }
 }
 
-/// Expects a failure of one code.
+/// Expects that the body throws an error with this code.
 func expect(
   _ code: ZeroMQError.Code, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws -> Void
@@ -58,18 +59,19 @@ func expect(
 }
 
 extension String {
-  /// The bytes of a text.
+  /// The text's bytes in UTF-8.
   var bytes: [UInt8] { Array(utf8) }
 }
 
-/// Writes bytes to a port by plain TCP and returns once the other side has hung up or is silent.
-func talk(_ bytes: [UInt8], to endpoint: String) throws {
+/// Writes bytes to a port over plain TCP. Returns once the server has closed the connection or sent
+/// nothing for 50 ms.
+func sendRaw(_ bytes: [UInt8], to endpoint: String) throws {
   let port = try #require(endpoint.split(separator: ":").last.flatMap { UInt16($0) })
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   defer { close(descriptor) }
-  var patience = timeval(tv_sec: 0, tv_usec: 50_000)
+  var timeout = timeval(tv_sec: 0, tv_usec: 50_000)
   setsockopt(
-    descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
   address.sin_port = port.bigEndian

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ZeroMQ
 
-/// A small relay: ROUTER that echoes, XPUB that approves some topics, ZAP and a monitor, all on one
-/// thread. It is also the example of how an actor uses ``SocketThread``.
+/// A small relay on one thread: a ROUTER that echoes, an XPUB that approves some topics, and a ZAP
+/// handler. Also an example of an actor on a ``SocketThread``.
 actor TestRelay {
   let context: Context
   let keys: CurveKeyPair
@@ -26,7 +26,7 @@ actor TestRelay {
     thread = try SocketThread()
   }
 
-  /// Binds everything; returns the endpoints of the ROUTER and the XPUB.
+  /// Binds all sockets and returns the endpoints of the ROUTER and the XPUB.
   func start(topics: Set<[UInt8]> = []) throws -> (router: String, broadcasts: String) {
     self.topics = topics
     let zap = try ZAPHandler(in: context)
@@ -36,7 +36,7 @@ actor TestRelay {
     options.xpubManual = true
     let router = try Socket(.router, in: context, options: options)
     let broadcasts = try Socket(.xpub, in: context, options: options)
-    let endpoints = (try router.bindAnywhere(), try broadcasts.bindAnywhere())
+    let endpoints = (try router.bindToFreePort(), try broadcasts.bindToFreePort())
     thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.authenticate() } }
     thread.watch(router) { [weak self] in self?.assumeIsolated { $0.answer() } }
     thread.watch(broadcasts) { [weak self] in self?.assumeIsolated { $0.subscribe() } }

@@ -40,7 +40,7 @@ final class MonitoredConnection {
   /// Reconnects if libzmq has given up.
   func reconnectIfStalled() throws(ZeroMQError) {
     guard health.hasGivenUp(now: Monotonic.now()) else { return }
-    health.revived()
+    health.didReconnect()
     // libzmq may already have removed the endpoint with the connection.
     do { try socket.disconnect(endpoint) } catch  where error.code == .addressUnavailable {}
     try socket.connect(endpoint)

@@ -81,7 +81,7 @@ enum RelayLimits {
   static func requests(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 32 << 20, perSecond: 2 << 20),
-      unproven: .init(burst: 4 << 20, perSecond: 64 << 10), patience: patience)
+      unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout)
   }
 
   /// The limits of the broadcast socket: the burst holds repeated subscriptions to all channels of
@@ -89,10 +89,10 @@ enum RelayLimits {
   static func broadcasts(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 2 << 20, perSecond: 64 << 10),
-      unproven: .init(burst: 64 << 10, perSecond: 4 << 10), patience: patience)
+      unproven: .init(burst: 64 << 10, perSecond: 4 << 10), unprovenTimeout: unprovenTimeout)
   }
 
   /// Nanoseconds after which a peer without proof of identity is disconnected, when half of the
   /// connections are in use.
-  private static let patience: UInt64 = 30_000_000_000
+  private static let unprovenTimeout: UInt64 = 30_000_000_000
 }

@@ -42,9 +42,9 @@ extension RelayService {
     let now = Monotonic.now()
     if now >= lastConnectionCheck + RelayLimits.connectionCheckInterval {
       lastConnectionCheck = now
-      requestGuard?.look()
-      broadcastGuard?.look()
-      counters.closedConnections = (requestGuard?.cut ?? 0) + (broadcastGuard?.cut ?? 0)
+      requestGuard?.check()
+      broadcastGuard?.check()
+      counters.closedConnections = (requestGuard?.closedConnections ?? 0) + (broadcastGuard?.closedConnections ?? 0)
     }
     let count = (requestGuard?.count ?? 0) + (broadcastGuard?.count ?? 0)
     return count > 0 ? lastConnectionCheck + RelayLimits.connectionCheckInterval : nil

@@ -143,8 +143,8 @@ public actor RelayService: Service {
   /// - Throws: The error of a socket or of the store. Everything that the relay has sent is
   ///   durable.
   public func run() async throws {
-    committer.start { [thread] in thread.callTurns() }
-    for worker in shards.workers { worker.start(committer) { [thread] in thread.callTurns() } }
+    committer.start { [thread] in thread.requestTurn() }
+    for worker in shards.workers { worker.start(committer) { [thread] in thread.requestTurn() } }
     defer {
       for worker in shards.workers { worker.stop() }
       thread.stop()

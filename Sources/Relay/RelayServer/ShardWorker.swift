@@ -60,7 +60,7 @@ final class ShardWorker: Sendable {
   // MARK: Queue
 
   /// Moves the message to the end of the queue and leaves an empty one in its place.
-  func enqueue(_ message: inout Multipart) { queue.withLock { $0.batch.put(&message) } }
+  func enqueue(_ message: inout Multipart) { queue.withLock { $0.batch.append(&message) } }
 
   /// Sets whether acknowledgements may be waiting unread; see ``Shard/isBacklogged``. Takes effect
   /// with the next slice.

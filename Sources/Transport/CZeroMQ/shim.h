@@ -21,8 +21,8 @@ static inline int czmq_wakeup_open(void) {
   return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
-/* Bytes that the kernel has taken from a TCP peer; -1 for other descriptors. Glibc's tcp_info ends before
-   tcpi_bytes_received, which Linux has at byte 128 since 4.1. */
+/* Bytes that the kernel has received from a TCP peer; -1 for other descriptors. Glibc's tcp_info ends before
+   tcpi_bytes_received, which Linux 4.1 and later have at byte 128. */
 static inline int64_t czmq_bytes_received(int descriptor) {
   unsigned char info[136];
   socklen_t size = sizeof info;

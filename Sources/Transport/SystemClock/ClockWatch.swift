@@ -1,21 +1,22 @@
 package import FamilyModel
 
-/// Sees when the wall clock is set back. Machines wait for moments of the wall clock: after a step back such
-/// a moment is far away.
+/// Detects that the wall clock was set back. Machines' deadlines are moments of the wall clock, and
+/// a step back would postpone them by the size of the step.
 package struct ClockWatch {
-  /// Milliseconds of a step that matters; clocks that are slewed stay below it.
+  /// The smallest step that is detected, in milliseconds. Slewed clocks stay below it.
   package static let step: Int64 = 1_000
 
-  private var ahead: Int64?
+  /// The wall clock minus the monotonic clock at the last call, in milliseconds.
+  private var lastOffset: Int64?
 
   package init() {}
 
-  /// Whether the wall clock went back since the last look.
+  /// Whether the wall clock was set back since the last call.
   ///
   /// - Parameter monotonic: Nanoseconds of a clock that is never set.
   package mutating func isSetBack(_ wall: Instant, monotonic: UInt64) -> Bool {
-    let now = wall.milliseconds - Int64(monotonic / 1_000_000)
-    defer { ahead = now }
-    return ahead.map { now < $0 - Self.step } ?? false
+    let offset = wall.milliseconds - Int64(monotonic / 1_000_000)
+    defer { lastOffset = offset }
+    return lastOffset.map { offset < $0 - Self.step } ?? false
   }
 }

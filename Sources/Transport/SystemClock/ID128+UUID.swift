@@ -2,7 +2,7 @@ public import FamilyModel
 public import Foundation
 
 extension ID128 {
-  /// The identifier as a UUID.
+  /// The identifier's 16 bytes as a UUID.
   public var uuid: UUID {
     let b = bytes
     return UUID(

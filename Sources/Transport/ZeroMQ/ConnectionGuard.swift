@@ -1,24 +1,26 @@
 import CZeroMQ
 import Glibc
 
-/// Cuts off peers of a listening socket that take more than their share.
+/// Closes connections of a listening socket that exceed their limits.
 ///
-/// libzmq bounds a frame, and the number of whole messages that wait. It bounds neither the parts of a message
-/// nor the bytes that wait: a peer that never ends its message fills the memory, and nobody hears of it. And it
-/// accepts connections until there are no file descriptors. So this counts what the kernel received from each
-/// peer, and shuts the connection down beneath libzmq, which then drops what was unfinished. A peer that is
-/// honest connects again.
+/// A limit of libzmq exists for the size of a frame and for the number of complete messages in a
+/// queue. The parts of a message, the queued bytes and the connections have none. A peer that never
+/// ends its message could exhaust the memory, and connections could exhaust the file descriptors.
 ///
-/// Bytes are counted on TCP. On Unix sockets, whose peers have passed the folder's permissions, only the
-/// connections are.
+/// The guard counts the bytes that the kernel received from each peer. A connection above its limit
+/// is shut down beneath libzmq, which then drops the unfinished message. An honest peer reconnects.
+///
+/// Bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions, so
+/// only their number is limited.
 public struct ConnectionGuard: ~Copyable {
-  /// The monitor, whose socket is to be watched by the thread that calls ``drain()``.
+  /// The monitor. The thread that calls ``drain()`` watches the monitor's socket.
   public private(set) var monitor: Monitor
   private var table: ConnectionTable
-  /// Connections that were cut off so far.
-  public private(set) var cut = 0
+  /// Number of connections that ``check()`` has closed.
+  public private(set) var closedConnections = 0
 
-  /// Guards the socket; make it before the bind, to miss no connection.
+  /// Creates a guard of the socket. Precondition: the socket is not bound yet, so that no
+  /// connection is missed.
   /// - Throws: `terminated`, `tooManySockets`, `closed`.
   public init(
     _ socket: borrowing Socket, in context: Context, limits: ConnectionLimits
@@ -27,10 +29,10 @@ public struct ConnectionGuard: ~Copyable {
     table = ConnectionTable(limits)
   }
 
-  /// The connections of now.
+  /// The number of open connections.
   public var count: Int { table.count }
 
-  /// Takes note of who came and who went.
+  /// Records the connections that were accepted and closed since the last call.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain() throws(ZeroMQError) {
     let now = Monotonic.now()
@@ -40,35 +42,40 @@ public struct ConnectionGuard: ~Copyable {
       if event.kind == .accepted {
         table.accepted(descriptor, now: now)
       } else {
-        table.gone(descriptor)
+        table.remove(descriptor)
       }
     }
     self.table = table
   }
 
-  /// The peer at the descriptor has proved who it is.
+  /// Records that the peer of the connection has proved to be a device.
   public mutating func prove(_ descriptor: Int32?) {
     if let descriptor { table.prove(descriptor) }
   }
 
-  /// Cuts off who takes too much.
-  public mutating func look() {
-    let excessive = table.takeExcessive(now: Monotonic.now()) { descriptor in
+  /// Closes the connections that exceed their limits.
+  public mutating func check() {
+    let excessive = table.removeExcessive(now: Monotonic.now()) { descriptor in
       UInt64(exactly: czmq_bytes_received(descriptor))
     }
-    // A descriptor that libzmq has closed by now is an error here, or a newer connection's, which comes again.
-    for descriptor in excessive where Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) == 0 { cut += 1 }
+    // libzmq may have closed the descriptor meanwhile. Then shutdown fails, or closes a newer
+    // connection, which reconnects.
+    for descriptor in excessive where Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) == 0 {
+      closedConnections += 1
+    }
   }
 
-  /// File descriptors that this process may have, after asking for as many as it can get.
+  /// Raises the process's limit of file descriptors to the maximum.
+  ///
+  /// - Returns: The limit, at most 2²⁰.
   public static func descriptors() -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
-    let most = limit.rlim_max
-    if limit.rlim_cur < most {
-      limit.rlim_cur = most
+    let maximum = limit.rlim_max
+    if limit.rlim_cur < maximum {
+      limit.rlim_cur = maximum
       _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
-    return Int(clamping: min(most, 1 << 20))
+    return Int(clamping: min(maximum, 1 << 20))
   }
 }

@@ -1,78 +1,82 @@
 import Glibc
 
-/// Tells from a connecting socket's ``MonitorEvent``s whether the server is there and whether the
-/// keys fit. A pure machine for one endpoint: events in, state out.
+/// Derives from a connecting socket's ``MonitorEvent``s whether the server is reachable and the
+/// keys match.
 ///
-/// What libzmq 4.3.4 shows a client (found by experiment over tcp; the first three rows over ipc too):
+/// A pure machine for one endpoint: events in, state out. The table lists the events of libzmq
+/// 4.3.4, found by experiment over tcp (the first three rows over ipc too):
 ///
 /// | cause | events |
 /// |---|---|
-/// | all is well | connected, handshakeSucceeded |
-/// | nobody listens | closed, connectRetried; without the host or file: connectRetried alone |
+/// | success | connected, handshakeSucceeded |
+/// | no listener | closed, connectRetried; without the host or file: connectRetried alone |
 /// | wrong *server* key | connected, noDetail(EPIPE or ECONNRESET), disconnected, connectRetried |
-/// | server silent, or ZAP says 300 | connected, after handshakeInterval noDetail(EAGAIN), … |
-/// | ZAP says 400 or 500 | connected, authentication(status), disconnected, **no retry** |
+/// | server silent, or ZAP status 300 | connected, after handshakeInterval noDetail(EAGAIN), … |
+/// | ZAP status 400 or 500 | connected, authentication(status), disconnected, **no retry** |
 /// | one side without CURVE | as a wrong server key, or connected, protocolError(mechanism), |
-/// | | disconnected, **no retry**: both sides find it out, and it depends on who is first |
-/// | no ZeroMQ at all | connected, disconnected, **no retry** |
+/// | | disconnected, **no retry**: depends on which side detects the error first |
+/// | not ZeroMQ | connected, disconnected, **no retry** |
 /// | too large a frame from the server | disconnected, **no retry** |
 ///
-/// A wrong server key looks like a server that dies in the middle of every handshake, so it is
-/// reported after ``suspicion`` of them in a row. Without a retry the socket never connects again:
-/// see ``hasGivenUp(now:)``.
+/// A wrong server key looks like a server that dies during every handshake. Therefore the key is
+/// reported only after ``suspicion`` such handshakes in sequence. Without a retry, the socket never
+/// reconnects: see ``hasGivenUp(now:)``.
 public struct ConnectionHealth: Sendable, Hashable {
-  /// How the connection is.
+  /// The states of a connection.
   public enum State: Sendable, Hashable {
-    /// On the way, or on the way again.
+    /// A connect or handshake is under way.
     case connecting
     /// The handshake is complete.
     case connected
-    /// Nobody listens, nobody answers, or what answers is no ZeroMQ.
+    /// The server does not listen or reply, or does not speak ZeroMQ.
     case serverUnreachable
-    /// Somebody answers, and waiting will not help.
+    /// The server replies and refuses. Retries do not help.
     case keyRefused(KeyRefusal)
   }
 
-  /// Which key does not fit.
+  /// The key or mechanism that does not match.
   public enum KeyRefusal: Sendable, Hashable {
-    /// The server does not let our key in: its ZAP status, 400 or 500.
+    /// The server refuses the client's key with this ZAP status, 400 or 500.
     case clientKey(status: Int32)
-    /// The server hangs up on our handshakes: its public key is probably another, or it does not
-    /// use CURVE.
+    /// The server ends every handshake. Its public key is probably another one, or the server does
+    /// not use CURVE.
     case serverKey
-    /// One side uses CURVE and the other does not, or breaks the protocol: libzmq's code.
+    /// One side uses CURVE and the other does not, or violates the protocol: libzmq's code.
     case mechanism(code: Int32)
   }
 
   private enum Phase: Hashable { case down, handshaking, up }
 
-  /// How many handshakes in a row the server must end before its key is suspected.
+  /// Number of failed handshakes in sequence after which the server's key is suspected.
   public static let suspicion = 3
-  /// How long libzmq may take from a disconnection to its announcement of a retry, in nanoseconds.
-  public static let grace: UInt64 = 1_000_000_000
+  /// Time that libzmq may take from a disconnection to the announcement of a retry, in nanoseconds.
+  public static let retryGrace: UInt64 = 1_000_000_000
 
-  /// How the connection is.
+  /// The connection's state.
   public private(set) var state = State.connecting
   private var phase = Phase.down
   private var hangUps = 0
   private var disconnectedAt: UInt64?
 
-  /// A socket that has not connected yet.
+  /// Creates the state of a socket that has not connected yet.
   public init() {}
 
-  /// Whether libzmq has stopped to connect: `disconnect` and `connect` the endpoint again, after a
-  /// delay, and after what was refused has been mended.
+  /// Whether libzmq has stopped reconnecting.
+  ///
+  /// The caller must then `disconnect` and `connect` the endpoint, after a delay and after the
+  /// cause is repaired.
   /// - Parameter now: ``Monotonic/now()``.
   public func hasGivenUp(now: UInt64) -> Bool { givesUpAt.map { now >= $0 } ?? false }
 
-  /// When ``hasGivenUp(now:)`` becomes true unless a retry is announced before; `nil`: not in sight.
-  public var givesUpAt: UInt64? { disconnectedAt.map { $0 + Self.grace } }
+  /// The time from which on ``hasGivenUp(now:)`` is true unless a retry is announced before; `nil`
+  /// while connected.
+  public var givesUpAt: UInt64? { disconnectedAt.map { $0 + Self.retryGrace } }
 
-  /// Notes that the endpoint was connected again by hand. The state stays until events tell more.
-  public mutating func revived() { disconnectedAt = nil }
+  /// Records that the caller has reconnected the endpoint. The state changes with the next events.
+  public mutating func didReconnect() { disconnectedAt = nil }
 
-  /// Takes one event in.
-  /// - Parameter now: ``Monotonic/now()``, when it was received.
+  /// Applies one event.
+  /// - Parameter now: ``Monotonic/now()`` when the event was received.
   public mutating func step(_ event: MonitorEvent.Kind, now: UInt64) {
     switch event {
     case .connectDelayed:
@@ -93,7 +97,7 @@ public struct ConnectionHealth: Sendable, Hashable {
       if phase != .down { state = phase == .up ? .connecting : .serverUnreachable }
       phase = .down
     case .connectRetried:
-      // After a disconnection the cause is known already; otherwise the connect itself failed.
+      // A disconnection has already set the state; without one, the connect itself failed.
       if disconnectedAt == nil { state = .serverUnreachable }
       disconnectedAt = nil
     case .closed:

@@ -1,48 +1,50 @@
-/// What each connection of a listening socket may take, and when it is cut off.
+/// The limits of a listening socket's connections. A connection above a limit is closed.
 public struct ConnectionLimits: Sendable, Hashable {
-  /// Bytes that may come at once, and each second in the long run.
+  /// A token bucket of received bytes.
   public struct Bytes: Sendable, Hashable {
-    /// At once.
+    /// Bytes that a peer may send at once.
     public var burst: UInt64
-    /// Each second, in the long run.
+    /// Bytes per second that a peer may send in the long run.
     public var perSecond: UInt64
-    /// A limit of these numbers.
+    /// Creates a token bucket's size.
     public init(burst: UInt64, perSecond: UInt64) {
       self.burst = burst
       self.perSecond = perSecond
     }
   }
 
-  /// Connections of the socket at the same time.
+  /// Open connections of the socket.
   public var connections: Int
-  /// Bytes from a peer that has proved who it is.
+  /// Bytes from a peer that has proved to be a device.
   public var proven: Bytes
-  /// Bytes from any other.
+  /// Bytes from any other peer.
   public var unproven: Bytes
-  /// Nanoseconds after which a peer that has proved nothing has to go, when half of `connections` are there.
-  public var patience: UInt64
+  /// Nanoseconds after which an unproven connection is closed while more than half of `connections`
+  /// are open.
+  public var unprovenTimeout: UInt64
 
-  /// Limits of these numbers.
-  public init(connections: Int, proven: Bytes, unproven: Bytes, patience: UInt64) {
+  /// Creates the limits of a socket.
+  public init(connections: Int, proven: Bytes, unproven: Bytes, unprovenTimeout: UInt64) {
     self.connections = connections
     self.proven = proven
     self.unproven = unproven
-    self.patience = patience
+    self.unprovenTimeout = unprovenTimeout
   }
 }
 
-/// The connections of a listening socket, by file descriptor, and which of them go too far.
+/// The connections of a listening socket by file descriptor, with their received bytes.
 ///
-/// A connection is `unproven` → (``prove(_:)``) `proven`, and `cut` from either. Times are of one clock that
-/// does not go back, in nanoseconds.
+/// A connection is `unproven` → (``prove(_:)``) `proven`; either →
+/// (``removeExcessive(now:received:)``) `removed`. Times are nanoseconds of a monotonic clock.
 struct ConnectionTable {
   private struct Connection {
     var since: UInt64
     var isProven = false
-    /// Received at the last look, and of that what is above the long run's rate.
+    /// Bytes received by the last check.
     var received: UInt64 = 0
+    /// Bytes above the long-run rate: the debt of the token bucket.
     var excess = 0.0
-    var looked: UInt64
+    var checkedAt: UInt64
   }
 
   let limits: ConnectionLimits
@@ -54,43 +56,44 @@ struct ConnectionTable {
   private var isCrowded: Bool { count > limits.connections / 2 }
 
   mutating func accepted(_ descriptor: Int32, now: UInt64) {
-    connections[descriptor] = Connection(since: now, looked: now)
+    connections[descriptor] = Connection(since: now, checkedAt: now)
   }
 
-  mutating func gone(_ descriptor: Int32) { connections[descriptor] = nil }
+  mutating func remove(_ descriptor: Int32) { connections[descriptor] = nil }
 
   mutating func prove(_ descriptor: Int32) { connections[descriptor]?.isProven = true }
 
-  /// Those to be cut off, which are forgotten here.
+  /// Removes the connections that exceed a limit.
   ///
-  /// - Parameter received: Bytes that came over a connection so far; `nil`: it cannot be told.
-  mutating func takeExcessive(now: UInt64, received: (Int32) -> UInt64?) -> [Int32] {
-    var cut: [Int32] = []
+  /// - Parameter received: The total bytes of a connection; `nil` if unknown.
+  /// - Returns: The descriptors to close.
+  mutating func removeExcessive(now: UInt64, received: (Int32) -> UInt64?) -> [Int32] {
+    var excessive: [Int32] = []
     for (descriptor, connection) in connections {
-      let isLate = !connection.isProven && now >= connection.since + limits.patience
-      if isCrowded && isLate || exceeds(descriptor, now, received(descriptor)) {
-        cut.append(descriptor)
+      let isOverdue = !connection.isProven && now >= connection.since + limits.unprovenTimeout
+      if isCrowded && isOverdue || exceeds(descriptor, now, received(descriptor)) {
+        excessive.append(descriptor)
       }
     }
-    for descriptor in cut { connections[descriptor] = nil }
-    return cut + takeSurplus()
+    for descriptor in excessive { connections[descriptor] = nil }
+    return excessive + removeSurplus()
   }
 
   private mutating func exceeds(_ descriptor: Int32, _ now: UInt64, _ received: UInt64?) -> Bool {
     guard var connection = connections[descriptor], let received else { return false }
     let bytes = connection.isProven ? limits.proven : limits.unproven
-    let back = Double(now - connection.looked) / 1e9 * Double(bytes.perSecond)
+    let refilled = Double(now - connection.checkedAt) / 1e9 * Double(bytes.perSecond)
     let new = received >= connection.received ? received - connection.received : 0
-    connection.excess = max(0, connection.excess + Double(new) - back)
+    connection.excess = max(0, connection.excess + Double(new) - refilled)
     connection.received = received
-    connection.looked = now
+    connection.checkedAt = now
     connections[descriptor] = connection
     return connection.excess > Double(bytes.burst)
   }
 
-  /// What is above the number of connections: those that proved nothing first, the oldest first, since who is
-  /// at home here proves it in its first message.
-  private mutating func takeSurplus() -> [Int32] {
+  /// Removes connections above the maximum: unproven ones first, and the oldest of them first,
+  /// because a device proves itself with its first message.
+  private mutating func removeSurplus() -> [Int32] {
     guard count > limits.connections else { return [] }
     let order = connections.sorted { a, b in
       a.value.isProven == b.value.isProven

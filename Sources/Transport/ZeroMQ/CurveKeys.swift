@@ -2,16 +2,16 @@ import CZeroMQ
 
 /// A CURVE public key: 32 bytes, written as 40 characters of Z85 (ZeroMQ RFC 32).
 public struct CurvePublicKey: Hashable, Sendable, CustomStringConvertible {
-  /// The 32 bytes.
+  /// The key's 32 bytes.
   public let bytes: [UInt8]
 
-  /// `nil` unless there are 32 bytes.
+  /// Creates a key; `nil` unless there are 32 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Z85.keySize else { return nil }
     self.bytes = bytes
   }
 
-  /// `nil` unless it is 40 characters of Z85.
+  /// Creates a key from its text; `nil` unless the text is 40 characters of Z85.
   public init?(z85 text: String) {
     guard let bytes = Z85.decodeKey(text) else { return nil }
     self.bytes = bytes
@@ -20,18 +20,18 @@ public struct CurvePublicKey: Hashable, Sendable, CustomStringConvertible {
   /// The key as 40 characters of Z85.
   public var z85: String { Z85.encodeKey(bytes) }
 
-  /// The same as ``z85``: a public key is no secret.
+  /// The same as ``z85``, because a public key is not secret.
   public var description: String { z85 }
 }
 
-/// A CURVE public key and its secret. The secret shows in no description, dump or reflection.
+/// A CURVE public key and its secret. No description, dump or reflection shows the secret.
 public struct CurveKeyPair: Hashable, Sendable {
-  /// Tell it to everybody.
+  /// The public key. Safe to publish.
   public let publicKey: CurvePublicKey
-  /// The 32 secret bytes. Store them in a file of mode 0600 only.
+  /// The secret's 32 bytes. Stored only in files of mode 0600.
   public let secretBytes: [UInt8]
 
-  /// A new random pair.
+  /// Creates a random pair.
   /// - Throws: `other` if libzmq was built without CURVE.
   public static func generate() throws(ZeroMQError) -> CurveKeyPair {
     var publicText = [CChar](repeating: 0, count: Z85.keyTextSize + 1)
@@ -43,7 +43,7 @@ public struct CurveKeyPair: Hashable, Sendable {
     return pair
   }
 
-  /// The pair of a stored secret; `nil` unless there are 32 bytes.
+  /// Creates the pair of a stored secret; `nil` unless there are 32 bytes.
   public init?(secretBytes: [UInt8]) {
     guard secretBytes.count == Z85.keySize else { return nil }
     let secretText = Z85.encodeKey(secretBytes)
@@ -55,28 +55,29 @@ public struct CurveKeyPair: Hashable, Sendable {
     self.secretBytes = secretBytes
   }
 
-  /// The pair of a stored secret; `nil` unless it is 40 characters of Z85.
+  /// Creates the pair of a stored secret; `nil` unless the text is 40 characters of Z85.
   public init?(secretZ85 text: String) {
     guard let bytes = Z85.decodeKey(text) else { return nil }
     self.init(secretBytes: bytes)
   }
 
-  /// The secret as 40 characters of Z85, for a file of mode 0600.
+  /// The secret as 40 characters of Z85, for files of mode 0600.
   public var secretZ85: String { Z85.encodeKey(secretBytes) }
 }
 
 extension CurveKeyPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The public key; the secret is left out.
+  /// The public key without the secret.
   public var description: String { "CurveKeyPair(\(publicKey), secret redacted)" }
   /// The same as ``description``.
   public var debugDescription: String { description }
-  /// The public key; the secret is left out.
+  /// A mirror of the public key without the secret.
   public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }
 
-/// How a socket uses CURVE.
+/// A socket's role and keys in CURVE.
 public enum CurveSecurity: Sendable {
-  /// Proves the pair's public key to clients. Without a ``ZAPHandler`` every client's key is let in.
+  /// Proves the pair's public key to clients. Without a ``ZAPHandler`` every client's key is
+  /// admitted.
   case server(CurveKeyPair)
   /// Connects only to the owner of `server`, and proves its own key to it.
   case client(CurveKeyPair, server: CurvePublicKey)

@@ -1,37 +1,37 @@
 import CZeroMQ
 
-/// One frame, owned by libzmq's reference count: a copy is cheap, so one encoded payload can go to
+/// One frame, owned by libzmq's reference count. Copies are cheap, so one payload can be sent to
 /// many peers.
 ///
-/// Up to 33 bytes live inside the value itself, which moves; hence closures instead of pointers or
-/// spans that outlive a borrow.
+/// Up to 33 bytes are stored inside the value, which moves. Therefore bytes are accessible only
+/// within closures.
 public struct Message: ~Copyable {
-  // The 64 bytes of zmq_msg_t as eight words: the imported type is a tuple of 64, slow to move.
+  // The 64 bytes of zmq_msg_t as eight words. The imported type is a tuple of 64 bytes, which is
+  // slow to move.
   typealias Storage = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private var storage: Storage = (0, 0, 0, 0, 0, 0, 0, 0)
 
-  /// An empty frame.
+  /// Creates an empty frame.
   public init() {
     withPointer { _ = zmq_msg_init($0) }
   }
 
-  /// A frame with a copy of `bytes`.
+  /// Creates a frame with a copy of `bytes`.
   public init(_ bytes: [UInt8]) {
     self.init(size: bytes.count) { target in
       bytes.withUnsafeBytes { target.copyMemory(from: $0) }
     }
   }
 
-  /// A frame that the closure fills in place.
-  /// - Parameters:
-  ///   - size: how many bytes; traps if there is no memory for them, like an array.
-  ///   - fill: is given exactly `size` bytes, uninitialised, and must write them all.
-  /// - Throws: what `fill` throws.
+  /// Creates a frame that the closure fills in place.
+  /// - Parameter size: Number of bytes. Traps if there is no memory for them, as an array does.
+  /// - Parameter fill: Writes all of the `size` uninitialised bytes.
+  /// - Throws: The error of `fill`.
   public init<E: Error>(
     size: Int, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
   ) throws(E) {
     self.init(uninitialisedSize: size)
-    // If `fill` throws, `self` is complete, so its deinit frees the frame.
+    // If `fill` throws, `self` is already initialised, so its deinit frees the frame.
     try withPointer { message throws(E) in
       try fill(UnsafeMutableRawBufferPointer(start: zmq_msg_data(message), count: size))
     }
@@ -42,21 +42,21 @@ public struct Message: ~Copyable {
     precondition(result == 0, "no memory for a frame of \(size) bytes")
   }
 
-  /// Takes over what `source` holds and leaves it empty.
+  /// Moves the frame out of `source`, which is empty afterwards.
   init(taking source: UnsafeMutablePointer<zmq_msg_t>) {
     self.init()
     withPointer { _ = zmq_msg_move($0, source) }
   }
 
   deinit {
-    // Closing a copy of the 64 bytes is enough: what they point to is what is released.
+    // Closing a copy of the 64 bytes releases the memory that they point to.
     var last = storage
     withUnsafeMutableBytes(of: &last) {
       _ = zmq_msg_close($0.baseAddress!.assumingMemoryBound(to: zmq_msg_t.self))
     }
   }
 
-  /// How many bytes the frame has.
+  /// The frame's size in bytes.
   public var count: Int { withBytes { $0.count } }
 
   /// Calls `body` with the bytes, which are valid only during the call.
@@ -76,10 +76,11 @@ public struct Message: ~Copyable {
   /// Whether more frames of the same message follow.
   public var more: Bool { inspect { zmq_msg_more($0) != 0 } }
 
-  /// The user id that the ``ZAPHandler`` gave to the peer that sent this; `nil` without CURVE.
+  /// The user id that the ``ZAPHandler`` assigned to the sender; `nil` without CURVE.
   public var userID: String? { inspect { $0.userID } }
 
-  /// Another reference to the same bytes. `mutating`, because libzmq marks the source as shared.
+  /// Returns a second reference to the same bytes. Mutating, because libzmq marks the source as
+  /// shared.
   public mutating func copy() -> Message {
     var copy = Message()
     withPointer { source in copy.withPointer { _ = zmq_msg_copy($0, source) } }
@@ -101,7 +102,7 @@ public struct Message: ~Copyable {
   }
 }
 
-/// A frame belongs to one thread at a time.
+/// One thread at a time owns a frame.
 @available(*, unavailable)
 extension Message: Sendable {}
 

@@ -1,33 +1,34 @@
-/// Received messages that wait to be read, in their order, perhaps by another thread than the one that owns
-/// the socket. Nothing is copied: messages are swapped in, and room that was made once is used again.
+/// Received messages in order, which another thread than the socket's may read.
+///
+/// Messages are swapped in without a copy, and their memory is reused after ``removeAll()``.
 public struct MessageBatch: ~Copyable {
   private var slots: UnsafeMutablePointer<Multipart>
   private var capacity = 16
-  /// Slots that were ever used: the others are not initialised.
-  private var made = 0
-  /// How many messages wait.
+  /// Number of initialised slots, whether in use or not.
+  private var initialisedSlots = 0
+  /// Number of messages in the batch.
   public private(set) var count = 0
 
-  /// A bag with nothing in it.
+  /// Creates an empty batch.
   public init() { slots = .allocate(capacity: capacity) }
 
   deinit {
-    slots.deinitialize(count: made)
+    slots.deinitialize(count: initialisedSlots)
     slots.deallocate()
   }
 
-  /// Takes the message, and leaves an empty one with as much room in its place.
-  public mutating func put(_ message: inout Multipart) {
-    if count == made {
-      if made == capacity { grow() }
-      (slots + made).initialize(to: Multipart(maximumParts: message.maximumParts))
-      made += 1
+  /// Moves the message into the batch. An empty one with the same capacity replaces it.
+  public mutating func append(_ message: inout Multipart) {
+    if count == initialisedSlots {
+      if initialisedSlots == capacity { grow() }
+      (slots + initialisedSlots).initialize(to: Multipart(maximumParts: message.maximumParts))
+      initialisedSlots += 1
     }
     swap(&slots[count], &message)
     count += 1
   }
 
-  /// The message at a place below ``count``.
+  /// The message at an index below ``count``.
   public subscript(index: Int) -> Multipart {
     _read {
       precondition(index >= 0 && index < count)
@@ -35,7 +36,7 @@ public struct MessageBatch: ~Copyable {
     }
   }
 
-  /// Lets all messages go.
+  /// Removes all messages and keeps their slots.
   public mutating func removeAll() {
     for index in 0..<count { slots[index].clear() }
     count = 0
@@ -44,11 +45,12 @@ public struct MessageBatch: ~Copyable {
   private mutating func grow() {
     capacity *= 2
     let larger = UnsafeMutablePointer<Multipart>.allocate(capacity: capacity)
-    larger.moveInitialize(from: slots, count: made)
+    larger.moveInitialize(from: slots, count: initialisedSlots)
     slots.deallocate()
     slots = larger
   }
 }
 
-/// Unchecked for the pointer only: the value has one owner, and so has each message in it.
+/// Unchecked because of the pointer. The value is noncopyable, so one thread at a time owns the
+/// slots.
 extension MessageBatch: @unchecked Sendable {}

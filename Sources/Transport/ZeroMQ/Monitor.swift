@@ -1,19 +1,20 @@
 import CZeroMQ
 import Synchronization
 
-/// Receives the events of one socket. It lives on the thread of that socket, and keeps it open.
+/// Receives the connection events of one socket, on that socket's thread, and keeps the socket
+/// open.
 ///
-/// Drain it: the queue of events has no limit, because libzmq's I/O thread would block on a full
-/// one, and with it every connection of the process.
+/// The owner must drain the monitor. Its queue is unbounded, because a full queue would block
+/// libzmq's I/O thread and with it every connection of the process.
 public struct Monitor: ~Copyable {
   private static let lastNumber = Atomic<Int>(0)
 
-  /// The PAIR socket, to be watched by the thread that calls ``drain(limit:_:)``.
+  /// The PAIR socket. The thread that calls ``drain(limit:_:)`` watches this socket.
   public let socket: Socket
   private var message: Multipart
 
-  /// Begins to monitor; make it before the socket binds or connects, to miss no event. A socket
-  /// has one monitor at a time.
+  /// Starts monitoring. Preconditions: the socket is not bound or connected yet, so that no event
+  /// is missed, and has no other monitor.
   /// - Throws: `terminated`, `tooManySockets`, `closed`.
   public init(_ monitored: borrowing Socket, in context: Context) throws(ZeroMQError) {
     let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
@@ -29,8 +30,8 @@ public struct Monitor: ~Copyable {
     message = Multipart(maximumParts: 2)
   }
 
-  /// Calls `body` with the events that wait, up to `limit`.
-  /// - Returns: whether events may be left.
+  /// Calls `body` with the queued events, up to `limit`.
+  /// - Returns: Whether events may remain.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain(
     limit: Int = 1_000, _ body: (MonitorEvent) -> Void

@@ -1,15 +1,15 @@
 import CZeroMQ
 
-/// What happened to a socket's connections, in the order in which it happened.
+/// An event of a socket's connections. Events arrive in order of occurrence.
 public struct MonitorEvent: Sendable, Hashable {
-  /// What happened.
+  /// The kind of event with its details.
   public let kind: Kind
   /// The endpoint of the connection or of the bind. May be a person's address: not for logs.
   public let endpoint: String
-  /// The connection's file descriptor, where it was accepted, or is gone.
+  /// The connection's file descriptor, for `accepted`, `disconnected` and `closed`.
   public let descriptor: Int32?
 
-  /// An event, for tests of what follows from it.
+  /// Creates an event, for tests of code that handles events.
   public init(_ kind: Kind, endpoint: String = "", descriptor: Int32? = nil) {
     self.kind = kind
     self.endpoint = endpoint
@@ -24,7 +24,7 @@ public struct MonitorEvent: Sendable, Hashable {
     case bindFailed(errno: Int32)
     /// A connect has begun.
     case connectDelayed
-    /// A connect failed; the next comes after this many milliseconds.
+    /// A connect failed; libzmq retries after this many milliseconds.
     case connectRetried(milliseconds: Int32)
     /// The connect succeeded; the handshake begins.
     case connected
@@ -36,31 +36,31 @@ public struct MonitorEvent: Sendable, Hashable {
     case closed
     /// A descriptor could not be closed.
     case closeFailed(errno: Int32)
-    /// The peer has gone, before or after the handshake.
+    /// The connection ended, before or after the handshake.
     case disconnected
-    /// The handshake is complete: messages flow.
+    /// The handshake is complete.
     case handshakeSucceeded
     /// The handshake failed.
     case handshakeFailed(HandshakeFailure)
-    /// The last event: the socket was closed.
+    /// The socket was closed. The last event.
     case stopped
-    /// An event of another version of libzmq.
+    /// An event that this version of libzmq does not define.
     case other(UInt16)
   }
 }
 
-/// Why a handshake failed.
+/// The reason for which a handshake failed.
 public enum HandshakeFailure: Sendable, Hashable {
-  /// The connection ended in the middle of it, or it took too long.
+  /// The connection ended during the handshake, or the handshake timed out (`EAGAIN`).
   case noDetail(errno: Int32)
-  /// The peer broke the protocol: one of libzmq's `ZMQ_PROTOCOL_ERROR_` codes.
+  /// The peer violated the protocol: one of libzmq's `ZMQ_PROTOCOL_ERROR_` codes.
   case protocolError(code: Int32)
-  /// The peer's ``ZAPHandler`` refused: 300, 400 or 500.
+  /// The peer's ``ZAPHandler`` refused with status 300, 400 or 500.
   case authentication(status: Int32)
 }
 
 extension MonitorEvent.Kind {
-  /// From the first frame of a monitor's message: 16 bits of event, 32 bits of value.
+  /// Decodes the first frame of a monitor's message: 16 bits of event, 32 bits of value.
   init(event: UInt16, value: Int32) {
     self =
       switch Int32(event) {

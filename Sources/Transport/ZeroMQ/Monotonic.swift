@@ -1,6 +1,7 @@
 import Glibc
 
-/// The clock of the deadlines in this module: it counts from the machine's start and never jumps.
+/// The clock of all deadlines in this module. The clock counts from the machine's start and is
+/// never set.
 public enum Monotonic {
   /// Nanoseconds since the machine's start.
   public static func now() -> UInt64 {

@@ -1,21 +1,21 @@
 import CZeroMQ
 import Glibc
 
-/// A received message of several frames, made once and filled again and again by
-/// ``Socket/receive(into:)``, which allocates nothing of its own.
+/// A received message of several frames. ``Socket/receive(into:)`` fills the same value repeatedly
+/// without allocating.
 ///
-/// The frames are libzmq's own and live in one block on the heap, so reading them copies nothing.
+/// The frames are libzmq's own, in one block on the heap, so reading them copies nothing.
 public struct Multipart: ~Copyable {
   /// The default of `maximumParts`.
   public static let defaultMaximumParts = 16
 
-  /// How many frames are kept; further ones are drained and reported.
+  /// The most frames that are kept. Further ones are dropped and reported.
   public let maximumParts: Int
-  /// How many frames the message has, up to `maximumParts`.
+  /// Number of frames in the message, up to `maximumParts`.
   public internal(set) var count = 0
   let frames: UnsafeMutablePointer<zmq_msg_t>
 
-  /// Room for one message of at most `maximumParts` frames, 64 bytes each.
+  /// Allocates one message of at most `maximumParts` frames, 64 bytes each.
   public init(maximumParts: Int = Multipart.defaultMaximumParts) {
     precondition(maximumParts > 0)
     self.maximumParts = maximumParts
@@ -46,22 +46,22 @@ public struct Multipart: ~Copyable {
     (0..<count).map { bytes($0) }
   }
 
-  /// The user id that the ``ZAPHandler`` gave to the peer that sent this; `nil` without CURVE, or
-  /// for a message that libzmq made itself.
+  /// The user id that the ``ZAPHandler`` assigned to the sender; `nil` without CURVE, or for a
+  /// message that libzmq made itself.
   ///
-  /// It is read from the last frame: a ROUTER makes up the first, the identity.
+  /// The id is read from the last frame, because a ROUTER inserts the first one, the routing id.
   public var userID: String? {
     count == 0 ? nil : (frames + (count - 1)).userID
   }
 
-  /// The file descriptor of the connection over which this came, for ``ConnectionGuard``.
+  /// The file descriptor of the sender's connection, for ``ConnectionGuard``.
   public var descriptor: Int32? {
     guard count > 0 else { return nil }
     let descriptor = zmq_msg_get(frames + (count - 1), ZMQ_SRCFD)
     return descriptor >= 0 ? descriptor : nil
   }
 
-  /// Calls `body` with the bytes of ``userID``; none, where there is none.
+  /// Calls `body` with the bytes of ``userID``; with no bytes if the message has no user id.
   public func withUserID<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
     guard count > 0, let text = zmq_msg_gets(frames + (count - 1), "User-Id") else {
       return body(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -69,13 +69,13 @@ public struct Multipart: ~Copyable {
     return body(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// Moves one frame out, without a copy, and leaves an empty one.
-  public mutating func take(_ index: Int) -> Message {
+  /// Moves one frame out without a copy. An empty frame replaces it.
+  public mutating func moveOut(_ index: Int) -> Message {
     precondition(index >= 0 && index < count)
     return Message(taking: frames + index)
   }
 
-  /// Lets the frames go.
+  /// Releases the frames.
   mutating func clear() {
     for index in 0..<count { Self.empty(frames + index) }
     count = 0
@@ -93,5 +93,6 @@ public struct Multipart: ~Copyable {
   }
 }
 
-/// Unchecked for the pointer only: the value has one owner, and libzmq lets a frame go to another thread.
+/// Unchecked because of the pointer. The value is noncopyable, and libzmq allows a frame to move to
+/// another thread.
 extension Multipart: @unchecked Sendable {}

@@ -1,35 +1,36 @@
 import CZeroMQ
 import Glibc
 
-/// A set of sockets and file descriptors to wait for, on one thread. Waiting allocates nothing.
+/// A set of sockets and file descriptors that one thread waits for. Waiting allocates nothing.
 ///
-/// Every wait asks every socket, which takes about 0.7 µs each (measured): above some hundred
-/// sockets, use several threads.
+/// Every wait queries every socket, at about 0.7 µs each (measured). Above a few hundred sockets,
+/// use several threads.
 public struct Poller: ~Copyable {
-  /// Names one watched socket or file descriptor.
+  /// Identifies one watched socket or file descriptor.
   public struct Token: Hashable, Sendable {
     let number: Int
   }
 
-  /// What the last wait found readable, in the order of watching.
+  /// The readable sockets and descriptors of the last wait, in the order of watching.
   public internal(set) var ready: [Token] = []
-  /// What the last wait took out, because its socket was closed.
+  /// The tokens that the last wait removed because their sockets were closed.
   private(set) var dropped: [Token] = []
   private var items: [zmq_pollitem_t] = []
   private var tokens: [Token] = []
   private var handles: [SocketHandle?] = []
   private var lastNumber = 0
 
-  /// An empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// Adds a socket; one that is closed later leaves the set by itself.
+  /// Adds a socket. The next wait removes a socket that was closed.
   @discardableResult
   public mutating func watch(_ socket: borrowing Socket) -> Token {
     watch(socket.handle)
   }
 
-  /// Adds a file descriptor, which the caller keeps open until ``unwatch(_:)``.
+  /// Adds a file descriptor. Precondition: the caller keeps the descriptor open until
+  /// ``unwatch(_:)``.
   @discardableResult
   public mutating func watch(fileDescriptor: Int32) -> Token {
     add(zmq_pollitem_t(socket: nil, fd: fileDescriptor, events: Int16(ZMQ_POLLIN), revents: 0), nil)
@@ -39,7 +40,7 @@ public struct Poller: ~Copyable {
     add(zmq_pollitem_t(socket: handle.raw, fd: -1, events: Int16(ZMQ_POLLIN), revents: 0), handle)
   }
 
-  /// Takes a socket or file descriptor out; an unknown token is ignored.
+  /// Removes a socket or file descriptor. Unknown tokens are ignored.
   public mutating func unwatch(_ token: Token) {
     guard let index = index(of: token) else { return }
     items.remove(at: index)
@@ -47,13 +48,13 @@ public struct Poller: ~Copyable {
     handles.remove(at: index)
   }
 
-  /// Stops and resumes waiting for a socket or file descriptor; an unknown token is ignored.
+  /// Stops or resumes waiting for a socket or file descriptor. Unknown tokens are ignored.
   public mutating func mute(_ token: Token, _ isMuted: Bool) {
     if let index = index(of: token) { items[index].events = isMuted ? 0 : Int16(ZMQ_POLLIN) }
   }
 
   private func index(of token: Token) -> Int? {
-    // Tokens grow, so the array is sorted: look by halves.
+    // Tokens ascend, so a binary search finds the index.
     var low = 0
     var high = tokens.count
     while low < high {
@@ -63,20 +64,23 @@ public struct Poller: ~Copyable {
     return low < tokens.count && tokens[low] == token ? low : nil
   }
 
-  /// Blocks until something is readable or the time is over.
-  /// - Parameter milliseconds: how long to wait; 0 only looks, negative is for ever.
-  /// - Returns: how many are ``ready``.
+  /// Blocks until a socket or descriptor is readable, or the timeout elapses.
+  /// - Parameter milliseconds: The timeout; 0 does not block, a negative number waits without
+  ///   limit.
+  /// - Returns: The number of ``ready`` tokens.
   /// - Throws: `terminated` if a socket's context has ended.
   public mutating func wait(milliseconds: Int) throws(ZeroMQError) -> Int {
     ready.removeAll(keepingCapacity: true)
     dropClosed()
-    var left = milliseconds
-    let start = left > 0 ? Monotonic.now() : 0
-    var found = zmq_poll(&items, Int32(items.count), left)
+    var remaining = milliseconds
+    let start = remaining > 0 ? Monotonic.now() : 0
+    var found = zmq_poll(&items, Int32(items.count), remaining)
     while found < 0 {
       guard zmq_errno() == EINTR else { throw .last("poll") }
-      if left > 0 { left = max(0, milliseconds - Int((Monotonic.now() - start) / 1_000_000)) }
-      found = zmq_poll(&items, Int32(items.count), left)
+      if remaining > 0 {
+        remaining = max(0, milliseconds - Int((Monotonic.now() - start) / 1_000_000))
+      }
+      found = zmq_poll(&items, Int32(items.count), remaining)
     }
     for index in items.indices where items[index].revents != 0 {
       ready.append(tokens[index])

@@ -1,27 +1,27 @@
 import CZeroMQ
 import Glibc
 
-/// What a non-blocking receive found.
+/// The result of a non-blocking receive.
 public enum ReceiveResult: Sendable, Hashable {
-  /// A whole message.
+  /// A complete message was received.
   case message
-  /// No message is waiting.
+  /// No message is queued.
   case nothing
-  /// A message with more parts than the receiver has room for: the first ones are there, so that
-  /// its sender can be told, the others are dropped.
+  /// The message has more parts than the receiver's maximum. The first parts were received, so that
+  /// the caller can reply to the sender. The others were dropped.
   case tooManyParts
 }
 
 extension Socket {
-  /// Receives one whole message, if one is waiting, in the place of what `message` held.
+  /// Receives one complete message, if one is queued, and replaces the content of `message`.
   /// - Throws: `closed`, `terminated`, `wrongState`.
   public func receive(into message: inout Multipart) throws(ZeroMQError) -> ReceiveResult {
     let raw = try handle.open("receive")
     message.count = 0
     guard try Self.receive(message.frames, raw) else { return .nothing }
     message.count = 1
-    // The other parts are there already: libzmq delivers a message as a whole, unless its connection ends
-    // between two parts. Then the rest never comes, and who sent it sends it again.
+    // libzmq delivers a message as a whole, unless its connection ends between two parts. The other
+    // parts never arrive then, and the sender retries after it reconnects.
     while zmq_msg_more(message.frames + (message.count - 1)) != 0 {
       guard message.count < message.maximumParts else {
         try drain(raw)
@@ -36,8 +36,8 @@ extension Socket {
     return .message
   }
 
-  /// Receives one whole message, if one is waiting. For small clients and tests; a service fills
-  /// one ``Multipart`` again and again.
+  /// Receives one complete message, if one is queued. For small clients and tests; a service reuses
+  /// one ``Multipart``.
   /// - Throws: `tooManyParts`, `closed`, `terminated`, `wrongState`.
   public func receive(
     maximumParts: Int = Multipart.defaultMaximumParts

@@ -1,18 +1,18 @@
 import CZeroMQ
 import Glibc
 
-/// What became of a message that was to be sent.
+/// The result of a non-blocking send.
 public enum SendResult: Sendable, Hashable {
-  /// libzmq has taken it over. That is no proof that it arrives.
+  /// libzmq has queued the message. Its arrival is not guaranteed.
   case sent
-  /// The peer's queue is full, or there is no peer yet; nothing of the message was sent.
+  /// The peer's queue is full, or no peer is connected. Nothing of the message was sent.
   case full
-  /// ROUTER: no connected peer has that identity; nothing of the message was sent.
+  /// ROUTER: no connected peer has the routing id. Nothing of the message was sent.
   case unreachable
 }
 
 extension Socket {
-  /// Sends one message without blocking, copying its parts.
+  /// Sends one message of copied parts without blocking.
   /// - Throws: `closed`, `terminated`, `wrongState`.
   public func send(_ parts: [[UInt8]]) throws(ZeroMQError) -> SendResult {
     for index in parts.indices {
@@ -23,8 +23,9 @@ extension Socket {
     return .sent
   }
 
-  /// Sends one message without blocking: `parts` are copied, the payload is handed over. Give a
-  /// ``Message/copy()`` to send one payload to many.
+  /// Sends one message of copied parts and a moved payload without blocking.
+  ///
+  /// Pass a ``Message/copy()`` to send one payload to many peers.
   /// - Throws: `closed`, `terminated`, `wrongState`.
   public func send(
     _ parts: [[UInt8]], _ payload: consuming Message
@@ -40,7 +41,7 @@ extension Socket {
     }
   }
 
-  /// Sends a received message on without blocking and without copying its bytes.
+  /// Forwards a received message without blocking and without copying its bytes.
   /// - Throws: `closed`, `terminated`, `wrongState`.
   public func send(_ message: borrowing Multipart) throws(ZeroMQError) -> SendResult {
     let raw = try handle.open("send")
@@ -57,9 +58,11 @@ extension Socket {
     return .sent
   }
 
-  /// Sends one part, copied, without blocking. If it is not `sent`, libzmq has rolled the parts
-  /// before it back, and the message starts anew.
-  /// - Parameter more: whether further parts of the same message follow.
+  /// Sends one copied part without blocking.
+  ///
+  /// If the result is not `sent`, libzmq has rolled back the message's earlier parts; a retry
+  /// starts with the first part.
+  /// - Parameter more: Whether further parts of the same message follow.
   /// - Throws: `closed`, `terminated`, `wrongState`.
   public func sendPart(_ bytes: [UInt8], more: Bool) throws(ZeroMQError) -> SendResult {
     let raw = try handle.open("send")

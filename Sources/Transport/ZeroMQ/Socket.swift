@@ -1,16 +1,16 @@
 import CZeroMQ
 
-/// One ZeroMQ socket. It is closed when the value ends.
+/// One ZeroMQ socket. The end of the value closes the socket.
 ///
-/// A socket is used by one thread at a time. It may be made on one thread and handed to an actor
-/// that runs on another, as long as nobody uses it in between; from its first
-/// ``SocketThread/watch(_:onReadable:)`` on it belongs to that thread. If the value ends elsewhere,
-/// the thread closes the socket.
+/// One thread at a time uses a socket. A socket may be created on one thread and moved to an actor
+/// of another, if no third one uses it meanwhile. From the first
+/// ``SocketThread/watch(_:onReadable:)`` on, that thread owns the socket. If the value ends on
+/// another thread, the owner closes the socket.
 public struct Socket: ~Copyable {
   let handle: SocketHandle
 
-  /// Opens a socket with its settings.
-  /// - Throws: `tooManySockets`, `terminated`, or `invalidArgument` for a bad option.
+  /// Opens a socket with its options.
+  /// - Throws: `tooManySockets`, `terminated`, or `invalidArgument` for an invalid option.
   public init(
     _ kind: SocketKind, in context: Context, options: SocketOptions = SocketOptions()
   ) throws(ZeroMQError) {
@@ -23,40 +23,42 @@ public struct Socket: ~Copyable {
     handle.release()
   }
 
-  /// The pattern of this socket.
+  /// The socket's messaging pattern.
   public var kind: SocketKind { handle.kind }
 
-  /// Closes at once (unsent messages live as long as `linger` says).
+  /// Closes the socket. Unsent messages are kept for the time of the option `linger`.
   public consuming func close() {
     handle.release()
   }
 
   /// Accepts connections at an endpoint such as `tcp://127.0.0.1:*`, `ipc:///run/x` or
-  /// `inproc://x`; ``lastEndpoint()`` tells the port that `*` became.
+  /// `inproc://x`.
+  ///
+  /// ``lastEndpoint()`` returns the port that was chosen for `*`.
   /// - Throws: `addressInUse`, `addressUnavailable`, `accessDenied`, `invalidArgument`.
   public func bind(_ endpoint: String) throws(ZeroMQError) {
     if zmq_bind(try handle.open("bind"), endpoint) != 0 { throw .last("bind") }
   }
 
-  /// Connects in the background, again and again; an absent peer is not an error.
+  /// Connects in the background and retries without limit. An absent peer is not an error.
   /// - Throws: `invalidArgument` for a malformed endpoint.
   public func connect(_ endpoint: String) throws(ZeroMQError) {
     if zmq_connect(try handle.open("connect"), endpoint) != 0 { throw .last("connect") }
   }
 
-  /// Ends a connection that ``connect(_:)`` made, and drops what was queued for it.
-  /// - Throws: `addressUnavailable` if there is none.
+  /// Ends a connection of ``connect(_:)`` and drops its queued messages.
+  /// - Throws: `addressUnavailable` if no such connection exists.
   public func disconnect(_ endpoint: String) throws(ZeroMQError) {
     if zmq_disconnect(try handle.open("disconnect"), endpoint) != 0 { throw .last("disconnect") }
   }
 
-  /// Stops accepting connections at an endpoint, given as ``lastEndpoint()`` told it.
-  /// - Throws: `addressUnavailable` if it is not bound.
+  /// Stops accepting connections at an endpoint, given as ``lastEndpoint()`` returned it.
+  /// - Throws: `addressUnavailable` if the endpoint is not bound.
   public func unbind(_ endpoint: String) throws(ZeroMQError) {
     if zmq_unbind(try handle.open("unbind"), endpoint) != 0 { throw .last("unbind") }
   }
 
-  /// The endpoint of the last bind or connect, with the port that was chosen.
+  /// The endpoint of the last bind or connect, with the chosen port.
   public func lastEndpoint() throws(ZeroMQError) -> String {
     let raw = try handle.open("last endpoint")
     var size = 1_024
@@ -69,7 +71,7 @@ public struct Socket: ~Copyable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What can be done at once.
+  /// The operations that would not block.
   public func events() throws(ZeroMQError) -> SocketEvents {
     var value: Int32 = 0
     var size = MemoryLayout<Int32>.size
@@ -79,28 +81,28 @@ public struct Socket: ~Copyable {
     return SocketEvents(rawValue: value)
   }
 
-  /// SUB: asks for the messages whose first bytes are `topic`; an empty topic asks for all.
+  /// SUB: subscribes to the messages whose first bytes are `topic`. An empty topic matches all.
   public func subscribe(_ topic: [UInt8]) throws(ZeroMQError) {
     try handle.set(ZMQ_SUBSCRIBE, topic)
   }
 
-  /// SUB: takes one ``subscribe(_:)`` of the same topic back.
+  /// SUB: reverts one ``subscribe(_:)`` of the same topic.
   public func unsubscribe(_ topic: [UInt8]) throws(ZeroMQError) {
     try handle.set(ZMQ_UNSUBSCRIBE, topic)
   }
 
-  /// XPUB in manual mode: lets the peer whose message was received last have `topic`.
+  /// XPUB in manual mode: subscribes the sender of the last received message to `topic`.
   ///
-  /// Call it right after that receive; use ``SubscriptionGate``, which knows when it is unsafe. An
-  /// approval for a peer that has gone is silently without effect.
+  /// Precondition: no receive happened since. ``SubscriptionGate`` knows when an approval is
+  /// unsafe. An approval for a disconnected peer has no effect.
   public func approve(subscription topic: [UInt8]) throws(ZeroMQError) {
     try handle.set(ZMQ_SUBSCRIBE, topic)
   }
 
-  /// Blocks until a message can be received or the time is over. For small clients and tests;
-  /// a service uses ``SocketThread``.
-  /// - Parameter milliseconds: how long to wait; negative is for ever.
-  /// - Returns: whether a message can be received.
+  /// Blocks until a message can be received or the timeout elapses. For small clients and tests; a
+  /// service uses ``SocketThread``.
+  /// - Parameter milliseconds: The timeout; a negative number waits without limit.
+  /// - Returns: Whether a message can be received.
   public func waitUntilReadable(milliseconds: Int) throws(ZeroMQError) -> Bool {
     var poller = Poller()
     poller.watch(self)
@@ -108,6 +110,6 @@ public struct Socket: ~Copyable {
   }
 }
 
-/// A socket belongs to one thread.
+/// One thread owns a socket.
 @available(*, unavailable)
 extension Socket: Sendable {}

@@ -1,17 +1,17 @@
 import CZeroMQ
 
-/// The box of libzmq's socket: shared by a ``Socket``, its thread's watch and its monitor, so that
-/// a poll set never holds a dangling pointer.
+/// The reference to libzmq's socket that a ``Socket``, its thread's poll set and its monitor share,
+/// so that a poll set never holds a dangling pointer.
 ///
-/// Unchecked, because only the thread that owns the socket touches `raw`; other threads may only
-/// call `release()`.
+/// Unchecked, because only the owning thread accesses `raw`. Other threads may only call
+/// `release()`.
 final class SocketHandle: @unchecked Sendable {
   private(set) var raw: UnsafeMutableRawPointer?
   let kind: SocketKind
   private var context: Context?
-  /// The thread that polls this socket, and must therefore close it.
+  /// The thread that polls this socket and must close it.
   var thread: SocketThread?
-  /// The socket that this one monitors.
+  /// The socket whose events this PAIR socket receives.
   var monitored: SocketHandle?
 
   init(_ kind: SocketKind, _ context: Context) throws(ZeroMQError) {
@@ -24,7 +24,7 @@ final class SocketHandle: @unchecked Sendable {
     close()
   }
 
-  /// Closes on the thread that polls the socket, or here if none does.
+  /// Closes the socket on the thread that polls it, or on the calling thread if none does.
   func release() {
     if let thread = thread ?? monitored?.thread, !thread.isCurrent {
       thread.close(self)
@@ -35,7 +35,8 @@ final class SocketHandle: @unchecked Sendable {
 
   func close() {
     guard let raw else { return }
-    // libzmq's I/O thread blocks for ever on a monitor whose reader is gone: end the monitor first.
+    // libzmq's I/O thread blocks forever on a monitor whose reader is closed, so the monitor ends
+    // first.
     if let target = monitored?.raw { zmq_socket_monitor(target, nil, 0) }
     self.raw = nil
     zmq_close(raw)

@@ -2,23 +2,23 @@ import CZeroMQ
 
 /// The messaging pattern of a socket.
 public enum SocketKind: Sendable, Hashable, CaseIterable {
-  /// Many peers, each addressed by the first part of a message.
+  /// Exchanges messages with many peers. The first part of each message is the peer's routing id.
   case router
-  /// Requests without waiting for their replies.
+  /// Sends requests without waiting for their replies.
   case dealer
-  /// Receives what it subscribed to.
+  /// Receives broadcasts of subscribed topics.
   case sub
   /// Broadcasts to subscribers.
   case pub
-  /// Broadcasts, and sees the subscriptions.
+  /// Broadcasts, and receives the subscriptions.
   case xpub
   /// Receives broadcasts, and sends subscriptions as messages.
   case xsub
-  /// Exactly one peer.
+  /// Exchanges messages with exactly one peer.
   case pair
-  /// Answers each request before the next.
+  /// Replies to each request before the next receive.
   case rep
-  /// Waits for each reply before the next request.
+  /// Receives each reply before the next request.
   case req
 
   var number: Int32 {
@@ -36,18 +36,18 @@ public enum SocketKind: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a socket can do at once, as `ZMQ_EVENTS` tells it.
+/// The operations of a socket that would not block, from `ZMQ_EVENTS`.
 public struct SocketEvents: OptionSet, Sendable {
   /// The bits of `ZMQ_POLLIN` and `ZMQ_POLLOUT`.
   public let rawValue: Int32
 
-  /// From the bits of `ZMQ_POLLIN` and `ZMQ_POLLOUT`.
+  /// Creates a set from the bits of `ZMQ_POLLIN` and `ZMQ_POLLOUT`.
   public init(rawValue: Int32) {
     self.rawValue = rawValue
   }
 
   /// At least one message can be received.
   public static let readable = SocketEvents(rawValue: 1)
-  /// At least one message can be sent to some peer.
+  /// At least one message can be sent to at least one peer.
   public static let writable = SocketEvents(rawValue: 2)
 }

@@ -1,43 +1,44 @@
 import CZeroMQ
 
-/// The settings of a socket. libzmq takes most of them over at bind or connect, so they are given
-/// when the socket is made.
+/// The options of a socket. libzmq applies most of them at bind or connect, so they are set when
+/// the socket is opened.
 ///
-/// Heartbeats (`ZMQ_HEARTBEAT_IVL`) are left out on purpose: libzmq 4.3.4 aborts the process when
-/// a reader stalls past their timeout. Routing ids are left out too: a client that could choose
-/// its own could take another's.
+/// Heartbeats (`ZMQ_HEARTBEAT_IVL`) are omitted on purpose: libzmq 4.3.4 aborts the process when a
+/// reader stalls past their timeout. Routing ids are omitted too, because a client that chooses its
+/// own could choose another's.
 public struct SocketOptions: Sendable {
-  /// How long unsent messages live after the close, in milliseconds; -1 is for ever.
+  /// Time that unsent messages are kept after the close, in milliseconds; -1 is unlimited.
   public var linger: Int32 = 0
-  /// How many messages wait for one slow peer; 0 is without limit.
+  /// Messages queued for one slow peer; 0 is unlimited.
   public var sendHighWaterMark: Int32 = 1_000
-  /// How many received messages of one peer wait for us; 0 is without limit.
+  /// Received messages queued from one peer; 0 is unlimited.
   public var receiveHighWaterMark: Int32 = 1_000
-  /// The largest accepted frame in bytes; -1 is without limit. Who sends a larger one is cut off.
+  /// The largest accepted frame in bytes; -1 is unlimited. libzmq disconnects the sender of a
+  /// larger one.
   public var maximumMessageSize: Int64 = 1 << 20
   /// ROUTER: a message to an unknown peer is ``SendResult/unreachable``, not dropped.
   public var routerMandatory = true
-  /// XPUB: a subscription counts only after ``Socket/approve(subscription:)``.
+  /// XPUB: a subscription takes effect only after ``Socket/approve(subscription:)``.
   public var xpubManual = false
-  /// XPUB: every subscription and unsubscription is received, repeated ones too.
+  /// XPUB: every subscription and unsubscription is received, including repeated ones.
   public var xpubVerboser = false
-  /// Connect only counts once it is complete: nothing is queued for an absent peer.
+  /// Messages are queued only for connected peers, not for absent ones.
   public var immediate = false
-  /// The first delay before connecting again, in milliseconds. libzmq adds a random part of up to
-  /// the same length.
+  /// The first delay before a reconnect, in milliseconds. libzmq adds a random delay of up to the
+  /// same length.
   public var reconnectInterval: Int32 = 10
-  /// The delay doubles up to this, in milliseconds; 0 keeps it constant.
+  /// The upper bound of the doubling reconnect delay, in milliseconds; 0 keeps the delay constant.
   public var reconnectIntervalMaximum: Int32 = 1_000
-  /// How long a handshake may take, in milliseconds; 0 is for ever.
+  /// The timeout of a handshake, in milliseconds; 0 is unlimited.
   public var handshakeInterval: Int32 = 10_000
-  /// How many TCP connections may wait to be accepted.
+  /// TCP connections that may be queued before they are accepted.
   public var backlog: Int32 = 1_024
-  /// CURVE keys; `nil` is plain text, for inproc and tests.
+  /// CURVE role and keys; `nil` is plain text, for inproc and tests.
   public var security: CurveSecurity?
-  /// What the ``ZAPHandler`` of the process is told as the domain of this socket's clients.
+  /// The domain that the process's ``ZAPHandler`` receives with this socket's clients.
   public var zapDomain: String?
 
-  /// The defaults.
+  /// Creates the default options.
   public init() {}
 
   func apply(to handle: SocketHandle, kind: SocketKind) throws(ZeroMQError) {

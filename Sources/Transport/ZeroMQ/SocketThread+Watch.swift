@@ -1,14 +1,17 @@
-/// Registration; everything here traps unless it is called on the thread, that is from an actor
-/// whose executor it is. After ``stop()`` it has no effect, but that a watched socket is closed.
+/// Registration of sockets, descriptors and turn handlers.
+///
+/// Precondition of each method: the caller is on this thread, that is, in an actor whose executor
+/// it is. Otherwise the method traps. After ``stop()`` the methods have no effect, except that
+/// ``watch(_:onReadable:)`` closes the socket.
 extension SocketThread {
-  /// What is never called.
+  /// The registration of a stopped thread. Its handler is never called.
   private static let never = Registration(kind: .turn(0))
 
-  /// Calls `onReadable` at each turn as long as messages wait. From now on the socket belongs to
-  /// this thread, which closes it at ``stop()``.
+  /// Calls `onReadable` in each turn in which messages are queued. From now on this thread owns the
+  /// socket and closes it at ``stop()``.
   ///
-  /// The handler receives until there is ``ReceiveResult/nothing``, or stops earlier to let others
-  /// have their turn: it is called again. Let it hold its actor weakly.
+  /// The handler receives until ``ReceiveResult/nothing``, or returns earlier so that other
+  /// handlers run; the next turn calls it again. The handler should reference its actor weakly.
   @discardableResult
   public func watch(
     _ socket: borrowing Socket, onReadable: @escaping () -> Void
@@ -26,8 +29,9 @@ extension SocketThread {
     return Registration(kind: .poll(token))
   }
 
-  /// Calls `onReadable` at each turn as long as the file descriptor is readable (or at its end).
-  /// The caller keeps it open until after ``unwatch(_:)``.
+  /// Calls `onReadable` in each turn in which the file descriptor is readable or at its end.
+  ///
+  /// Precondition: the caller keeps the descriptor open until after ``unwatch(_:)``.
   @discardableResult
   public func watch(
     fileDescriptor: Int32, onReadable: @escaping () -> Void
@@ -39,11 +43,11 @@ extension SocketThread {
     return Registration(kind: .poll(token))
   }
 
-  /// Calls `handler` once a turn, after the jobs and the readable handlers of the turn before: the
-  /// place for group commits and timers.
-  /// - Parameter handler: is given ``Monotonic/now()``; returns when it wants to be called at the
-  ///   latest even if nothing happens, in nanoseconds of the same clock, or `nil`. Deadlines are
-  ///   kept to the millisecond, never early. A deadline that has passed turns the loop into a spin.
+  /// Calls `handler` once per turn, after the jobs and after the readable handlers of the preceding
+  /// turn. Suits group commits and timers.
+  /// - Parameter handler: Receives ``Monotonic/now()`` and returns its next deadline on the same
+  ///   clock, or `nil`. A deadline is kept to the millisecond and never early. A deadline in the
+  ///   past makes the loop spin.
   @discardableResult
   public func onTurn(_ handler: @escaping (_ now: UInt64) -> UInt64?) -> Registration {
     checkIsolated()
@@ -53,14 +57,15 @@ extension SocketThread {
     return Registration(kind: .turn(loop.lastTurn))
   }
 
-  /// Stops and resumes looking whether a watched socket or file descriptor is readable, so that what comes waits.
+  /// Stops or resumes polling a watched socket or file descriptor. Its messages stay queued
+  /// meanwhile.
   public func mute(_ registration: Registration, _ isMuted: Bool) {
     checkIsolated()
     if case .poll(let token) = registration.kind { loop.poller.mute(token, isMuted) }
   }
 
-  /// Forgets a handler; that of a socket that was closed is forgotten already. A socket that is
-  /// open stays so, until its value ends.
+  /// Removes a handler. The handler of a closed socket is removed automatically. An open socket
+  /// stays open until its value ends.
   public func unwatch(_ registration: Registration) {
     checkIsolated()
     switch registration.kind {

@@ -2,13 +2,16 @@ import CZeroMQ
 import Glibc
 import Synchronization
 
-/// The one thread that owns sockets, and the executor of the actors that use them.
+/// A thread that owns sockets and is the executor of the actors that use them.
 ///
-/// Each turn runs the waiting jobs, then the turn handlers, then sleeps in `zmq_poll` until a
-/// watched socket is readable, a job arrives or a deadline is due, and calls the handlers of what
-/// is readable. A handler is synchronous: it drains its socket and decides without a hop.
+/// Each turn has four steps:
+/// 1. Run the enqueued jobs.
+/// 2. Run the turn handlers.
+/// 3. Sleep in `zmq_poll` until a watched socket is readable, a job arrives or a deadline is due.
+/// 4. Run the handlers of the readable sockets.
 ///
-/// An actor uses it like this:
+/// Handlers are synchronous, so draining a socket needs no thread hop. An actor uses the thread
+/// like this:
 ///
 /// ```swift
 /// actor Echo {
@@ -22,28 +25,29 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A started thread lives until ``stop()``, whether or not somebody holds a reference to it.
+/// The thread runs until ``stop()``, even without references to this object.
 public final class SocketThread: SerialExecutor {
-  /// Names one watched socket, file descriptor or turn handler.
+  /// Identifies one watched socket, file descriptor or turn handler.
   public struct Registration: Hashable, Sendable {
     enum Kind: Hashable { case poll(Poller.Token), turn(Int) }
     let kind: Kind
   }
 
-  /// How many jobs run before the sockets are looked at again.
+  /// The most jobs that run before the sockets are polled.
   static let maximumJobsPerTurn = 1_024
 
   let inbox = Mutex(SocketThreadInbox())
   let wakeup: Int32
-  /// The thread that runs jobs now; 0 is none.
+  /// The thread that currently runs jobs; 0 if no thread does.
   let identity = Atomic<UInt>(0)
-  // Touched by the thread itself only: every way in checks it.
+  // Owned by the thread: every method that accesses the loop calls `checkIsolated()`.
   nonisolated(unsafe) let loop: SocketThreadLoop
   private let join = Mutex<pthread_t?>(nil)
 
   /// Starts the thread.
-  /// - Parameter name: what debuggers and `top -H` show, up to 15 bytes.
-  /// - Throws: `tooManySockets` if there is no file descriptor, `other` if there is no thread.
+  /// - Parameter name: The name in debuggers and `top -H`, up to 15 bytes.
+  /// - Throws: `tooManySockets` if no file descriptor is available, `other` if no thread can be
+  ///   created.
   public init(name: String = "sockets") throws(ZeroMQError) {
     wakeup = czmq_wakeup_open()
     guard wakeup >= 0 else { throw .last("start thread") }
@@ -61,22 +65,22 @@ public final class SocketThread: SerialExecutor {
   }
 
   deinit {
-    // Whoever stopped it from within could not wait for it: nobody does any more.
+    // A thread that was stopped from within has not been joined.
     join.withLock { if let thread = $0 { pthread_detach(thread) } }
     Glibc.close(wakeup)
   }
 
-  /// Ends the thread: closes every watched socket on it, forgets all handlers, runs the jobs that
-  /// wait, and blocks until it is gone (on the thread itself it only asks for all this).
+  /// Ends the thread: closes its watched sockets, removes all handlers, runs the enqueued jobs, and
+  /// joins the thread. On the thread itself, the method only requests the end.
   ///
-  /// An actor may still be called afterwards: its jobs run one after the other on short-lived
-  /// threads, so that no caller waits for ever, and its sockets throw `closed`.
+  /// An actor may still be called afterwards, so that no caller waits forever. Its jobs then run
+  /// one after the other on short-lived threads, and its sockets throw `closed`.
   public func stop() {
-    let sleeping = inbox.withLock { inbox in
+    let mustWake = inbox.withLock { inbox in
       inbox.stopping = true
-      return inbox.takeSleeping()
+      return inbox.claimWakeUp()
     }
-    if sleeping { wake() }
+    if mustWake { wake() }
     guard !isCurrent else { return }
     join.withLock { thread in
       if let started = thread { pthread_join(started, nil) }
@@ -84,27 +88,27 @@ public final class SocketThread: SerialExecutor {
     }
   }
 
-  /// Has the turn handlers called soon. Any thread may ask for it; it takes a system call only if this one sleeps.
-  public func callTurns() {
-    let sleeping = inbox.withLock { inbox in
-      inbox.turnWanted = true
-      return inbox.takeSleeping()
+  /// Requests a turn soon, from any thread. Needs a system call only if this thread sleeps.
+  public func requestTurn() {
+    let mustWake = inbox.withLock { inbox in
+      inbox.isTurnRequested = true
+      return inbox.claimWakeUp()
     }
-    if sleeping { wake() }
+    if mustWake { wake() }
   }
 
   // MARK: Executor
 
-  /// Runs the job on the thread; called by the Swift runtime.
+  /// Enqueues a job for the thread. Called by the Swift runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let (sleeping, late) = inbox.withLock { inbox in
+    let (mustWake, mustDrain) = inbox.withLock { inbox in
       inbox.jobs.append(job)
-      return (inbox.takeSleeping(), inbox.takeLate())
+      return (inbox.claimWakeUp(), inbox.claimDrain())
     }
-    // A thread that is awake looks at the inbox before it sleeps: no system call for it.
-    if sleeping { wake() }
-    if late { startLateThread() }
+    // A thread that is awake checks the inbox before it sleeps, so it needs no system call.
+    if mustWake { wake() }
+    if mustDrain { startDrainThread() }
   }
 
   /// This executor, for an actor's `unownedExecutor`.
@@ -117,25 +121,25 @@ public final class SocketThread: SerialExecutor {
     identity.load(ordering: .relaxed) == UInt(pthread_self())
   }
 
-  /// Traps unless the caller runs on this thread; makes `assumeIsolated` work in handlers.
+  /// Traps unless the caller runs on this thread. Makes `assumeIsolated` work in handlers.
   public func checkIsolated() {
     precondition(isCurrent, "not on the thread that owns the sockets")
   }
 
-  /// Tells the runtime whether the caller runs on this thread.
+  /// Whether the caller runs on this thread, for the Swift runtime.
   public func isIsolatingCurrentContext() -> Bool? {
     isCurrent
   }
 
-  // MARK: Within
+  // MARK: Internals
 
   func close(_ handle: SocketHandle) {
-    let (sleeping, late) = inbox.withLock { inbox in
+    let (mustWake, mustDrain) = inbox.withLock { inbox in
       inbox.closing.append(handle)
-      return (inbox.takeSleeping(), inbox.takeLate())
+      return (inbox.claimWakeUp(), inbox.claimDrain())
     }
-    if sleeping { wake() }
-    if late { startLateThread() }
+    if mustWake { wake() }
+    if mustDrain { startDrainThread() }
   }
 
   func spawn(_ body: @escaping @Sendable (SocketThread) -> Void) throws(ZeroMQError) -> pthread_t {
@@ -149,7 +153,7 @@ public final class SocketThread: SerialExecutor {
     }
     let start = Unmanaged.passRetained(Start(self, body))
     var thread = pthread_t()
-    // The new thread inherits the mask: signals are for the threads that expect them.
+    // The new thread inherits a mask that blocks all signals, so that other threads handle them.
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)
@@ -171,13 +175,14 @@ public final class SocketThread: SerialExecutor {
 
   private func wake() {
     var one: UInt64 = 1
-    // Full cannot be: the counter is read at every turn. A failed write would lose a wake-up.
+    // The counter cannot overflow, because every turn reads it. An interrupted write must be
+    // retried, or the wake-up would be lost.
     while write(wakeup, &one, 8) < 0, errno == EINTR {}
   }
 
-  private func startLateThread() {
+  private func startDrainThread() {
     do {
-      pthread_detach(try spawn { $0.runLate() })
+      pthread_detach(try spawn { $0.drainJobs() })
     } catch {
       fatalError("\(error)")
     }

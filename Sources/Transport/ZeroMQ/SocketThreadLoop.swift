@@ -1,33 +1,35 @@
 import CZeroMQ
 import Glibc
 
-/// What other threads hand to a ``SocketThread``.
+/// The state of a ``SocketThread`` that other threads change. Guarded by the thread's mutex.
 struct SocketThreadInbox {
   var jobs: [UnownedJob] = []
   var closing: [SocketHandle] = []
   var sleeping = false
   var stopping = false
-  /// Whether somebody wants the turn handlers to be called.
-  var turnWanted = false
-  /// After the end: jobs run on short-lived threads, one at a time.
+  /// Whether a thread has requested a turn.
+  var isTurnRequested = false
+  /// Whether the thread has ended. Jobs then run on short-lived threads, one at a time.
   var ended = false
-  var lateRunning = false
+  /// Whether a short-lived thread runs jobs.
+  var isDraining = false
 
-  /// Whether the caller must wake the thread; only the first after it fell asleep must.
-  mutating func takeSleeping() -> Bool {
+  /// Whether the caller must wake the thread. Only the first caller after the thread fell asleep
+  /// must.
+  mutating func claimWakeUp() -> Bool {
     defer { sleeping = false }
     return sleeping
   }
 
-  /// Whether the caller must start a short-lived thread.
-  mutating func takeLate() -> Bool {
-    guard ended, !lateRunning else { return false }
-    lateRunning = true
+  /// Whether the caller must start a short-lived thread for the jobs.
+  mutating func claimDrain() -> Bool {
+    guard ended, !isDraining else { return false }
+    isDraining = true
     return true
   }
 }
 
-/// What only the thread itself touches.
+/// The state of a ``SocketThread`` that only the thread itself accesses.
 final class SocketThreadLoop {
   var poller = Poller()
   var handlers: [Poller.Token: () -> Void] = [:]
@@ -56,15 +58,15 @@ extension SocketThread {
     while true {
       runJobs()
       let isOver = inbox.withLock { inbox in
-        inbox.turnWanted = false
+        inbox.isTurnRequested = false
         return inbox.stopping
       }
       if isOver { break }
       let deadline = runTurnHandlers()
-      // Decided under the lock: whoever adds a job later sees that we sleep, and wakes us.
+      // Decided under the lock, so that a later job sees the sleeping thread and wakes it.
       let busy = inbox.withLock { inbox in
         inbox.sleeping =
-          inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping && !inbox.turnWanted
+          inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping && !inbox.isTurnRequested
         return !inbox.sleeping
       }
       sleep(milliseconds: busy ? 0 : Self.milliseconds(until: deadline))
@@ -74,20 +76,20 @@ extension SocketThread {
     closeAll()
     inbox.withLock { inbox in
       inbox.ended = true
-      inbox.lateRunning = true
+      inbox.isDraining = true
     }
-    runLate()
+    drainJobs()
   }
 
-  /// Runs what is left, until nothing is.
-  func runLate() {
+  /// Runs jobs and closes sockets after the thread's end, until the inbox is empty.
+  func drainJobs() {
     identity.store(UInt(pthread_self()), ordering: .relaxed)
     while true {
       runJobs()
       let done = inbox.withLock { inbox in
         guard inbox.jobs.isEmpty, inbox.closing.isEmpty else { return false }
-        inbox.lateRunning = false
-        // Within the lock: the next thread writes its own identity after this.
+        inbox.isDraining = false
+        // Under the lock, so that the next thread writes its identity afterwards.
         identity.store(0, ordering: .relaxed)
         return true
       }
@@ -105,7 +107,7 @@ extension SocketThread {
       }
       for handle in closing { handle.close() }
       if loop.jobs.isEmpty { return }
-      // Jobs may not touch `loop.jobs`, so the buffer goes back and forth without allocations.
+      // Jobs never access `loop.jobs`, so the two buffers are swapped without allocations.
       let executor = asUnownedSerialExecutor()
       for job in loop.jobs { job.runSynchronously(on: executor) }
       ran += loop.jobs.count
@@ -113,12 +115,12 @@ extension SocketThread {
     }
   }
 
-  /// The earliest deadline that a turn handler asks for; `UInt64.max` is none.
+  /// The earliest deadline of all turn handlers; `UInt64.max` without deadlines.
   private func runTurnHandlers() -> UInt64 {
     guard !loop.turns.isEmpty else { return .max }
     let now = Monotonic.now()
     var earliest = UInt64.max
-    // A copy of the array: a handler may add and remove handlers.
+    // Iterates over a copy of the array, because a handler may add and remove handlers.
     for turn in loop.turns { earliest = min(earliest, turn.handler(now) ?? .max) }
     return earliest
   }
@@ -127,12 +129,12 @@ extension SocketThread {
     do throws(ZeroMQError) {
       _ = try loop.poller.wait(milliseconds: milliseconds)
     } catch {
-      // The context was terminated under us; the wake-up descriptor stays.
+      // The context was terminated. The wake-up descriptor stays usable.
       guard error.code == .terminated else { fatalError("\(error)") }
       closeAll()
     }
     inbox.withLock { $0.sleeping = false }
-    // Whoever drops a socket need not unwatch it.
+    // Closed sockets need no `unwatch`.
     for token in loop.poller.dropped { loop.forget(token) }
   }
 
@@ -143,7 +145,7 @@ extension SocketThread {
         var count: UInt64 = 0
         _ = read(wakeup, &count, 8)
       } else if let handler = loop.handlers[token] {
-        // A handler may unwatch others that are ready too: those are not found any more.
+        // A handler may unwatch others that are ready too; the lookup does not find those.
         handler()
       }
     }
@@ -162,7 +164,7 @@ extension SocketThread {
     guard deadline != .max else { return -1 }
     let now = Monotonic.now()
     guard deadline > now else { return 0 }
-    // Rounded up: to wake before the deadline would mean to spin until it.
+    // Rounded up, because waking before the deadline would spin until it.
     return Int(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
   }
 }

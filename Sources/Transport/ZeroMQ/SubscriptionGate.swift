@@ -1,51 +1,54 @@
-/// What an XPUB socket received: a subscription, its end, or a message that is neither.
+/// A message that an XPUB socket received: a subscription, its end, or a foreign message.
 public struct SubscriptionEvent: Sendable, Hashable {
-  /// What it asks for.
+  /// The kinds of messages.
   public enum Kind: Sendable, Hashable {
-    /// The peer wants a topic.
+    /// The peer subscribes to a topic.
     case subscribe
-    /// The peer wants a topic no more, or has gone.
+    /// The peer unsubscribes from a topic, or has disconnected.
     case unsubscribe
-    /// A message of an XSUB peer: no honest client of ours sends one.
+    /// An XSUB peer sent another message. Devices never do.
     case foreign
   }
 
-  /// What it asks for.
+  /// The message's kind.
   public let kind: Kind
   /// The topic; of a foreign message the first frame.
   public let topic: [UInt8]
-  /// Who sent it, as the ``ZAPHandler`` named it; `nil` without CURVE, or when a peer has gone.
+  /// The sender's user id from the ``ZAPHandler``; `nil` without CURVE, or after a disconnection.
   public let userID: String?
-  /// The connection over which it came, for ``ConnectionGuard``.
+  /// The sender's connection, for ``ConnectionGuard``.
   public let descriptor: Int32?
-  /// Whether an approval would reach the peer that asked.
+  /// Whether an approval would reach the sender.
   public let isApprovable: Bool
 }
 
-/// Receives what arrives at an XPUB socket in manual mode, and approves only when that is safe.
+/// Receives the messages of an XPUB socket in manual mode, and approves subscriptions only when
+/// that is safe.
 ///
-/// libzmq 4.3.4 keeps a queue of the connections that asked, and takes one off for *every* message
-/// it hands out, but messages of an XSUB peer that are no subscriptions put none in. So after such
-/// a message an approval could land on another peer's connection, until both queues are empty,
-/// which is when a receive finds nothing. A subscription is a first frame that begins with 1, its
-/// end one that begins with 0, whether SUB made it or XSUB sent it as a message.
+/// libzmq 4.3.4 keeps a queue of subscribing connections and removes one for *every* message that
+/// it delivers. Messages of an XSUB peer that are not subscriptions add none. After such a message,
+/// an approval could reach another peer's connection, until both queues are empty. Both are empty
+/// when a receive finds nothing.
 ///
-/// This is no security boundary (a raw peer may still find a way, and nothing can be revoked):
-/// what must be secret is encrypted.
+/// The first byte of a subscription is 1 and that of its end is 0, whether SUB made the message or
+/// XSUB sent it.
+///
+/// This is not a security boundary: a raw peer may find another way, and no approval can be
+/// revoked. Broadcasts are encrypted for that reason.
 public struct SubscriptionGate: ~Copyable {
   private var message = Multipart(maximumParts: 1)
-  private var isOutOfStep = false
+  /// Whether libzmq's queues may be out of step after a foreign message.
+  private var isMisaligned = false
 
-  /// A gate for one socket.
+  /// Creates a gate for one socket.
   public init() {}
 
-  /// Handles what has arrived, up to `limit` messages.
-  /// - Parameters:
-  ///   - socket: the XPUB socket, always the same.
-  ///   - limit: after how many messages to return, so that others have their turn.
-  ///   - decide: tells whether a subscription is approved, for exactly the topic that it names; its
-  ///     answer is ignored for everything that is not ``SubscriptionEvent/isApprovable``.
-  /// - Returns: whether messages may be left.
+  /// Handles the queued messages, up to `limit`.
+  /// - Parameter socket: The XPUB socket, the same in every call.
+  /// - Parameter limit: The most messages of one call, so that other handlers run.
+  /// - Parameter decide: Whether to approve a subscription to exactly its topic. Ignored for events
+  ///   that are not ``SubscriptionEvent/isApprovable``.
+  /// - Returns: Whether messages may remain.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain(
     _ socket: borrowing Socket, limit: Int = 1_000, _ decide: (SubscriptionEvent) -> Bool
@@ -53,7 +56,7 @@ public struct SubscriptionGate: ~Copyable {
     for _ in 0..<limit {
       let result = try socket.receive(into: &message)
       if result == .nothing {
-        isOutOfStep = false
+        isMisaligned = false
         return false
       }
       let event = event(isSinglePart: result == .message)
@@ -68,12 +71,12 @@ public struct SubscriptionGate: ~Copyable {
     let bytes = message.bytes(0)
     let (userID, descriptor) = (message.userID, message.descriptor)
     guard isSinglePart, let first = bytes.first, first <= 1 else {
-      isOutOfStep = true
+      isMisaligned = true
       return SubscriptionEvent(
         kind: .foreign, topic: bytes, userID: userID, descriptor: descriptor, isApprovable: false)
     }
     return SubscriptionEvent(
       kind: first == 1 ? .subscribe : .unsubscribe, topic: Array(bytes.dropFirst()),
-      userID: userID, descriptor: descriptor, isApprovable: first == 1 && !isOutOfStep)
+      userID: userID, descriptor: descriptor, isApprovable: first == 1 && !isMisaligned)
   }
 }

@@ -14,15 +14,16 @@ enum Z85 {
     return string(text)
   }
 
-  /// `nil` for another length or alphabet, or a group of five that is worth more than 32 bits.
+  /// Decodes a key; `nil` for another length or alphabet, or a group of five characters above 32
+  /// bits.
   static func decodeKey(_ text: String) -> [UInt8]? {
-    // Checked here, so that it does not depend on how strict the installed libzmq is.
+    // Checked here, so that the result does not depend on the strictness of the installed libzmq.
     guard text.utf8.count == keyTextSize, text.utf8.allSatisfy(alphabet.contains) else {
       return nil
     }
     var bytes = [UInt8](repeating: 0, count: keySize)
     guard zmq_z85_decode(&bytes, text) != nil else { return nil }
-    // The round trip proves that nothing overflowed.
+    // The round trip proves that no group overflowed.
     return encodeKey(bytes) == text ? bytes : nil
   }
 

@@ -1,14 +1,14 @@
-/// Decides which clients may finish their handshake with the CURVE sockets of a context.
+/// Decides which clients may complete their handshake with the CURVE sockets of a context.
 ///
-/// Without it CURVE lets every key in. Make it before the sockets bind, and drain it on the thread
-/// that owns it: handshakes wait for its answers.
+/// Without a handler, CURVE admits every key. Precondition: the handler is created before the
+/// sockets bind. The owning thread must drain it, because handshakes wait for its replies.
 public struct ZAPHandler: ~Copyable {
-  /// The REP socket, to be watched by the thread that calls ``drain(limit:_:)``.
+  /// The REP socket. The thread that calls ``drain(limit:_:)`` watches this socket.
   public let socket: Socket
   private var message: Multipart
 
-  /// Binds `inproc://zeromq.zap.01`, of which a context has one.
-  /// - Throws: `addressInUse` if the context has a handler.
+  /// Binds `inproc://zeromq.zap.01`, which exists once per context.
+  /// - Throws: `addressInUse` if the context already has a handler.
   public init(in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
     options.maximumMessageSize = 64 << 10
@@ -18,12 +18,12 @@ public struct ZAPHandler: ~Copyable {
     message = Multipart(maximumParts: ZAPFrames.maximumParts)
   }
 
-  /// Answers the handshakes that wait, up to `limit`.
+  /// Replies to the waiting handshakes, up to `limit`.
   ///
-  /// A request that does not follow RFC 27 is refused without asking: with 400, or with 500 if it
-  /// has another version. One without a request id has nobody to be answered, and is still
-  /// answered, since REP has to.
-  /// - Returns: whether requests may be left.
+  /// A request that does not follow RFC 27 is refused without `decide`: with 400, or with 500 if it
+  /// has another version. A request without a request id gets a reply too, because REP must reply
+  /// before the next receive.
+  /// - Returns: Whether requests may remain.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain(
     limit: Int = 1_000, _ decide: (ZAPRequest) -> ZAPDecision
@@ -37,7 +37,7 @@ public struct ZAPHandler: ~Copyable {
       case .message:
         reply = answer(message.allBytes, decide)
       }
-      // A handshake that has ended in the meantime is nobody's loss.
+      // The handshake may have ended meanwhile; the reply is not needed then.
       _ = try socket.send(reply)
     }
     return true

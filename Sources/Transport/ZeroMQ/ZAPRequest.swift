@@ -1,41 +1,43 @@
-/// A client that wants to connect, as ZeroMQ RFC 27 (ZAP 1.0) tells it.
+/// A client's handshake that requests authentication, as in ZeroMQ RFC 27 (ZAP 1.0).
 public struct ZAPRequest: Sendable, Hashable {
-  /// How the client authenticates.
+  /// The security mechanisms of ZMTP.
   public enum Mechanism: Sendable, Hashable {
-    /// Not at all.
+    /// No authentication.
     case null
-    /// With a name and a password, which are not passed on.
+    /// A name and a password, which are not passed on.
     case plain
-    /// By proof of its key.
+    /// A proof of the secret key of this public key.
     case curve(CurvePublicKey)
   }
 
-  /// The ``SocketOptions/zapDomain`` of the socket that it connects to.
+  /// The ``SocketOptions/zapDomain`` of the server's socket.
   public let domain: String
-  /// The network address that it connects from. Personal: not for logs.
+  /// The client's network address. Personal: not for logs.
   public let address: String
-  /// How the client authenticates.
+  /// The client's security mechanism.
   public let mechanism: Mechanism
 
-  /// The key that it has proved to own, if it uses CURVE.
+  /// The key that the client has proved to own; `nil` without CURVE.
   public var publicKey: CurvePublicKey? {
     if case .curve(let key) = mechanism { key } else { nil }
   }
 }
 
-/// The answer to a ``ZAPRequest``.
+/// The reply to a ``ZAPRequest``.
 public enum ZAPDecision: Sendable, Hashable {
-  /// Let in. The user id is on every message of the connection, up to 255 bytes.
+  /// Admits the client. Every message of the connection carries the user id, up to 255 bytes.
   case accept(userID: String)
-  /// Let in a client that uses CURVE under its public key in Z85; refuse every other.
+  /// Admits a CURVE client with its public key in Z85 as the user id, and refuses every other
+  /// client.
   case acceptKey
-  /// Refused: the client is told 400, and does not try again.
+  /// Refuses the client with status 400. The client does not retry.
   case deny
-  /// Refused for now (300): the client hears nothing, and tries again after its handshake interval.
+  /// Refuses the client for now with status 300. The client gets no reply and retries after its
+  /// handshake interval.
   case tryLater
 }
 
-/// Reads and writes ZAP's frames.
+/// Encodes and decodes ZAP's frames.
 enum ZAPFrames {
   static let version = Array("1.0".utf8)
   static let endpoint = "inproc://zeromq.zap.01"
@@ -43,7 +45,7 @@ enum ZAPFrames {
   static let minimumParts = 6
   static let maximumParts = 8
 
-  /// `nil` for everything that RFC 27 does not allow.
+  /// Decodes a request; `nil` if the frames violate RFC 27.
   static func parse(_ frames: [[UInt8]]) -> ZAPRequest? {
     guard (minimumParts...maximumParts).contains(frames.count), frames[0] == version,
       let mechanism = mechanism(frames[5], credentials: frames[6...])

@@ -1,15 +1,15 @@
 import CZeroMQ
 import Glibc
 
-/// Why an operation on a socket, a context or a key failed.
+/// The failure of an operation on a socket, a context or a key.
 ///
-/// It never carries an endpoint, an identity or a byte of a message, so it may be logged.
+/// The error contains no endpoint, routing id or byte of a message, so it may be logged.
 public struct ZeroMQError: Error, Hashable, Sendable {
-  /// What went wrong, for a program.
+  /// The kind of failure, for programs.
   public let code: Code
   /// The name of the operation that failed, such as `bind`.
   public let operation: String
-  /// The C library's error number; 0 if the failure was found before libzmq was asked.
+  /// The C library's error number; 0 if the failure was found before the call to libzmq.
   public let number: Int32
 
   init(_ code: Code, _ operation: String, number: Int32 = 0) {
@@ -18,7 +18,7 @@ public struct ZeroMQError: Error, Hashable, Sendable {
     self.number = number
   }
 
-  /// The error that libzmq has just left in `errno`.
+  /// The error of the last libzmq call, from `errno`.
   static func last(_ operation: String) -> ZeroMQError {
     let number = zmq_errno()
     return ZeroMQError(Code(errno: number), operation, number: number)
@@ -26,7 +26,7 @@ public struct ZeroMQError: Error, Hashable, Sendable {
 }
 
 extension ZeroMQError {
-  /// The kind of a failure. It wraps a private enum, so that a new code breaks no `switch`.
+  /// The kinds of failures. A private enum inside allows new codes without breaking a `switch`.
   public struct Code: Hashable, Sendable {
     fileprivate enum Base: String {
       case addressInUse, addressUnavailable, accessDenied, invalidArgument, terminated, closed
@@ -39,21 +39,21 @@ extension ZeroMQError {
     public static let addressInUse = Code(base: .addressInUse)
     /// The endpoint's host, interface or directory does not exist here.
     public static let addressUnavailable = Code(base: .addressUnavailable)
-    /// The operating system refused the endpoint to this user.
+    /// The operating system denies this user access to the endpoint.
     public static let accessDenied = Code(base: .accessDenied)
-    /// An endpoint, an option or a key has the wrong form.
+    /// An endpoint, an option or a key is malformed.
     public static let invalidArgument = Code(base: .invalidArgument)
     /// The context was terminated.
     public static let terminated = Code(base: .terminated)
     /// The socket was closed, for example because its thread stopped.
     public static let closed = Code(base: .closed)
-    /// The context's or the process's limit of sockets or file descriptors is reached.
+    /// The limit of sockets (context) or file descriptors (process) is reached.
     public static let tooManySockets = Code(base: .tooManySockets)
-    /// A message had more parts than the receiver accepts.
+    /// A message has more parts than the receiver accepts.
     public static let tooManyParts = Code(base: .tooManyParts)
     /// The operation is not possible in the socket's state, such as a REP that sends first.
     public static let wrongState = Code(base: .wrongState)
-    /// Everything else: see ``ZeroMQError/number``.
+    /// Any other error: see ``ZeroMQError/number``.
     public static let other = Code(base: .other)
 
     init(errno number: Int32) {
@@ -78,13 +78,13 @@ extension ZeroMQError {
 }
 
 extension ZeroMQError: CustomStringConvertible {
-  /// One line: the operation, the system's text, and what to do next.
+  /// One line with the operation, the system's text and the remedy.
   public var description: String {
     let reason = number == 0 ? code.base.rawValue : String(cString: zmq_strerror(number))
     return "\(operation) failed: \(reason) (\(number)). \(advice)"
   }
 
-  /// What to do next.
+  /// The remedy, for people.
   public var advice: String {
     switch code.base {
     case .addressInUse: "Choose another endpoint, or stop the process that is bound to it."
