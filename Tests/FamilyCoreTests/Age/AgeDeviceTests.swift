@@ -6,7 +6,7 @@ private let teen = AgeRange(
   lower: 13, upper: 15, declaration: .guardianDeclared, controls: .communicationLimits)
 
 @Suite struct AgeDeviceTests {
-  @Test("D6: ask first shows a prompt made for these gates and this person, and then shares")
+  @Test("D6: with ask first, shows a prompt for these gates and this person, then shares")
   func prompt() {
     var world = World.withAccount()
     world.askAge(1)
@@ -19,8 +19,7 @@ private let teen = AgeRange(
     #expect(world.agePrompts().count == 1 && world.ageNotices().isEmpty)
   }
 
-  @Test("D3, D8: who does not share is not asked again; who leaves the prompt, is") func declined()
-  {
+  @Test("D3, D8: prompts again after a cancelled prompt, but not after a refusal") func declined() {
     var world = World.withAccount()
     world.askAge(1)
     world.answerPrompt(.cancel)
@@ -33,7 +32,7 @@ private let teen = AgeRange(
     #expect(world.agePrompts().count == 2)
   }
 
-  @Test("D6: one prompt at a time for an app; requests that wait for it get its answer")
+  @Test("D6: shows one prompt per app, whose answer also settles the waiting requests")
   func onePrompt() {
     var world = World.withAccount()
     for number: UInt64 in 1...3 { world.askAge(number) }
@@ -47,14 +46,14 @@ private let teen = AgeRange(
     #expect(world.ageReply(4) == .declined)
   }
 
-  @Test("D6: requests of one app that wait are bounded") func bounded() {
+  @Test("D6: bounds the waiting requests of one app") func bounded() {
     var world = World.withAccount()
     for number in 1...20 as ClosedRange<UInt64> { world.askAge(number) }
     #expect(world.ageReply(16) == nil)
     #expect(world.ageReply(17) == .failed(.tooMany))
   }
 
-  @Test("D6: always shares without a prompt, with a notification of what is new") func always() {
+  @Test("D6: with always, shares without a prompt and notifies of a new range") func always() {
     var world = World.withAccount()
     world.guardian(1, .setAge(World.emily, World.settings(.always)))
     for number: UInt64 in 1...3 { world.askAge(number) }
@@ -62,7 +61,7 @@ private let teen = AgeRange(
     #expect(world.agePrompts().isEmpty && world.ageNotices() == [teen])
   }
 
-  @Test("D6, D7: what guardians set takes effect at once, also while a prompt is shown")
+  @Test("D6, D7: a guardian's settings take effect at once, also during a prompt")
   func atOnce() {
     var world = World.withAccount()
     world.askAge(1)
@@ -75,7 +74,7 @@ private let teen = AgeRange(
     #expect(world.ageReply(2) == .shared(teen))
   }
 
-  @Test("D6: only what was shown is shared: where it has changed, the person is asked anew")
+  @Test("D6: shares only the answer that the prompt showed, and prompts again if it changed")
   func shownIsShared() {
     var world = World.withAccount()
     world.askAge(1)
@@ -93,7 +92,7 @@ private let teen = AgeRange(
     #expect(range.upper == 12)
   }
 
-  @Test("D7: a child's settings change on the child's device with a guardian's passcode only")
+  @Test("D7: a child's device changes settings only with a guardian's passcode")
   func onTheChildsDevice() {
     var world = World.withAccount()
     world.child(3, .setAge(World.settings(.always)))
@@ -108,7 +107,7 @@ private let teen = AgeRange(
     #expect(world.children[3]!.tries.count == 0)
   }
 
-  @Test("D7: wrong passcodes are limited here as well") func limited() {
+  @Test("D7: limits wrong passcode attempts for settings") func limited() {
     var world = World.withAccount()
     world.guardian(1, .setPasscode(FakePasscode.make("2580")))
     world.child(3, .setAge(World.settings(.always)))
@@ -117,7 +116,7 @@ private let teen = AgeRange(
     #expect(world.children[3]!.age.settings.sharing == .askFirst)
   }
 
-  @Test("D7: other software on a child's device changes no settings, and nobody another's")
+  @Test("D7: rejects settings from modified software, and settings of other persons")
   func hostile() {
     var world = World.withAccount()
     let content = Content.ageSettings(World.settings(.always))
@@ -129,13 +128,13 @@ private let teen = AgeRange(
     #expect(world.command(1, .setAge(PersonID(4), content, proof: [])) == .notPermitted)
     #expect(world.command(1, .setAge(PersonID(9), content, proof: [])) == .unknown)
     #expect(world.command(5, .setAge(PersonID(4), content, proof: [])) == nil)
-    // Settings in the place of a memory are not taken.
+    // Settings in place of an age answer are rejected.
     #expect(world.command(3, .noteAge(World.emily, content)) == nil)
     world.wait(2_000)
     #expect(world.children[4]!.age.settings == AgeSettings())
   }
 
-  @Test("D7: a passcode's signature is of one command") func replayed() {
+  @Test("D7: a passcode's signature is valid for one command only") func replayed() {
     var world = World.withAccount()
     let passcode = FakePasscode.make("2580")
     world.guardian(1, .setPasscode(passcode))
@@ -146,7 +145,7 @@ private let teen = AgeRange(
     #expect(world.command(3, .setAge(World.emily, content, proof: proof)) == .noProof)
   }
 
-  @Test("D6: an adult's settings are the adult's own") func adult() {
+  @Test("D6: an adult changes the own settings without a passcode") func adult() {
     let account = Account(birthdate: day(1984, 5, 17), region: "US", declaration: .selfDeclared)
     var world = World.withAccount(account, of: PersonID(4))
     world.child(5, .setAge(World.settings(.always)))
@@ -156,7 +155,7 @@ private let teen = AgeRange(
         == .shared(AgeRange(lower: 16, upper: nil, declaration: .selfDeclared)))
   }
 
-  @Test("D8: an answer outlives the device's process") func restart() {
+  @Test("D8: an answer survives a restart of the device") func restart() {
     var world = World.withAccount()
     world.askAge(1)
     world.answerPrompt(.share)
@@ -170,7 +169,7 @@ private let teen = AgeRange(
     #expect(world.agePrompts().isEmpty)
   }
 
-  @Test("D10: an answer is the same on the person's other device, which does not ask")
+  @Test("D10: the person's other device gives the same answer without a prompt")
   func otherDevice() {
     var world = World.withAccount()
     world.askAge(1, on: 3)
@@ -181,7 +180,7 @@ private let teen = AgeRange(
     #expect(world.children[3]!.age == world.children[4]!.age)
   }
 
-  @Test("D10: off line an answer holds at once, and reaches the other device later") func offline()
+  @Test("D10: an offline answer applies at once and reaches the other device later") func offline()
   {
     var world = World.withAccount()
     world.disconnect(3)
@@ -197,7 +196,7 @@ private let teen = AgeRange(
     #expect(world.children[4]!.age.apps == [World.app])
   }
 
-  @Test("D10: answers are listed, and guardians may have them forgotten") func listed() {
+  @Test("D10: lists the answers, and guardians may delete them") func listed() {
     var world = World.withAccount()
     world.askAge(1)
     world.answerPrompt(.share)
@@ -210,7 +209,8 @@ private let teen = AgeRange(
   }
 
   @Test(
-    "D9: share again clears that app's answers on all devices, and the next gives the range of now")
+    "D9: share again deletes the app's answers on all devices; the next answer has the current range"
+  )
   func shareAgain() {
     var world = World.withAccount(
       Account(birthdate: day(2011, 5, 17), region: "US", declaration: .guardianDeclared))
@@ -227,7 +227,7 @@ private let teen = AgeRange(
     #expect(world.ageNotices().count == 2)
   }
 
-  @Test("D11: no birthdate known, not signed in, or not in this family: not available")
+  @Test("D11: not available without a birthdate, an account or a membership")
   func notAvailable() {
     var world = World.withAccount()
     world.askAge(1, on: 5)
@@ -243,7 +243,7 @@ private let teen = AgeRange(
   }
 
   @Test(
-    "F7, D4: somebody in no family group declares the age on the own device, which remembers it")
+    "F7, D4: a person without a family declares the age on the own device, which remembers it")
   func alone() {
     var disk: [RecordKey: DeviceRecord] = [:]
     func device() -> ChildMachine {
@@ -273,7 +273,7 @@ private let teen = AgeRange(
     #expect(step(&again, .app(World.app, .age(1, gates: [13, 16]))) == [reply])
   }
 
-  @Test("D12: the device reports what the law of the region asks, and cannot decline") func law() {
+  @Test("D12: the device reports the region's duties and cannot decline") func law() {
     let texan = Account(birthdate: day(2012, 5, 17), region: "US-TX", declaration: .selfDeclared)
     var world = World.withAccount(texan)
     world.guardian(1, .setAge(World.emily, World.settings(.never)))
@@ -291,7 +291,7 @@ private let teen = AgeRange(
     #expect(elsewhere.ageReply(1) == .status(isEligible: false, features: []))
   }
 
-  @Test("D12: what the law asks does not change on a birthday") func lawAndBirthday() {
+  @Test("D12: the region's duties do not change on a birthday") func lawAndBirthday() {
     var replies: [AgeReply?] = []
     for born in [day(2008, 11, 21), day(2008, 11, 22), day(2020, 1, 1)] {
       let account = Account(birthdate: born, region: "US-UT", declaration: .selfDeclared)
@@ -302,7 +302,7 @@ private let teen = AgeRange(
     #expect(Set(replies).count == 1)
   }
 
-  @Test("D13: an app above the child's ceiling is refused, and not launched") func ceiling() {
+  @Test("D13: refuses and does not launch an app above the child's ceiling") func ceiling() {
     var world = World.withAccount()
     world.guardian(1, .setAge(World.emily, World.settings(.always, ceiling: .four)))
     world.askAge(1)
@@ -314,7 +314,7 @@ private let teen = AgeRange(
     #expect(world.ageReply(2) == .shared(teen))
   }
 
-  @Test("D13: what waits for an app above the ceiling waits until it is allowed again")
+  @Test("D13: keeps the entries of an app above the ceiling until it is allowed again")
   func ceilingAndLaunch() {
     var world = World.withAccount()
     world.child(3, .app(World.app, .register))
@@ -331,7 +331,7 @@ private let teen = AgeRange(
     #expect(launches() == 1)
   }
 
-  @Test("D14: an app whose manifest does not say so is refused, and nothing is shown")
+  @Test("D14: refuses an app without a declaration, and shows no prompt")
   func manifest() {
     var world = World.withAccount()
     world.manifests = [:]
@@ -345,8 +345,8 @@ private let teen = AgeRange(
     #expect(world.agePrompts().isEmpty && world.ageNotices().isEmpty)
   }
 
-  @Test("D2: the day is the account's own, wherever the device is") func timeZones() {
-    // Emily is 13 from the 22nd on; her clock says 23:30 of the 21st in Greenwich.
+  @Test("D2: uses the day of the account's time zone, wherever the device is") func timeZones() {
+    // Emily turns 13 on the 22nd; the clock reads 23:30 UTC on the 21st.
     let account = Account(
       birthdate: day(2013, 11, 22), region: "US", declaration: .guardianDeclared, timeZone: "east")
     var world = World.withAccount(account)

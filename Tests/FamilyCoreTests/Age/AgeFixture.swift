@@ -1,14 +1,14 @@
 @testable import FamilyCore
 import FamilyModel
 
-/// A person, an app that asks, and the memory in between: the policy without devices.
+/// The age policy without devices: a person, an app, and the app's age answers.
 struct AgeFixture {
   static let app = AppID("example.landmarks")
   var policy: AgePolicy
   var state = AgeState()
   var prompts = 0
   var notices = 0
-  /// What the person answers.
+  /// The person's answer to prompts.
   var shares = true
 
   init(
@@ -22,7 +22,7 @@ struct AgeFixture {
       isInFamily: isInFamily, settings: settings, limitsOn: true, today: today)
   }
 
-  /// What the app gets; `nil`: declined.
+  /// The range that the app receives, or `nil` if declined.
   mutating func ask(_ gates: Int32...) throws -> AgeRange? { try ask(gates) }
 
   mutating func ask(_ gates: [Int32]) throws -> AgeRange? {
@@ -44,7 +44,7 @@ struct AgeFixture {
     }
   }
 
-  /// The bounds that the app gets.
+  /// The bounds of the range that the app receives.
   mutating func bounds(_ gates: Int32...) throws -> [Int32?] {
     let range = try ask(gates)
     return [range?.lower, range?.upper]
@@ -58,7 +58,7 @@ func day(_ year: Int32, _ month: UInt8, _ day: UInt8) -> Account.Day {
 }
 
 extension Account.Day {
-  /// So many days later.
+  /// Advances the calendar by this number of days.
   func adding(_ days: Int64) -> Account.Day {
     var (y, m) = (Int64(year), Int64(month))
     if m <= 2 { (y, m) = (y - 1, m + 12) }

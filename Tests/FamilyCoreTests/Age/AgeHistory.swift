@@ -1,7 +1,8 @@
 @testable import FamilyCore
 import FamilyModel
 
-/// A random life with an app that asks: what happens is drawn before, and can be played for any birthdate.
+/// A random history of one person and one app. The events are drawn first and can be replayed for
+/// any birthdate.
 struct AgeHistory {
   enum Step: Hashable {
     case ask([Int32])
@@ -10,7 +11,7 @@ struct AgeHistory {
     case limits(Bool)
   }
 
-  /// What the app sees, and what it may notice of the person's screen.
+  /// The observations of the app: its answers, and the prompts on the person's screen.
   struct Seen: Hashable {
     var day: Account.Day
     var gates: [Int32]
@@ -28,7 +29,7 @@ struct AgeHistory {
   let sharing: AgeSharing
   let steps: [(day: Account.Day, step: Step)]
 
-  /// - Parameter span: Days that the history lasts, about; within a year it is one anchor year.
+  /// - Parameter span: The approximate length in days. Less than a year is one anchor year.
   init(seed: UInt64, isWithinYear: Bool = false) {
     self.seed = seed
     var source = IDSource(seed: seed)
@@ -39,7 +40,7 @@ struct AgeHistory {
     isInFamily = below(4) > 0
     declaration = pick(Account.Declaration.allCases)
     sharing = pick([.always, .always, .askFirst, .askFirst, .never])
-    // Days around the end of February are where calendars go wrong.
+    // Calendar errors are likely around the end of February.
     let start =
       below(4) == 0
       ? pick([day(2024, 2, 28), day(2024, 2, 29), day(2024, 3, 1), day(2025, 2, 28)])
@@ -106,10 +107,10 @@ struct AgeHistory {
     return seen
   }
 
-  /// The day of the first answer that shared something.
+  /// The day of the first answer that shared a range.
   static func anchor(_ seen: [Seen]) -> Account.Day? { seen.first { $0.range != nil }?.day }
 
-  /// The first and the last birthday of those who are as old as this person on that day.
+  /// The earliest and the latest birthdate of persons with this person's age on that day.
   func twins(on anchor: Account.Day) -> [Account.Day] {
     let age = born.years(to: anchor)
     func edge(_ year: Int32, _ direction: Int64) -> Account.Day {

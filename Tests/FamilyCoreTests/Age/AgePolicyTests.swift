@@ -19,14 +19,14 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.bounds(13, 16) == [lower, upper])
   }
 
-  @Test("D3: at a gate, and the day before the birthday at it") func edges() throws {
+  @Test("D3: changes the range on the birthday at a gate, not the day before") func edges() throws {
     var sixteen = AgeFixture(born: day(2010, 11, 21), today: today)
     #expect(try sixteen.bounds(13, 16) == [16, nil])
     var fifteen = AgeFixture(born: day(2010, 11, 22), today: today)
     #expect(try fifteen.bounds(13, 16) == [13, 15])
   }
 
-  @Test("D2: nothing above majority is told, wherever the person lives") func majority() throws {
+  @Test("D2: no answer reveals an age above majority, in any region") func majority() throws {
     var us = rig(42)
     #expect(try us.bounds(21) == [18, nil])
     var korea = rig(18) { $0.policy.account.region = "KR" }
@@ -35,7 +35,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try scotland.bounds(13, 18) == [16, nil])
   }
 
-  @Test("D2: a gate that was told in another region does not show above majority") func moved()
+  @Test("D2: hides a gate above majority that another region revealed") func moved()
     throws
   {
     var rig = rig(18) { $0.policy.account.region = "KR" }
@@ -44,7 +44,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.bounds(19) == [16, nil])
   }
 
-  @Test("D4: the range says how it was declared") func declaration() throws {
+  @Test("D4: the range contains the declaration") func declaration() throws {
     var (emily, olivia, ann) = (rig(9), rig(14), rig(42))
     #expect(try emily.ask(13, 16)?.declaration == .guardianDeclared)
     #expect(try olivia.ask(13, 16)?.declaration == .guardianDeclared)
@@ -55,9 +55,9 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try checked.ask(16)?.declaration == .governmentIDChecked)
   }
 
-  @Test("D4: where the declaration would say the age, everybody's answer is without it")
+  @Test("D4: omits the declaration for everyone if it would reveal the age")
   func declarationSaysNoAge() throws {
-    // At or above 17 and declared by a guardian is 17, and nothing else.
+    // At least 17 and declared by a guardian means exactly 17.
     for age: Int32 in [17, 18, 42] {
       var rig = rig(age)
       let range = try rig.ask(17)
@@ -65,14 +65,14 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
     var younger = rig(16)
     #expect(try younger.ask(17)?.declaration == .guardianDeclared)
-    // In no family group, below 14 and declared by oneself is 13.
+    // Without a family, below 14 and self-declared means exactly 13.
     for age: Int32 in [9, 13] {
       var rig = rig(age) { $0.policy.isInFamily = false }
       #expect(try rig.ask(14)?.declaration == nil)
     }
   }
 
-  @Test("D5: controls are told where the range ends below majority, as they are now")
+  @Test("D5: reports the current controls if the range ends below majority")
   func controls() throws {
     var child = rig(14)
     #expect(try child.ask(13, 16)?.controls == .communicationLimits)
@@ -86,7 +86,9 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
         == [.communicationLimits, .significantAppChangeApprovalRequired])
   }
 
-  @Test("D6: always shares without a prompt, and tells what is new once") func always() throws {
+  @Test("D6: with always, shares without a prompt and reports a new range once") func always()
+    throws
+  {
     var rig = rig(14)
     #expect(try rig.ask(13, 16) != nil)
     #expect(try rig.ask(13, 16) != nil)
@@ -95,7 +97,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(rig.notices == 2)
   }
 
-  @Test("D6: never declines and shows nothing, also where something was shared before")
+  @Test("D6: with never, declines without a prompt, also after an earlier answer")
   func never() throws {
     var rig = rig(14)
     #expect(try rig.ask(13, 16) != nil)
@@ -107,7 +109,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(rig.notices == 1)
   }
 
-  @Test("D6: the app's own setting is above the person's, and changes take effect at once")
+  @Test("D6: the app's setting overrides the person's, and changes take effect at once")
   func perApp() throws {
     var rig = rig(14)
     rig.policy.settings.apps[AgeFixture.app] = .askFirst
@@ -122,7 +124,9 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.ask(13, 16) != nil)
   }
 
-  @Test("D8: ask first prompts once, for an answer of either kind") func askFirst() throws {
+  @Test("D8: with ask first, prompts once, whether the person shares or declines") func askFirst()
+    throws
+  {
     for shares in [true, false] {
       var rig = rig(14) { $0.policy.settings.sharing = .askFirst }
       rig.shares = shares
@@ -131,16 +135,16 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
   }
 
-  @Test("D8: a birthday changes nothing until the anniversary of the answer") func birthday()
+  @Test("D8: a birthday changes no answer until the anniversary of the answer") func birthday()
     throws
   {
-    // Sixteen on 17 May.
+    // The person turns 16 on 17 May.
     var rig = AgeFixture(born: day(2011, 5, 17), today: today)
     #expect(try rig.bounds(13, 16) == [13, 15])
     for later in [day(2027, 5, 16), day(2027, 5, 17), day(2027, 11, 20)] {
       rig.policy.today = later
       #expect(try rig.bounds(13, 16) == [13, 15])
-      // Nor do other gates say more than they would have said on the day of the answer.
+      // Other gates reveal no more than on the day of the answer.
       #expect(try rig.bounds(16) == [nil, 15])
     }
     rig.policy.today = day(2027, 11, 21)
@@ -148,7 +152,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(rig.notices == 3)
   }
 
-  @Test("D8: at the anniversary ask first prompts again") func anniversary() throws {
+  @Test("D8: with ask first, prompts again at the anniversary") func anniversary() throws {
     var rig = rig(14) { $0.policy.settings.sharing = .askFirst }
     _ = try rig.ask(13, 16)
     rig.policy.today = day(2027, 11, 20)
@@ -168,9 +172,10 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(rig.prompts == 4)
   }
 
-  @Test("D8: a year later the age counts as of the first answer's day, whenever the app asks")
+  @Test("D8: a year later, uses the age on the first answer's day, whenever the app asks")
   func anchor() throws {
-    // Sixteen on 1 January; the app asks on 21 November, and a year later first on 2 January.
+    // The person turns 16 on 1 January. The app asks on 21 November, and then on 2 January a year
+    // later.
     var rig = AgeFixture(born: day(2012, 1, 1), today: day(2026, 11, 21))
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.today = day(2028, 1, 2)
@@ -180,9 +185,9 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.bounds(13, 16) == [16, nil])
   }
 
-  @Test("D8: an answer on 29 February has its anniversary on 1 March, and gives no birthday away")
+  @Test("D8: the anniversary of 29 February is 1 March and reveals no birthday")
   func leapAnchor() throws {
-    // Both are 13 on the day of the answer; one has the birthday on the anniversary itself.
+    // Both are 13 on the day of the answer. One has the birthday on the anniversary itself.
     var first = AgeFixture(born: day(2010, 3, 1), today: day(2024, 2, 29))
     var second = AgeFixture(born: day(2010, 9, 9), today: day(2024, 2, 29))
     for today in [day(2024, 2, 29), day(2025, 2, 28), day(2025, 3, 1), day(2026, 3, 1)] {
@@ -192,11 +197,11 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
   }
 
-  @Test("D8: other gates do not cut what the app knows to one year") func coarsened() throws {
+  @Test("D8: other gates never narrow the app's knowledge to one year") func coarsened() throws {
     for age: Int32 in [13, 14, 15] {
       var rig = rig(age)
       #expect(try rig.bounds(13, 16) == [13, 15])
-      // 14 would leave 13 alone: it is left out, whatever the age is.
+      // Gate 14 would isolate age 13, so it is omitted for every age.
       #expect(try rig.bounds(14) == [13, 15])
       #expect(try rig.bounds(15) == [13, 15])
       #expect(try rig.bounds(14, 18) == [nil, 17])
@@ -204,7 +209,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
   }
 
-  @Test("D8: a clock that goes back keeps the answer") func clockBack() throws {
+  @Test("D8: keeps the answer after the clock was set back") func clockBack() throws {
     var rig = AgeFixture(born: day(2011, 5, 17), today: day(2027, 11, 21), sharing: .askFirst)
     #expect(try rig.bounds(13, 16) == [16, nil])
     for earlier in [day(2027, 11, 20), day(2026, 1, 1), day(1970, 1, 1)] {
@@ -215,7 +220,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(rig.prompts == 2)
   }
 
-  @Test("D8: an app that asks with very many sets of gates is refused") func full() throws {
+  @Test("D8: refuses an app that asks with too many sets of gates") func full() throws {
     var rig = rig(42)
     var refused: Problem?
     for first: Int32 in 1...6 {
@@ -225,11 +230,11 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
     #expect(refused == .tooMany)
     #expect(rig.state.memory(AgeFixture.app).answers.count == Limits.ageAnswers)
-    // What was told stays told.
+    // Earlier answers stay valid.
     #expect(try rig.bounds(1, 8) == [8, nil])
   }
 
-  @Test("D9: share again gives the present range") func shareAgain() throws {
+  @Test("D9: share again gives the current range") func shareAgain() throws {
     var rig = AgeFixture(born: day(2011, 5, 17), today: today)
     #expect(try rig.bounds(13, 16) == [13, 15])
     rig.policy.today = day(2027, 6, 1)
@@ -238,14 +243,14 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     #expect(try rig.bounds(13, 16) == [16, nil])
   }
 
-  @Test("D11: without a birthdate there is no answer") func notAvailable() {
+  @Test("D11: gives no answer without a birthdate") func notAvailable() {
     var rig = rig(14)
     rig.policy.account.birthdate = nil
     #expect(throws: Problem.ageNotAvailable) { try rig.ask(13) }
     #expect(throws: Problem.badAgeGates) { try rig.ask(13, 14) }
   }
 
-  @Test("D12: in a regulated region sharing cannot be declined") func regulated() throws {
+  @Test("D12: a person in a regulated region cannot decline") func regulated() throws {
     for sharing in AgeSharing.allCases {
       var rig = rig(14) { $0.policy.account.region = "US-TX" }
       rig.policy.settings.sharing = sharing
@@ -255,7 +260,7 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     }
   }
 
-  @Test("F5: a correction that makes an answer untrue forgets it; another one changes nothing")
+  @Test("F5: a corrected birthdate deletes the answers that it makes false, and no others")
   func corrected() throws {
     var rig = rig(14)
     #expect(try rig.bounds(13, 16) == [13, 15])

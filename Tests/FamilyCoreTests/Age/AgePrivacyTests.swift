@@ -3,7 +3,7 @@ import FamilyModel
 import RelayWire
 import Testing
 
-/// What others than Emily and her guardians get: every frame, and every row.
+/// Every frame and every row that parties other than Emily and her guardians can obtain.
 private struct Outside: Hashable {
   var frames: [[UInt8]] = []
   var rows: [[UInt8]] = []
@@ -14,7 +14,7 @@ private struct Outside: Hashable {
     for (audience, broadcast) in world.broadcasts where audience != account {
       frames.append(broadcast.encode())
     }
-    // Ben is an adult of the family; devices 3 and 4 are Emily's own, 1 and 2 her guardians'.
+    // Ben is an adult of the family. Devices 3 and 4 are Emily's, 1 and 2 her guardians'.
     for (device, id, reply) in world.replies where device == 5 {
       let address = world.address(device)
       frames.append(ReplyEnvelope(device: address, requestID: id, reply: reply).encode())
@@ -35,7 +35,7 @@ private struct Outside: Hashable {
     }
   }
 
-  /// The birthdate as the wire writes days, and as people do.
+  /// The birthdate in the wire's encoding and as text.
   func contains(_ day: Account.Day) -> Bool {
     let account = Content.account(
       Account(birthdate: day, region: "", declaration: .selfDeclared))
@@ -43,7 +43,7 @@ private struct Outside: Hashable {
       seq: 0, previous: 0, audience: .family, command: ID128(high: 0, low: 0),
       device: DeviceID(0), at: Instant(milliseconds: 0), body: .accountChanged(PersonID(0), account)
     ).encode()
-    // Within the event: a year of two bytes, the month and the day, each with its tag.
+    // In the event: the year in two bytes, the month and the day, each with its tag.
     let start = event.firstRange(of: [0x08, UInt8(day.year & 0x7F | 0x80)])!.lowerBound
     let written = Array(event[start..<start + 7])
     let texts = ["\(day.year)-0\(day.month)-\(day.day)", "\(day.day).\(day.month).\(day.year)"]
@@ -77,20 +77,20 @@ private func year(_ born: Account.Day, gates: [[Int32]] = [[13, 16], [18], [13, 
 }
 
 @Suite struct AgePrivacyTests {
-  @Test("D3: no frame and no row that others or an app can get holds the birthdate")
+  @Test("D3: no frame or row that others or an app can obtain contains the birthdate")
   func noBirthdate() {
     let born = day(2012, 5, 17)
     let outside = Outside(year(born))
-    // Some of each kind are there to be searched.
+    // The search covers some frames and rows of each kind.
     #expect(outside.frames.count > 20)
     #expect(outside.rows.count > 3)
     #expect(!outside.contains(born))
   }
 
   @Test(
-    "D3, D8: not a bit of what others and an app get depends on the birthday, or on the exact age")
+    "D3, D8: no bit that others or an app obtain depends on the birthday or the exact age")
   func sameForAll() {
-    // From just 13 to the last day of 15, all in one range on the day of the first answer.
+    // Ages from just 13 to the last day of 15 are in one range on the day of the first answer.
     let expected = Outside(year(day(2012, 5, 17)))
     for born in [
       day(2013, 11, 21), day(2013, 11, 20), day(2012, 11, 22), day(2012, 2, 29), day(2011, 5, 17),
@@ -98,7 +98,7 @@ private func year(_ born: Account.Day, gates: [[Int32]] = [[13, 16], [18], [13, 
     ] {
       #expect(Outside(year(born)) == expected, "\(born)")
     }
-    // The comparison sees an age of another range.
+    // The comparison detects an age in another range.
     #expect(Outside(year(day(2010, 11, 21))) != expected)
   }
 
@@ -114,7 +114,7 @@ private func year(_ born: Account.Day, gates: [[Int32]] = [[13, 16], [18], [13, 
     #expect(Outside(world).contains(born))
   }
 
-  @Test("D3: the relay gives nobody else the account, and refuses who asks for it") func refused() {
+  @Test("D3: the relay serves an account only to its readers and refuses others") func refused() {
     var world = year(day(2012, 5, 17))
     for audience in [Audience.account(World.emily), .conversation(World.emily)] {
       let key = [UInt8](repeating: 5, count: 32)

@@ -2,10 +2,10 @@
 import FamilyModel
 import Testing
 
-/// How many histories each of these tests looks at.
+/// The number of histories that each of these tests checks.
 private let histories: UInt64 = 10_000
 
-/// They are played once for all tests. All of this gives way to other tests, which share its threads.
+/// The histories are played once for all tests, and yield to other tests on the same threads.
 private let played = Task.detached {
   var played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = []
   for seed in 1...histories {
@@ -16,7 +16,7 @@ private let played = Task.detached {
   return played
 }
 
-/// What the app knows of the age that counted in one year after the anchor, from the answers of that year.
+/// The app's knowledge of the age in one year after the anchor, from the answers of that year.
 private struct Knowledge {
   let history: AgeHistory
   var possible = Set(Int32(-3)...60)
@@ -33,7 +33,7 @@ private struct Knowledge {
 }
 
 @Suite(.serialized) struct AgePropertyTests {
-  /// Fails with the seed, so that one line replays it.
+  /// Records a failure with its seed, so that one line replays it.
   private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) async {
     for (history, seen) in await played.value {
       if history.seed.isMultiple(of: 64) { await Task.yield() }
@@ -45,7 +45,7 @@ private struct Knowledge {
   }
 
   @Test(
-    "D3, D8: an answer contains the age that counts, which is the true one or, until the anniversary, one less"
+    "D3, D8: an answer contains the true age or, until the anniversary, one year less"
   ) func trueAge() async {
     await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
@@ -53,7 +53,7 @@ private struct Knowledge {
       for answer in seen {
         guard let range = answer.range else { continue }
         latest = max(latest, answer.day)
-        // The checker's own sum of anniversaries.
+        // The checker counts the anniversaries independently.
         var anniversaries: Int32 = 0
         while anchor.years(to: latest) > anniversaries { anniversaries += 1 }
         let counted = history.born.years(to: anchor) + anniversaries
@@ -70,7 +70,7 @@ private struct Knowledge {
   }
 
   @Test(
-    "D8: people who were of one age on the day of the first answer are the same to the app, for ever"
+    "D8: persons of one age on the day of the first answer stay indistinguishable to the app"
   )
   func birthday() async {
     var told = 0
@@ -85,7 +85,7 @@ private struct Knowledge {
     #expect(told > histories / 2)
   }
 
-  @Test("D8: within a year the answers leave at least two ages") func twoAges() async {
+  @Test("D8: the answers of one year leave at least two possible ages") func twoAges() async {
     await forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var years: [Int32: Knowledge] = [:]
@@ -103,7 +103,7 @@ private struct Knowledge {
   }
 
   @Test(
-    "D8: what is left out of answers says no more than the answers: no age is alone in what is seen"
+    "D8: omissions reveal no more than answers: no age has a unique sequence of observations"
   )
   func groups() async {
     for seed in 1...600 as ClosedRange<UInt64> {
@@ -120,7 +120,7 @@ private struct Knowledge {
     }
   }
 
-  @Test("D1, D2: every bounded range spans two years, and nothing above majority shows")
+  @Test("D1, D2: every bounded range spans two years and shows no age above majority")
   func bounds() async {
     await forEach { history, seen in
       let majority = Region(history.region).majority
@@ -137,7 +137,7 @@ private struct Knowledge {
     }
   }
 
-  @Test("D8: what was shared is given again without a prompt and without a notification")
+  @Test("D8: repeats a shared answer without a prompt or a notification")
   func cached() async {
     var repeated = 0
     await forEach { history, seen in
@@ -162,7 +162,7 @@ private struct Knowledge {
         } else if let range = answer.range {
           shared[answer.gates] = (year, range)
         } else if answer.prompts > before?.prompts ?? 0 {
-          // Declined in a later year, by a clock that may go back.
+          // The person declines in a later year, by a clock that may be set back.
           shared[answer.gates] = nil
         }
       }

@@ -2,7 +2,7 @@
 import FamilyModel
 import Testing
 
-/// A device that is on line from time to time.
+/// A device that is online from time to time.
 private struct Offline {
   var applied = AgeState()
   var read = 0
@@ -23,7 +23,7 @@ private struct Offline {
 }
 
 @Suite struct AgeSyncTests {
-  @Test("D10: events that are believed late, in any order, lead to the same")
+  @Test("D10: events that are verified late, in any order, lead to the same state")
   func late() {
     let rig = { AgeFixture(born: day(2012, 5, 17), today: day(2026, 11, 21)) }
     func answer(_ gates: Int32..., on today: Account.Day) -> AgeLog.Entry {
@@ -59,7 +59,8 @@ private struct Offline {
     }
   }
 
-  @Test("D10: two devices of one person agree after they have met, whatever each answered before")
+  @Test(
+    "D10: two devices of one person agree after they synchronise, whatever each answered before")
   func agree() async throws {
     var conflicts = 0
     for seed in 1...10_000 as ClosedRange<UInt64> {
@@ -75,7 +76,7 @@ private struct Offline {
         let index = Int(source.next() % 2)
         if source.next() % 3 == 0 { devices[index].sync(&log) }
         guard case .ask(let gates) = step else { continue }
-        // Their clocks and time zones differ by a day.
+        // The devices' clocks and time zones differ by a day.
         rig.policy.today = day.adding(Int64(index))
         let memory = devices[index].state.memory(AgeFixture.app)
         guard
@@ -91,7 +92,7 @@ private struct Offline {
         Issue.record("seed \(seed): \(devices[0].state) and \(devices[1].state)")
         return
       }
-      // The same is given on both, and nobody is asked again.
+      // Both devices give the same answer without a prompt.
       for answer in devices[0].state.memory(AgeFixture.app).answers.suffix(1) {
         rig.policy.today = answer.day
         rig.state = devices[0].state

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BackOffTests {
   private let start = Instant(milliseconds: 1_000_000)
 
-  /// Waits of one command that is refused again and again.
+  /// The delays of a command after each of eight refusals.
   private func waits(_ id: CommandID, retryAfter: UInt32) -> [Int64] {
     var outbox = Outbox()
     _ = outbox.add(id, .remind(id))
@@ -22,17 +22,17 @@ import Testing
   }
 
   @Test(
-    "a refused command waits as long as it is told, longer each time, up to twice the longest wait")
+    "backs off from a refused command: at least the relay's delay, doubled each time, with jitter")
   func grows() {
     for (index, wait) in waits(ID128(high: 1, low: 2), retryAfter: 2_000).enumerated() {
       let least = min(2_000 << Int64(index), Timing.longestRequestTimeout)
       #expect((least..<2 * least).contains(wait))
     }
-    // More than the longest wait of its own, if it is told so.
+    // The relay's delay may exceed the device's own bound.
     #expect(waits(ID128(high: 1, low: 2), retryAfter: 40_000).allSatisfy { $0 >= 40_000 })
   }
 
-  @Test("repetitions that nobody refused do not make the wait longer")
+  @Test("keeps the backoff short after retries without refusals")
   func repetitions() throws {
     let id = ID128(high: 1, low: 2)
     var outbox = Outbox()
@@ -48,10 +48,10 @@ import Testing
     #expect((2_000..<4_000).contains(wait))
   }
 
-  @Test("commands that are refused together come back apart")
+  @Test("spreads the retries of commands that were refused together")
   func jitter() {
     let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: 2_000)[0] }
-    // By the tenth of the two seconds over which they are spread.
+    // Retries per tenth of the two seconds of jitter.
     let tenths = Dictionary(grouping: waits) { ($0 - 2_000) / 200 }.mapValues(\.count)
     #expect(tenths.count == 10 && tenths.allSatisfy { (50...150).contains($0.value) })
   }

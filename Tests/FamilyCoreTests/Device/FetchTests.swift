@@ -12,7 +12,7 @@ import Testing
       body: .posted(child: World.emily, .text("\(seq)")))
   }
 
-  /// A child's device that has come to event 5.
+  /// A child's device whose cursor is at event 5.
   private func device(_ now: Instant) -> ChildMachine {
     var device = ChildMachine(
       DeviceAddress(family: World.family, device: DeviceID(3)), of: World.emily, apps: [],
@@ -27,11 +27,11 @@ import Testing
     effects.compactMap { if case .send(let id, .fetch) = $0 { id } else { nil } }
   }
 
-  @Test("X2: a relay that has lost acknowledged events is asked for them with growing delays")
+  @Test("X2: refetches events that the relay lost, with growing delays")
   func lost() {
     var now = Instant(milliseconds: 0)
     var device = device(now)
-    // The relay was restored from a backup that ended with event 2, and went on from there.
+    // The relay was restored from a backup that ends with event 2, and has appended events since.
     let page = Reply.page(conversation, [event(6, after: 2)], more: false)
     var asked = fetches(device.step(.broadcast(.event(event(6, after: 2))), now: now))
     #expect(asked.count == 1)
@@ -46,7 +46,7 @@ import Testing
         for case .send(let id, .ping) in effects { _ = device.step(.reply(id, .pong), now: now) }
         asked = fetches(effects)
       }
-      // It hears of the gap again, and that changes nothing.
+      // Another broadcast reveals the same gap and changes nothing.
       asked += fetches(device.step(.broadcast(.event(event(7, after: 6))), now: now))
     }
     let waits = zip(times.dropFirst(), times).map { $0 - $1 }
@@ -54,7 +54,7 @@ import Testing
     #expect(times.count < 20)
   }
 
-  @Test("M5: pages are fetched one after the other until nothing is missing, without a wait")
+  @Test("M5: fetches page after page without delay until no event is missing")
   func pages() {
     let now = Instant(milliseconds: 0)
     var device = device(now)
@@ -68,7 +68,7 @@ import Testing
     #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
   }
 
-  @Test("X3: a page ends with the request: who is removed later in the same batch sees no more")
+  @Test("X3: ends a page before the request that removes its reader in the same batch")
   func upTo() {
     let events = [event(5, after: 0), event(6, after: 5), event(8, after: 6)]
     #expect(
@@ -87,7 +87,7 @@ import Testing
 
 @Suite struct PingTests {
   @Test(
-    "a device for which its host speaks says so itself every 10 to 20 minutes, others every 15 s")
+    "pings every 10 to 20 minutes if the host announces presence, every 15 s otherwise")
   func ping() {
     func pings(_ hostAnnouncesPresence: Bool) -> [Int64] {
       var device = ChildMachine(

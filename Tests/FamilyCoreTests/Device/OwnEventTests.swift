@@ -2,12 +2,12 @@ import FamilyCore
 import FamilyModel
 import Testing
 
-/// A device that listens hears its own event, and is told nothing else of its command.
+/// An attached device receives its own event as the only acknowledgement of its command.
 @Suite struct OwnEventTests {
   private let conversation = Audience.conversation(World.emily)
   private let address = DeviceAddress(family: World.family, device: DeviceID(3))
 
-  /// A child's device that has sent a text, the text's command, and the number of the request.
+  /// A child's device that has sent a text, the text's command, and the request's number.
   private func sent(_ now: Instant) -> (ChildMachine, CommandID, UInt64)? {
     var device = ChildMachine(
       address, of: World.emily, apps: [], ids: IDSource(seed: 1))
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "A3: a command needs no reply: its own event takes it out of the outbox, in one transaction")
+    "A3: its own event removes a command from the outbox, in one transaction and without a reply")
   func settled() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, id) = try #require(sent(now))
@@ -49,7 +49,7 @@ import Testing
     #expect(commands(device.step(.timer, now: now + 5_000)).isEmpty)
   }
 
-  @Test("A3: where the event does not come, the same command goes out again, and asks for a reply")
+  @Test("A3: retries a command whose event does not arrive, and then requests a reply")
   func lost() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))
@@ -60,7 +60,7 @@ import Testing
     #expect(device.link.pendingCommands.isEmpty)
   }
 
-  @Test("A3: another device's event settles nothing") func others() throws {
+  @Test("A3: another device's event does not complete a command") func others() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))
     _ = device.step(.broadcast(.event(event(command, by: 4))), now: now)

@@ -6,7 +6,7 @@ import Testing
   private var world = World()
   private let question = World.question(1)
 
-  @Test("R1, M2: every guardian sees the bubble at once, and may decline from it")
+  @Test("R1, M2: shows every guardian the bubble at once; a guardian may decline from it")
   mutating func seen() {
     world.ask(question)
     #expect(world.bubbles(on: 1).map(\.question) == [question])
@@ -15,7 +15,7 @@ import Testing
     #expect(world.responses().map(\.body) == [.response(question, .decline)])
   }
 
-  @Test("R2: the review offers the question's own choices") mutating func choices() {
+  @Test("R2: offers the question's own choices for review") mutating func choices() {
     let hour = Choice(id: "hour", title: "One hour", answer: .approval)
     let custom = World.question(1, choices: [hour, .decline])
     world.ask(custom)
@@ -24,7 +24,7 @@ import Testing
     #expect(world.responses().map(\.body) == [.response(custom, hour)])
   }
 
-  @Test("R3: of two guardians at the same moment one wins, alike on every device")
+  @Test("R3: of two simultaneous decisions the first wins on every device")
   mutating func race() {
     world.ask(question)
     world.disconnect(1)
@@ -45,7 +45,7 @@ import Testing
     #expect(world.responses().count == 1)
   }
 
-  @Test("R4, R5, F3: the decision reaches the conversation, and notifies all the child's devices")
+  @Test("R4, R5, F3: the decision enters the conversation and notifies all the child's devices")
   mutating func notifies() {
     world.ask(question)
     world.guardian(2, .answer(question.id, choice: "approve"))
@@ -54,7 +54,7 @@ import Testing
     for id: UInt32 in [1, 3, 4] { #expect(world.notices(on: id).contains(decided)) }
   }
 
-  @Test("R6: an app that ended without a word is found out, since it acknowledges nothing")
+  @Test("R6: detects an app that ended silently by its missing acknowledgement")
   mutating func silent() {
     world.ask(question)
     _ = world.take(3)
@@ -63,7 +63,7 @@ import Testing
     world.wait(Timing.firstRequestTimeout - 10)
     #expect(world.responses().count == 1)
     world.wait(20)
-    // The shell cannot send it, since nobody is there.
+    // The shell cannot send the entry, because the app has no connection.
     #expect(world.responses().count == 2)
     world.child(3, .appGone(World.app, exited: false))
     let launch = DeviceEffect.launch(World.app, budget: Timing.launchBudget)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "R6: an app that does not run is launched, and again with growing delays until it acknowledges")
+    "R6: launches an app that does not run, with growing delays until it acknowledges")
   mutating func launches() {
     world.ask(question)
     world.child(3, .appGone(World.app, exited: true))
@@ -103,7 +103,7 @@ import Testing
     #expect(launches() == 3)
   }
 
-  @Test("R6: an app that does not end in its time is ended") mutating func budget() {
+  @Test("R6: terminates an app that exceeds its budget") mutating func budget() {
     world.ask(question)
     world.child(3, .appGone(World.app, exited: true))
     world.guardian(1, .answer(question.id, choice: "approve"))
@@ -111,7 +111,7 @@ import Testing
     #expect(world.seen[3]?.contains(.terminate(World.app)) ?? false)
   }
 
-  @Test("R7: responses that came before are delivered first, in order, after a crash too")
+  @Test("R7: delivers earlier responses first, in order, also after a crash")
   mutating func order() {
     for number: UInt64 in 1...3 {
       let question = World.question(number, Handle("h\(number)", .custom))
@@ -127,7 +127,7 @@ import Testing
     #expect(world.responses().map(\.position) == Array(positions[1...]))
   }
 
-  @Test("R8: an answer after the expiration, or to a cancelled question, is refused")
+  @Test("R8: refuses an answer to an expired or cancelled question")
   mutating func late() {
     let short = World.question(1, Handle("a", .custom), expiration: world.now + 1_000)
     let gone = World.question(2, Handle("b", .custom))
@@ -143,7 +143,7 @@ import Testing
     #expect(world.responses().isEmpty)
   }
 
-  @Test("K1, K5: approved names are known in their app, numbers everywhere, contacts by hand")
+  @Test("K1, K5: knows approved names in their app, numbers in all apps, and contacts")
   mutating func known() {
     let phone = Handle("+1 555 0100", .phoneNumber)
     let both = World.question(1, Handle("ada", .custom), phone)
@@ -159,7 +159,7 @@ import Testing
     #expect(!world.children[4]!.knownHandles(in: World.otherApp).contains(aunt))
   }
 
-  @Test("K3, M5: a device that was away converges to the same set, in order, each event once")
+  @Test("K3, M5: a reconnected device converges, applying each event once and in order")
   mutating func converges() {
     world.disconnect(4)
     for number: UInt64 in 1...5 {
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test(
-    "X2, M3: lost broadcasts and a killed relay lose nothing, and order is alike for all",
+    "X2, M3: lost broadcasts and a killed relay lose no event and keep one order for all",
     arguments: 1...40 as ClosedRange<UInt64>)
   mutating func faults(_ seed: UInt64) {
     var random = IDSource(seed: seed)

@@ -2,7 +2,7 @@ import FamilyCore
 import FamilyModel
 import Testing
 
-/// Found by the simulator: what an app's, or a device's, death leaves undone.
+/// Deaths of apps and devices between two steps, found by the simulator.
 @Suite struct AppDeathTests {
   private var world = World()
   private let question = World.question(1)
@@ -13,20 +13,21 @@ import Testing
     }
   }
 
-  @Test("R6: an app that died unnoticed is found out by a repetition, and launched")
+  @Test("R6: detects a dead app by a repeated entry, and launches it")
   mutating func unnoticed() {
     world.ask(question)
     _ = world.take(3)
     world.guardian(1, .answer(question.id, choice: "approve"))
     #expect(entries() == 1)
-    // The app that a person had opened dies with the entry on its way: nobody tells the device.
+    // The app dies with the entry in flight, and the device is not notified.
     world.wait(1_500)
     #expect(entries() == 2)
     world.child(3, .appGone(World.app, exited: false))
     #expect(world.take(3).contains(.launch(World.app, budget: Timing.launchBudget)))
   }
 
-  @Test("R6: repetitions become rarer, and end with the acknowledgement") mutating func repeated() {
+  @Test("R6: repeats the first entry with growing delays until its acknowledgement")
+  mutating func repeated() {
     world.ask(question)
     world.guardian(1, .answer(question.id, choice: "approve"))
     _ = world.take(3)
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "Q8, R6: a question asked again before its default response is acknowledged gets no second one")
+    "Q8, R6: a repeated question gets no second default response")
   mutating func askedAgain() {
     world.guardian(1, .setLimits(child: World.emily, on: false))
     for _ in 0..<2 {
@@ -49,7 +50,7 @@ import Testing
     }
     let appended = world.disks[3]!.keys.count { if case .entry = $0 { true } else { false } }
     #expect(appended == 1)
-    // The device dies before it has answered: the app asks again, and there is one response still.
+    // The device dies before it replies: the app repeats the question and still gets one response.
     world.restoreChild(3, 3)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.child(3, .app(World.app, .ask(question, .choose)))

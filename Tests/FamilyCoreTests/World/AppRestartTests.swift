@@ -3,7 +3,7 @@ import Testing
 
 @testable import FamilyCore
 
-/// An app that was killed when it had applied responses and not handled them.
+/// Apps that were killed between the application and the consumption of responses.
 @Suite struct AppRestartTests {
   private static let handle = Handle("ada", .custom)
 
@@ -15,7 +15,7 @@ import Testing
     return .reply(.entry(AppEntry(position: position, body: body)))
   }
 
-  /// It has applied three entries, and handled none.
+  /// A restarted app that has applied three entries and consumed none.
   private static func restarted() -> AppMachine {
     var machine = AppMachine(
       World.app, restoring: [.position(applied: 3, consumed: 0)])
@@ -29,7 +29,7 @@ import Testing
     effects.compactMap { if case .deliver(let position, _, _) = $0 { position } else { nil } }
   }
 
-  @Test("R6: a response that is handled before the next one comes again does not take that along")
+  @Test("R6: consuming a response does not consume the next one before it is repeated")
   func quick() {
     var machine = Self.restarted()
     var handled: [UInt64] = []
@@ -41,7 +41,7 @@ import Testing
     #expect(handled == [1, 2, 3])
   }
 
-  @Test("R6: a question that was asked twice at once has one outcome, and is not asked again")
+  @Test("R6: a question asked twice at once has one outcome and is not repeated")
   func askedTwice() {
     var machine = AppMachine(World.app)
     _ = machine.step(.connected)
@@ -52,12 +52,13 @@ import Testing
     #expect(machine.step(.connected) == [.send(.attach(app: World.app, applied: 0))])
   }
 
-  @Test("R6: a response stays owed when a later entry, sent to the process before, comes first")
+  @Test(
+    "R6: keeps a response unacknowledged when a later entry for the former process arrives first")
   func overtaken() {
     var machine = AppMachine(World.app, restoring: [.position(applied: 3, consumed: 2)])
     _ = machine.step(.connected)
     _ = machine.step(.subscribe(.communication))
-    // The device did not know yet that the process before had ended with the third one unhandled.
+    // The device has not noticed yet that the former process ended with entry 3 unconsumed.
     #expect(machine.step(Self.entry(4, isResponse: false)).isEmpty)
     _ = machine.step(.reply(.attached(acknowledged: 2)))
     let early = machine.step(Self.entry(4, isResponse: false))
@@ -67,7 +68,7 @@ import Testing
     #expect(machine.step(.consumed(3)).contains(.send(.acknowledge(4))))
   }
 
-  @Test("K2: an app that has just started knows whom it knew before its device says anything")
+  @Test("K2: a restarted app knows its handles before the device sends anything")
   func knows() {
     var machine = AppMachine(World.app)
     _ = machine.step(.connected)
@@ -80,11 +81,11 @@ import Testing
   }
 
   @Test(
-    "K3, X2: an app that kept its store when the device lost its own starts from the device's anew")
+    "K3, X2: an app resets to the state of a device that lost its store")
   func deviceLostItsStore() {
     var world = World()
     var app = AppMachine(World.app)
-    /// What the two say to each other until nobody has anything to say.
+    /// Exchanges messages between the app and the device until neither sends one.
     func meet() {
       _ = app.step(.disconnected)
       _ = world.take(3)
@@ -96,7 +97,7 @@ import Testing
       }
     }
     _ = app.step(.subscribe(.communication))
-    // An answer by default is no event: the device without its store does not know of it any more.
+    // A default response is no event, so the device cannot restore it without its store.
     world.guardian(1, .setLimits(child: World.emily, on: false))
     world.ask(World.question(1, Handle("no", .custom)))
     world.guardian(1, .setLimits(child: World.emily, on: true))
@@ -105,7 +106,7 @@ import Testing
     world.guardian(1, .answer(question.id, choice: "approve"))
     meet()
     #expect(app.known.sorted() == [Self.handle])
-    // The device loses its store, and the approval is taken back.
+    // The device loses its store, and a guardian withdraws the approval.
     world.disconnect(3)
     world.disks[3] = nil
     world.guardian(1, .withdraw(child: World.emily, .handle(Self.handle, in: nil)))
@@ -115,7 +116,7 @@ import Testing
     #expect(app.known.sorted().isEmpty)
   }
 
-  @Test("R6: an entry without a response does not take along the responses behind it")
+  @Test("R6: acknowledging an entry without a response does not acknowledge later responses")
   func notAResponse() {
     var machine = Self.restarted()
     let effects = machine.step(Self.entry(1, isResponse: false))

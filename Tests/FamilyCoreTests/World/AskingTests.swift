@@ -6,7 +6,7 @@ import Testing
   private var world = World()
   private let question = World.question(1)
 
-  @Test("A1: the child is asked first; nothing is sent before") mutating func prompt() {
+  @Test("A1: prompts the child before anything is sent") mutating func prompt() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.child(3, .app(World.app, .ask(question, .choose)))
     #expect(world.prompt(3)?.prompt == .permission(World.app, question))
@@ -16,7 +16,7 @@ import Testing
     #expect(world.prompt(3)?.prompt == .permission(World.app, question))
   }
 
-  @Test("A2, M6: the compose sheet goes to all guardians, and a name given there reaches them")
+  @Test("A2, M6: addresses the compose sheet to all guardians and sends the names entered there")
   mutating func compose() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.child(3, .app(World.app, .ask(question, .choose)))
@@ -40,7 +40,7 @@ import Testing
     #expect(actions == .message)
   }
 
-  @Test("A3, X2: what was sent survives a crash of the child's device while the relay is away")
+  @Test("A3, X2: a sent question survives a crash of the child's device while the relay is away")
   mutating func durable() {
     world.disconnect(3)
     world.ask(question)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "A5: cancelled at the prompt or on the sheet, nothing is sent and no response comes",
+    "A5: cancelling the prompt or the sheet sends nothing and gives no response",
     arguments: [false, true])
   mutating func cancel(_ onSheet: Bool) {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
@@ -65,7 +65,8 @@ import Testing
     #expect(world.responses().isEmpty)
   }
 
-  @Test("A6: the same people are not asked about twice; a reminder comes once in an interval")
+  @Test(
+    "A6: offers a reminder instead of a second question about the same people, once per interval")
   mutating func again() {
     world.ask(question)
     let same = World.question(2)
@@ -87,7 +88,7 @@ import Testing
     #expect(world.bubbles(on: 1).count == 1)
   }
 
-  @Test("F6, Q8: with limits off, asking sends nothing and the default choice is the response")
+  @Test("F6, Q8: with limits off, a question sends nothing and gets its default choice")
   mutating func limitsOff() {
     world.guardian(1, .setLimits(child: World.emily, on: false))
     world.ask(question)
@@ -99,7 +100,7 @@ import Testing
     #expect(world.bubbles(on: 1).count == 1)
   }
 
-  @Test("F7, Q8: in no family group the default choice is the response") func noFamily() {
+  @Test("F7, Q8: without a family, a question gets its default choice") func noFamily() {
     var machine = ChildMachine(
       DeviceAddress(family: FamilyID(0), device: DeviceID(1)), of: PersonID(1), isInFamily: false,
       apps: [World.app], ids: IDSource(seed: 1), digest: { _, _ in [] })
@@ -110,20 +111,20 @@ import Testing
     #expect(!effects.contains { if case .send = $0 { true } else { false } })
   }
 
-  @Test("Q9: an adult's account gets an error") mutating func adult() {
+  @Test("Q9: refuses a question from an adult") mutating func adult() {
     world.ask(question, on: 5)
     #expect(world.outcome(question, on: 5) == .refused(.notAChild))
     #expect(world.bubbles(on: 1).isEmpty)
   }
 
-  @Test("Q10: a question that must not be asked is refused before any prompt") mutating func bad() {
+  @Test("Q10: refuses an invalid question before any prompt") mutating func bad() {
     let late = World.question(1, Handle("", .custom))
     world.ask(late)
     #expect(world.outcome(late) == .refused(.emptyHandle))
     #expect(world.prompt(3) == nil)
   }
 
-  @Test("Q4, Q5: actions and the description of an update reach the guardian")
+  @Test("Q4, Q5: sends the actions and the description of an update to the guardian")
   mutating func topics() {
     let update = Question(
       id: ID128(high: 1, low: 1), topic: .significantUpdate(description: "New chats"))
@@ -131,7 +132,7 @@ import Testing
     #expect(world.bubbles(on: 2).last?.question.topic == update.topic)
   }
 
-  @Test("M4: sent, delivered, read, answered") mutating func states() {
+  @Test("M4: the delivery state is sent, delivered, read, answered") mutating func states() {
     world.disconnect(1)
     world.disconnect(2)
     world.ask(question)
@@ -145,7 +146,7 @@ import Testing
     #expect(state() == .answered)
   }
 
-  @Test("M4: an answer says that what the child wrote before the question was delivered and read")
+  @Test("M4: an answer marks the child's earlier messages as delivered and read")
   mutating func answeredBefore() throws {
     world.disconnect(1)
     world.disconnect(2)
@@ -160,7 +161,7 @@ import Testing
     #expect(state() == .read)
   }
 
-  @Test("M1: ordinary messages travel in the same conversation, alike for all")
+  @Test("M1: text messages enter the same conversation, in one order for all")
   mutating func texts() {
     world.child(3, .post("Can we go?"))
     world.guardian(1, .post(child: World.emily, "Yes"))

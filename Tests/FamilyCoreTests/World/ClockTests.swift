@@ -3,11 +3,11 @@ import Testing
 
 @testable import FamilyCore
 
-/// Clocks are set back by hand, by a time server, or when a machine comes out of sleep.
+/// Clocks that were set back by hand, by a time server, or after sleep.
 @Suite struct ClockTests {
   private static let twoDays: Int64 = 172_800_000
 
-  @Test("R6: an app that ended before the clock was set back is launched again at once")
+  @Test("R6: relaunches an app at once that exited before the clock was set back")
   func launch() {
     let late = Instant(milliseconds: 2 * Self.twoDays)
     let now = late + -Self.twoDays
@@ -21,7 +21,7 @@ import Testing
     #expect(feed.nextAction(now: now) == .launch(World.app, budget: Timing.launchBudget))
   }
 
-  @Test("R6: an app that hangs is ended within its time, counted from the clock that was set back")
+  @Test("R6: terminates a hanging app within its budget by the clock that was set back")
   func hang() {
     let late = Instant(milliseconds: 2 * Self.twoDays)
     let now = late + -Self.twoDays
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "R6: an attached app that owes an acknowledgement is asked again, by the clock that was set back"
+    "R6: repeats the first entry to an attached app after the clock was set back"
   )
   func repetition() {
     let late = Instant(milliseconds: 2 * Self.twoDays)
@@ -44,14 +44,15 @@ import Testing
     _ = feed.append(.known([]))
     #expect(feed.nextAction(now: late) == nil)
     feed.clockSetBack(now: now)
-    #expect(feed.nextAction(now: now) == .app(World.app, .entry(AppEntry(position: 1, body: .known([])))))
+    #expect(
+      feed.nextAction(now: now) == .app(World.app, .entry(AppEntry(position: 1, body: .known([])))))
   }
 
-  @Test("A3: a command whose repetition was due on the clock before is sent when that was set back")
+  @Test("A3: retries a command at once after the clock was set back")
   func command() {
     var world = World()
     world.now = world.now + Self.twoDays
-    // The network takes the request, and nobody answers.
+    // The request is lost.
     world.away.insert(3)
     world.child(3, .post("Are you there?"))
     world.now = world.now + -Self.twoDays
@@ -63,7 +64,7 @@ import Testing
     #expect(world.children[3]!.link.pendingCommands.isEmpty)
   }
 
-  @Test("M5: a device goes on saying that it is there, although its clock was set back")
+  @Test("M5: pings at the usual interval after the clock was set back")
   func ping() {
     var world = World()
     world.wait(1_000)

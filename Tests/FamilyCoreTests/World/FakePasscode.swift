@@ -1,6 +1,7 @@
 import FamilyModel
 
-/// Passcodes without cryptography: the "key" is what was typed, and a signature is the key beside the message.
+/// Passcodes without cryptography: the key is the typed text, and a signature is the key with the
+/// message.
 enum FakePasscode {
   static func make(_ typed: String) -> Passcode {
     Passcode(salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: key(typed))

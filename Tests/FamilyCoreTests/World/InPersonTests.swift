@@ -13,7 +13,7 @@ import Testing
     world.answerPrompt(.inPerson)
   }
 
-  @Test("A4: the right passcode decides at once, without a bubble, and every device knows it")
+  @Test("A4: the right passcode decides at once and without a bubble, on every device")
   mutating func approve() {
     open()
     world.type("1234")
@@ -32,7 +32,7 @@ import Testing
     #expect(world.children[4]!.knownHandles(in: World.app) == [ada])
   }
 
-  @Test("A4: a guardian may choose another of the question's choices there")
+  @Test("A4: the passcode prompt accepts any of the question's choices")
   mutating func choice() {
     let hour = Choice(id: "hour", title: "One hour", answer: .approval)
     let custom = World.question(1, choices: [.approve, hour, .decline])
@@ -41,7 +41,7 @@ import Testing
     #expect(world.responses().map(\.body) == [.response(custom, hour)])
   }
 
-  @Test("A4: a wrong passcode decides nothing") mutating func wrong() {
+  @Test("A4: a wrong passcode makes no decision") mutating func wrong() {
     open()
     world.type("9999")
     #expect(world.outcome(question) == nil)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "A4: after wrong tries the wait grows, and neither a restart nor a kill before the check ends it"
+    "A4: wrong attempts extend the delay, which survives a restart and a kill before the check"
   )
   mutating func delays() {
     open()
@@ -64,7 +64,7 @@ import Testing
       Issue.record("no wait after three wrong tries: \(String(describing: world.prompt(3)))")
       return
     }
-    // The right one, too early, is not even checked.
+    // The right passcode is not checked before the delay ends.
     world.type("1234")
     #expect(world.outcome(question) == nil)
 
@@ -77,7 +77,7 @@ import Testing
       return
     }
     world.wait(60_000)
-    // Killed while it is checked: the try counts.
+    // The attempt counts although the device is killed during the check.
     world.checksPasscodes = false
     world.type("9999")
     world.restoreChild(3, 3)
@@ -94,7 +94,7 @@ import Testing
     #expect(world.responses().map(\.body) == [.response(question, .approve)])
   }
 
-  @Test("A4: the right passcode ends the count of wrong ones") mutating func reset() {
+  @Test("A4: the right passcode resets the count of wrong attempts") mutating func reset() {
     open()
     for _ in 0..<2 { world.type("9999") }
     world.type("1234")
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("A4: only guardians set the passcode; a new one makes the old one worthless")
+  @Test("A4: only guardians set the passcode, and a new one invalidates the old one")
   mutating func change() {
     #expect(world.command(3, .setPasscode(FakePasscode.make("0000"))) == .notPermitted)
     #expect(world.command(5, .setPasscode(FakePasscode.make("0000"))) == .notPermitted)
@@ -119,7 +119,7 @@ import Testing
     #expect(world.outcome(question) == .answeredInPerson(approved: true))
   }
 
-  @Test("A4: a child's device that never saw the passcode cannot approve, whatever it sends")
+  @Test("A4: rejects approvals of a child's device without the passcode, whatever it sends")
   mutating func forged() {
     let header = QuestionHeader(
       id: question.id, child: World.emily, app: World.app, subjects: [1],
@@ -131,7 +131,7 @@ import Testing
     let passcode = FakePasscode.make("1234")
     world.guardian(1, .setPasscode(passcode))
     #expect(world.command(3, forged([1, 2, 3])) == .noProof)
-    // A proof for another choice, or another question, is none for this one.
+    // A proof for another choice or another question is invalid.
     var other = header
     other.id = ID128(high: 42, low: 99)
     for bytes in [

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("R9, K3: a withdrawn handle is forgotten on every device, and the app is told")
+  @Test("R9, K3: every device forgets a withdrawn handle and informs the app")
   mutating func handle() {
     approve(World.question(1, ada, phone))
     world.guardian(2, .withdraw(child: World.emily, .handle(ada, in: World.app)))
@@ -38,7 +38,7 @@ import Testing
     #expect(world.notices(on: 4).contains(.withdrawn(.handle(ada, in: World.app), by: PersonID(2))))
   }
 
-  @Test("R9, R6: an app that does not run is launched to forget, until it acknowledges")
+  @Test("R9, R6: launches an app that does not run until it acknowledges the withdrawal")
   mutating func launch() {
     approve(World.question(1, ada))
     world.acknowledgeFirst()
@@ -52,18 +52,18 @@ import Testing
     #expect(world.take(3).contains(launch))
   }
 
-  @Test("R9, X2: a withdrawal is the same after a restart of the device") mutating func restart() {
+  @Test("R9, X2: a withdrawal survives a restart of the device") mutating func restart() {
     approve(World.question(1, ada))
     world.guardian(1, .withdraw(child: World.emily, .handle(ada, in: World.app)))
     world.restoreChild(3, 3)
     #expect(world.children[3]!.knownHandles(in: World.app).isEmpty)
-    // Asking again works, and an approval counts again.
+    // The child may ask again, and a new approval makes the handle known.
     world.connect(3)
     approve(World.question(2, ada))
     #expect(world.children[3]!.knownHandles(in: World.app) == [ada])
   }
 
-  @Test("R9: a withdrawn consent reaches the app that it is about") mutating func consent() {
+  @Test("R9: a withdrawn consent reaches its app") mutating func consent() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.guardian(1, .withdraw(child: World.emily, .consent(World.app)))
     let entries = (world.seen[3] ?? []).compactMap { effect in
@@ -76,7 +76,7 @@ import Testing
     #expect(entries == [.consentWithdrawn])
   }
 
-  @Test("R9: only guardians withdraw") mutating func permission() {
+  @Test("R9: only guardians may withdraw an approval") mutating func permission() {
     let command = Command.withdraw(child: World.emily, .withdrawal(.handle(ada, in: nil)))
     #expect(world.command(3, command) == .notPermitted)
     #expect(world.command(5, command) == .notPermitted)
@@ -87,7 +87,7 @@ import Testing
 @Suite struct AccountTests {
   private var world = World()
 
-  @Test("F4, F6: a guardian makes a child's account; its limits are on from the start")
+  @Test("F4, F6: a guardian adds a child, whose limits are on from the start")
   mutating func addChild() {
     world.guardian(1, .addChild(displayName: "Noah"))
     let child = world.guardians[2]!.link.roster.children.last
@@ -98,7 +98,7 @@ import Testing
     #expect(world.command(5, .addChild(displayName: "Emil")) == .notPermitted)
   }
 
-  @Test("F4, F5: a guardian finishes and corrects a child's account; the child cannot")
+  @Test("F4, F5: a guardian completes and corrects a child's account; the child cannot")
   mutating func birthdate() {
     func account(_ year: Int32) -> Account {
       Account(
@@ -112,7 +112,7 @@ import Testing
     #expect(world.children[3]!.link.accounts[World.emily] == account(2012))
     #expect(
       world.command(3, .setAccount(World.emily, .account(account(2000)))) == .notPermitted)
-    // An adult's account is nobody's but the administrator's to set.
+    // Guardians cannot set an adult's account; only the administrator can.
     #expect(
       world.command(1, .setAccount(PersonID(4), .account(account(2000)))) == .notPermitted)
     #expect(world.children[5]!.link.accounts[World.emily] == nil)

@@ -17,7 +17,7 @@ extension World {
     return seen[id] ?? []
   }
 
-  /// The prompt that the device shows now.
+  /// The prompt that the device currently shows.
   func prompt(_ id: UInt32) -> (number: UInt64, prompt: Prompt)? {
     for case .prompt(let number, let prompt) in (seen[id] ?? []).reversed() {
       return (number, prompt)
@@ -30,7 +30,7 @@ extension World {
     child(id, .answered(prompt: shown.number, answer))
   }
 
-  /// Attaches the app, and asks by message.
+  /// Attaches the app and asks the question by message.
   mutating func ask(_ question: Question, on id: UInt32 = 3, app: AppID = World.app) {
     child(id, .app(app, .attach(app: app, applied: 0)))
     child(id, .app(app, .register))
@@ -39,12 +39,14 @@ extension World {
     answerPrompt(.send(names: []), on: id)
   }
 
-  /// Types the passcode into the prompt that is shown.
+  /// Types the passcode into the current prompt.
   mutating func type(_ typed: String, choice: String? = nil, on id: UInt32 = 3) {
     answerPrompt(.passcode(typed, choice: choice), on: id)
   }
 
-  /// What a device that runs other software gets for a command; `nil`: accepted.
+  /// Sends a command from a device with modified software.
+  ///
+  /// - Returns: The relay's refusal, or `nil` if the command was accepted.
   mutating func command(_ id: UInt32, _ command: Command) -> Problem? {
     lastForged += 1
     let key = [UInt8](repeating: UInt8(id), count: 32)
@@ -60,14 +62,14 @@ extension World {
     return nil
   }
 
-  /// What was sent to the app as responses, in order.
+  /// The responses that the app received, in order.
   func responses(on id: UInt32 = 3, app: AppID = World.app) -> [AppEntry] {
     (seen[id] ?? []).compactMap {
       if case .app(app, .entry(let entry)) = $0, case .response = entry.body { entry } else { nil }
     }
   }
 
-  /// The app has handled the first entry that waits for it. Positions begin anywhere.
+  /// Acknowledges the app's first waiting entry. Positions begin at a random one.
   mutating func acknowledgeFirst(on id: UInt32 = 3, app: AppID = World.app) {
     let waiting = (disks[id] ?? [:]).keys.compactMap {
       if case .entry(app, let position) = $0 { position } else { nil }

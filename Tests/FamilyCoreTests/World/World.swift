@@ -1,8 +1,8 @@
 @testable import FamilyCore
 import FamilyModel
 
-/// A family without sockets: the relay, a child's two devices, two guardians and an app, all machines, and a
-/// network that the test may cut. Every effect is carried out at once, in order.
+/// A family of machines without sockets: the relay, a child's two devices, two guardians and an
+/// app. A test may cut the network. Every effect is carried out at once, in order.
 struct World {
   static let family = FamilyID(1)
   static let emily = PersonID(3)
@@ -29,21 +29,21 @@ struct World {
   var log: [Event] = []
   var children: [UInt32: ChildMachine] = [:]
   var guardians: [UInt32: GuardianMachine] = [:]
-  /// What each device made durable.
+  /// Each device's durable records.
   var disks: [UInt32: [RecordKey: DeviceRecord]] = [:]
-  /// Devices that the network does not reach.
+  /// Devices without a network.
   var away: Set<UInt32> = []
-  /// Everything that a device wanted done and that is not sending or storing, in order.
+  /// Each device's effects other than sending and storing, in order.
   var seen: [UInt32: [DeviceEffect]] = [:]
-  /// Everything that the relay sent, to a device or to an audience.
+  /// The relay's replies. `broadcasts` are its messages to audiences.
   var replies: [(device: UInt32, id: UInt64, Reply)] = []
   var broadcasts: [(Audience, Broadcast)] = []
-  /// Broadcasts to lose.
+  /// The number of broadcasts to lose.
   var lose = 0
-  /// Whether passcodes are checked at once; otherwise the check never ends.
+  /// Whether passcodes are checked at once. Otherwise the check never ends.
   var checksPasscodes = true
   var lastForged: UInt64 = 0
-  /// What the apps say of themselves.
+  /// The apps' declarations.
   var manifests = [
     World.app: AppManifest(usesDeclaredAgeRange: true, ageRating: .nine)
   ]
@@ -80,13 +80,13 @@ struct World {
       ids: newIDs())
   }
 
-  /// Different ones for each life of a device, as in a process.
+  /// A new source of ids for each start of a device, as in a process.
   private mutating func newIDs() -> IDSource {
     lives += 1
     return IDSource(seed: 100 + lives)
   }
 
-  /// Kills the relay and starts it from what is durable.
+  /// Kills the relay and restores it from the durable log.
   mutating func restartRelay() {
     relay = RelayMachine(verify: FakePasscode.verify)
     relay.load(Self.family, events: log, cursors: [], now: now)
@@ -126,7 +126,7 @@ struct World {
         .command(ID128(high: 9, low: admin), command)))
   }
 
-  /// Lets time pass, with all timers.
+  /// Advances the clock and fires all timers.
   mutating func wait(_ milliseconds: Int64) {
     let end = now + milliseconds
     while now < end {
@@ -159,7 +159,8 @@ struct World {
       case .send(let request, let body):
         guard !away.contains(id) else { continue }
         let key = [UInt8](repeating: UInt8(id), count: 32)
-        relayStep(.request(address(id), key: key, administrator: false, id: RequestID(request), body))
+        relayStep(
+          .request(address(id), key: key, administrator: false, id: RequestID(request), body))
       case .requestAdmission(let command): child(id, .admitted(command))
       case .listen: break
       case .checkPasscode(let prompt, let typed, let passcode, let bytes):
