@@ -3,11 +3,11 @@ import Testing
 
 @testable import RelayWire
 
-/// What is read and written in place is what swift-protobuf reads and writes.
+/// The fast path and swift-protobuf agree on every message that the fast path accepts.
 @Suite struct FastPathTests {
   private var source = IDSource(seed: 20_261_121)
 
-  @Test("what is written in place is, byte for byte, what swift-protobuf writes")
+  @Test("the fast path writes the same bytes as swift-protobuf")
   mutating func writes() throws {
     for _ in 0..<1_000 {
       let envelope = envelope()
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("what is read in place is what swift-protobuf reads, also of damaged bytes")
+  @Test("the fast path reads the same values as swift-protobuf, also from damaged bytes")
   mutating func reads() throws {
     var whole = 0
     var damaged = 0
@@ -62,7 +62,7 @@ import Testing
     #expect(damaged > 200)
   }
 
-  @Test("a field that is not known, or comes twice, is left to swift-protobuf")
+  @Test("the fast path leaves unknown and repeated fields to swift-protobuf")
   mutating func unusual() throws {
     let envelope = Envelope(
       device: DeviceAddress(family: FamilyID(3), device: DeviceID(4)), requestID: 5,
@@ -73,21 +73,23 @@ import Testing
     }
   }
 
-  @Test("a signature of another size is read by nobody", arguments: [0, 1, 63, 64, 65, 128])
+  @Test("both decoders reject a signature of another size", arguments: [0, 1, 63, 64, 65, 128])
   func signatures(count: Int) throws {
     let value = [UInt8](repeating: 7, count: count)
     let bytes = FrameWriter.bytes(capacity: 200) { out in
       out.number(1, 3)
       out.bytes(3, value, always: true)
     }
-    var wire = Signature(signer: DeviceID(3), basedOnSeq: 0, bytes: Array(repeating: 7, count: 64)).wire
+    var wire = Signature(signer: DeviceID(3), basedOnSeq: 0, bytes: Array(repeating: 7, count: 64))
+      .wire
     wire.value = .init(value)
     let fast = bytes.withUnsafeBytes { Signature(fastPath: $0) }
     #expect(fast == (try? Signature(wire)))
     #expect((fast != nil) == (count == 64))
   }
 
-  @Test("a question's header in another form is left to swift-protobuf, and is the same then")
+  @Test(
+    "the fast path leaves other forms of a header to swift-protobuf, which reads the same header")
   mutating func otherForms() throws {
     let header = QuestionHeader(
       id: id(), child: PersonID(2), app: AppID("a"), subjects: [1, 2],
@@ -115,18 +117,18 @@ import Testing
     let plain = event(parts)
     #expect(plain.withUnsafeBytes { Event(fastPath: $0) } != nil)
     for other in [
-      // In another order; with a length, a tag and an answer in more bytes than they take.
+      // Another order of fields, then a length, a tag and an answer in more bytes than necessary.
       [parts[1], parts[0], parts[2]], [[0x1A, 0x81, 0, 97], parts[1], parts[2]],
       [[0x9A, 0, 1, 97], parts[1], parts[2]],
       [parts[0], parts[1], [0x2A, 7, 0x0A, 2, 0xC3, 0xA9, 0x18, 0x82, 0]],
-      // A choice with its answer first.
+      // A choice whose answer precedes its id.
       [parts[0], parts[1], [0x2A, 6, 0x18, 2, 0x0A, 2, 0xC3, 0xA9]],
     ] {
       let bytes = event(other)
       #expect(bytes.withUnsafeBytes { Event(fastPath: $0) } == nil)
       #expect(try Event.decode(bytes) == Event.decode(plain))
     }
-    // A text that is none, and a choice without an answer.
+    // A text that is not UTF-8, and a choice without an answer.
     for bad in [[[0x1A, 1, 0xFF]], [[0x2A, 4, 0x0A, 2, 0xC3, 0xA9]]] as [[[UInt8]]] {
       let bytes = event(bad)
       #expect(bytes.withUnsafeBytes { Event(fastPath: $0) } == nil)
@@ -136,7 +138,7 @@ import Testing
 
   private mutating func number() -> UInt64 { source.next() >> (source.next() % 64) }
   private mutating func id() -> ID128 { ID128(high: source.next(), low: number()) }
-  private mutating func small(_ most: UInt64) -> Int { Int(source.next() % (most + 1)) }
+  private mutating func small(_ limit: UInt64) -> Int { Int(source.next() % (limit + 1)) }
   private mutating func text() -> String {
     String((0..<small(20)).map { _ in ["a", "é", "白", "z"][small(3)] }.joined())
   }

@@ -7,8 +7,8 @@ import FamilyTrust
 
 /// The example exchange of docs/Protocol.md, computed by the code that devices and the relay run.
 ///
-/// Family 7 has an organizer, Rosa (person 1, device 1), and a child, Emily (person 2, device 2). All
-/// secrets are one byte repeated, so that a reader can repeat each computation.
+/// Family 7 has an organizer, Rosa (person 1, device 1), and a child, Emily (person 2, device 2).
+/// All secrets are one byte repeated, so that a reader can repeat each computation.
 struct ProtocolExamples {
   static let family = FamilyID(7)
   static let conversation = Audience.conversation(PersonID(2))
@@ -108,7 +108,8 @@ struct ProtocolExamples {
   }
 
   func ask(_ sealed: [UInt8]) -> Request {
-    let signature = Signature(signer: DeviceID(2), basedOnSeq: 3, bytes: vault.sign(askedBytes(sealed)))
+    let signature = Signature(
+      signer: DeviceID(2), basedOnSeq: 3, bytes: vault.sign(askedBytes(sealed)))
     return .command(Self.commandID, .ask(header, .sealed(sealed)), signature)
   }
 
@@ -143,7 +144,8 @@ struct ProtocolExamples {
 
   /// The bytes of each example, by the name that its block has in the document.
   ///
-  /// - Parameter sealed: The sealed content of the question. Its nonce is random, so the document's own is given.
+  /// - Parameter sealed: The sealed content of the question. Its nonce is random, so the document's
+  ///   own is given.
   func all(sealed: [UInt8]) -> [String: [UInt8]] {
     let conversation = Self.conversation
     func request(_ id: UInt64, _ request: Request) -> [UInt8] {

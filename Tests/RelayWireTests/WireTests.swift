@@ -100,29 +100,29 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
 }
 
 @Suite struct WireTests {
-  @Test("every request comes back as it was sent", arguments: requests)
+  @Test("decoding inverts encoding for every request", arguments: requests)
   func request(_ request: Request) throws {
     let envelope = Envelope(device: device, requestID: 5, request: request)
     #expect(try decode(envelope.encode(), Envelope.decode) == envelope)
   }
 
-  @Test("every reply comes back as it was sent", arguments: replies)
+  @Test("decoding inverts encoding for every reply", arguments: replies)
   func reply(_ reply: Reply) throws {
     let envelope = ReplyEnvelope(device: device, requestID: 5, reply: reply)
     #expect(try decode(envelope.encode(), ReplyEnvelope.decode) == envelope)
   }
 
-  @Test("every event, and every broadcast, comes back as it was sent", arguments: events)
+  @Test("decoding inverts encoding for every event and its broadcast", arguments: events)
   func event(_ event: Event) throws {
     #expect(try Event.decode(event.encode()) == event)
     #expect(try Broadcast.decode(Broadcast.event(event).encode()) == .event(event))
   }
 
-  @Test("Q3: all that the app said of a person reaches the guardian")
+  @Test("Q3: a person's handle, name and avatar from the app reach the guardian")
   func content() throws {
     let asked = RelayWireTests.event(.asked(header, .question(question)))
     let arrived = try Event.decode(asked.encode())
-    // The relay sees bytes; a device opens them.
+    // The relay decodes bytes only; a device opens them.
     guard case .asked(_, .sealed) = arrived.body else {
       Issue.record("the relay would see the question")
       return
@@ -130,8 +130,8 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     #expect(arrived.opened() == asked)
   }
 
-  @Test("S2: a picture that is none does not reach the guardians; the question does")
-  func badPicture() throws {
+  @Test("S2: drops an invalid image and keeps the question")
+  func invalidImage() throws {
     func with(_ avatar: Avatar?) -> Question {
       var subject = ada
       subject.avatar = avatar
@@ -151,7 +151,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     #expect(try carried(question) == question)
   }
 
-  @Test("apps and devices understand each other")
+  @Test("decoding inverts encoding for every message between app and device")
   func apps() throws {
     let requests: [AppRequest] = [
       .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
@@ -180,7 +180,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
   }
 
-  @Test("D10: what is remembered and set about ages, and accounts, come back as they were sent")
+  @Test("D10: decoding inverts encoding for age memories, age settings and accounts")
   func ages() throws {
     let app = AppID("example.landmarks")
     let account = Account(
@@ -196,7 +196,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     }
   }
 
-  @Test("a device's records come back from their keys and values")
+  @Test("decoding inverts encoding for the records of devices and apps")
   func records() throws {
     let app = AppID("example.landmarks")
     let records: [DeviceRecord] = [
@@ -231,7 +231,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     #expect(early.lexicographicallyPrecedes(RecordKey.outbox(position: 256).bytes))
   }
 
-  @Test("another version, too large and empty are told apart")
+  @Test("another version, an oversized frame and an empty request are distinct problems")
   func refuses() {
     var other = Envelope(device: device, requestID: 5, request: .ping).encode()
     other[1] = 9
@@ -243,13 +243,13 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     #expect(throws: Problem.unknownRequest) { try decode([8, 1], Envelope.decode) }
   }
 
-  @Test("the bytes of a request do not change unnoticed")
+  @Test("the encoding of a request is stable")
   func golden() {
     let bytes = Envelope(device: device, requestID: 5, request: .fetch(.family, after: 8)).encode()
     #expect(bytes == [8, 1, 16, 7, 24, 3, 32, 5, 66, 2, 16, 8])
   }
 
-  @Test("100,000 damaged frames: each is a value or a problem, and none a crash")
+  @Test("each of 100,000 damaged frames decodes to a value or throws a problem")
   func fuzz() {
     var source = IDSource(seed: 20_261_121)
     let samples =

@@ -118,7 +118,7 @@ struct ZAPTests {
     #expect(request.address == "1.2.3.4")
   }
 
-  @Test("only version 1.0 is accepted, and `acceptKey` admits CURVE clients only")
+  @Test("each decision becomes its status code, and an impossible one 400 or 500")
   func replies() throws {
     let request = ZAPRequest(domain: "", address: "", mechanism: .null)
     let id = "7".bytes
