@@ -5,7 +5,8 @@ import Processes
 import Statistics
 import TextTable
 
-/// Measures the product and its bare parts in one run, because only their ratio is stable between runs.
+/// Measures the product and its bare parts in one run, because only their ratio is stable between
+/// runs.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,8 +3,9 @@ import ZeroMQ
 
 /// The socket hops and commits on an approval's critical path, measured without the product.
 ///
-/// A disk or thread that has just been busy responds up to ten times sooner than an idle one on virtual
-/// machines. The parts are therefore measured back to back and at the pace of real approvals.
+/// A disk or thread that has just been busy responds up to ten times sooner than an idle one on
+/// virtual machines. The parts are therefore measured back to back and at the pace of real
+/// approvals.
 final class Parts {
   enum Part { case roundTrip, commit }
 
@@ -71,8 +72,8 @@ final class Parts {
 
   /// Measures the parts of several approvals, one after another.
   ///
-  /// - Parameter pace: Seconds of an approval, spread over its parts as busy waiting before each of them;
-  ///   0 measures the parts back to back.
+  /// - Parameter pace: Seconds of an approval, spread over its parts as busy waiting before each of
+  ///   them; 0 measures the parts back to back.
   func approvals(_ count: Int, of parts: [Part], pace: Double) throws -> Times {
     var times = Times()
     for _ in 0..<count {

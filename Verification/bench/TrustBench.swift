@@ -7,7 +7,8 @@ import Statistics
 import TextTable
 import ZeroMQ
 
-/// Measures a device's cryptography: signing, verifying, sealing and opening. The relay does none of this.
+/// Measures a device's cryptography: signing, verifying, sealing and opening. The relay does none
+/// of this.
 struct TrustBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trust",

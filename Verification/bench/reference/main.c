@@ -1,8 +1,9 @@
-// The bare reference: approvals over libzmq and SQLite with no product around them, and no encryption.
+// The bare reference: approvals over libzmq and SQLite, without the product and without encryption.
 //
-// Three processes, as many as a relay, children's devices and guardians' devices are. A question of 300 bytes
-// is logged, synchronised, acknowledged and published; a decision of 150 bytes likewise; who gets the decision
-// puts it into a set and acknowledges by a position that is stored, too.
+// Three processes play the relay, the children's devices and the guardians' devices. The relay logs
+// a question of 300 bytes, syncs the log, acknowledges the question and publishes it. A decision of
+// 150 bytes takes the same path. The child's process keeps the decision in a set and acknowledges
+// it by a cursor, which is stored too.
 //
 //   bench-reference FOLDER WINDOW SECONDS   prints {"approvalsPerSecond":…,"relayCPUMicroseconds":…}
 #include <poll.h>
@@ -26,13 +27,13 @@ enum { QUESTION = 'q', DECISION = 'd', POSITION = 'p', FAMILIES = 10000, BATCH =
 typedef struct {
   char kind;
   uint32_t family;
-  uint64_t number, sent;  // which question; when it was asked, in nanoseconds
+  uint64_t number, sent;  // question number; ask time in nanoseconds
 } Head;
 
 typedef struct {
   _Atomic int stop;
   _Atomic uint64_t ready, done;
-  _Atomic uint64_t cpu;  // of the relay, in microseconds
+  _Atomic uint64_t cpu;  // CPU time of the relay, in microseconds
 } Shared;
 
 static Shared *shared;
@@ -148,10 +149,10 @@ static void relay(void) {
 
 // MARK: the devices
 
-static void device(char hears, uint64_t window) {
+static void device(char topic, uint64_t window) {
   void *context = zmq_ctx_new();
   void *dealer = socket_of(context, ZMQ_DEALER), *subscriber = socket_of(context, ZMQ_SUB);
-  zmq_setsockopt(subscriber, ZMQ_SUBSCRIBE, &hears, 1);
+  zmq_setsockopt(subscriber, ZMQ_SUBSCRIBE, &topic, 1);
   if (zmq_connect(dealer, requests) || zmq_connect(subscriber, events)) die("connect");
   usleep(300000);
   shared->ready++;
@@ -159,15 +160,15 @@ static void device(char hears, uint64_t window) {
   uint8_t *known = calloc(1, (1u << 28) / 8);
   char body[SIZE] = {0};
   while (!shared->stop) {
-    while (hears == DECISION && asked - applied < window) {
+    while (topic == DECISION && asked - applied < window) {
       Head head = {QUESTION, (uint32_t)(asked * 7919 % FAMILIES), asked, now()};
       memcpy(body, &head, sizeof head);
       zmq_send(dealer, body, SIZE, 0);
       asked++;
     }
-    // Positions are cumulative, and sent every five milliseconds.
+    // Cursors are cumulative and sent every five milliseconds.
     if (applied != moved && now() - moved_at > 5000000) {
-      Head head = {POSITION, (uint32_t)hears, applied, 0};
+      Head head = {POSITION, (uint32_t)topic, applied, 0};
       zmq_send(dealer, &head, sizeof head, 0);
       moved = applied;
       moved_at = now();
@@ -180,7 +181,7 @@ static void device(char hears, uint64_t window) {
     for (int i = 0; i < 1024 && zmq_recv(subscriber, found, SIZE, ZMQ_DONTWAIT) >= 0; i++) {
       Head head;
       memcpy(&head, found, sizeof head);
-      if (hears == QUESTION) {
+      if (topic == QUESTION) {
         head.kind = DECISION;
         memcpy(body, &head, sizeof head);
         zmq_send(dealer, body, SIZE / 2, 0);
@@ -194,12 +195,12 @@ static void device(char hears, uint64_t window) {
   _exit(0);
 }
 
-static int start(void (*body)(void), char hears, uint64_t window) {
+static int start(void (*body)(void), char topic, uint64_t window) {
   int child = fork();
   if (child) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (body) body();
-  device(hears, window);
+  device(topic, window);
   return 0;
 }
 

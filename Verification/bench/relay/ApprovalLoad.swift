@@ -3,10 +3,11 @@ import Foundation
 import Synchronization
 import ZeroMQ
 
-/// Children who ask and guardians who approve, in all families of a relay, with one thread for each side.
+/// Children who ask and guardians who approve, in all families of a relay, with one thread for each
+/// side.
 ///
-/// An approval ends when question and decision are committed and the child's device has received the
-/// decision by broadcast and acknowledged it. Guardians' devices also acknowledge.
+/// An approval ends when question and decision are committed and the child's device has received
+/// the decision by broadcast and acknowledged it. Guardians' devices also acknowledge.
 final class ApprovalLoad: Sendable {
   /// The current load, guarded by `state`.
   private struct State: Sendable {
@@ -135,7 +136,8 @@ final class ApprovalLoad: Sendable {
 
 /// Unique identifiers that ascend with time, as those of devices do, and encode a number.
 ///
-/// Ascending ids matter: the relay must look up an id in the store if it is older than its cached results.
+/// Ascending ids matter: the relay must look up an id in the store if it is older than its cached
+/// results.
 struct NumberedIDs {
   private let mark = UInt64.random(in: 1..<1 << 24) << 40
   private var last: UInt64 = 0

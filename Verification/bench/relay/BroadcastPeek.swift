@@ -1,6 +1,7 @@
 import FamilyModel
 
-/// The fields of a broadcast event that a bench client needs, read in place without decoding the message.
+/// The fields of a broadcast event that a bench client needs, read in place without decoding the
+/// message.
 struct BroadcastPeek {
   enum Kind { case asked, approved, other }
   var kind = Kind.other
@@ -56,7 +57,8 @@ struct BroadcastPeek {
   }
 }
 
-/// The varint and length-delimited fields of a protobuf message. Iteration ends at any other wire type.
+/// The varint and length-delimited fields of a protobuf message. Iteration ends at any other wire
+/// type.
 private struct Fields {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

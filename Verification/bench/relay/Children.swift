@@ -31,7 +31,8 @@ struct Children {
   private var credit: Double = 0
   private var lastTurn: UInt64 = 0
   private var random = SystemRandomNumberGenerator()
-  /// Whether the socket rejected a question in this turn. The rest of the turn sends no more questions.
+  /// Whether the socket rejected a question in this turn. The rest of the turn sends no more
+  /// questions.
   private var isShedding = false
   /// Questions asked before this moment are not measured.
   private var since: UInt64 = 0
@@ -114,8 +115,8 @@ struct Children {
     scheduleRetry(number, milliseconds: 1_000)
   }
 
-  /// Schedules a retry with the agents' backoff: exponential from the relay's retry time, with random jitter
-  /// of up to the same time.
+  /// Schedules a retry with the agents' backoff: exponential from the relay's retry time, with
+  /// random jitter of up to the same time.
   private mutating func scheduleRetry(_ number: UInt64, milliseconds: UInt32) {
     guard let attempts = open[number]?.attempts else { return }
     open[number]!.attempts = attempts + 1

@@ -35,8 +35,9 @@ struct RelayAddress: Sendable {
 
 /// The devices of one role in every family, on one connection and one thread.
 ///
-/// They speak the protocol and open sealed broadcasts, but run no machines. They share the processors with
-/// the measured relay, so they patch prepared request bytes and read broadcasts in place.
+/// They speak the protocol and open sealed broadcasts, but run no machines. They share the
+/// processors with the measured relay, so they patch prepared request bytes and read broadcasts in
+/// place.
 struct Devices: ~Copyable {
   /// The requests of an approval.
   enum Kind { case ask, answer, acknowledge }
@@ -105,8 +106,8 @@ struct Devices: ~Copyable {
 
   /// Sends a request of the kind.
   ///
-  /// Questions use a separate connection. In this bench one connection carries the devices of all families,
-  /// so acknowledgements must not queue behind thousands of new questions.
+  /// Questions use a separate connection. In this bench one connection carries the devices of all
+  /// families, so acknowledgements must not queue behind thousands of new questions.
   ///
   /// - Returns: `false` for a question beyond the send high-water mark.
   mutating func send(_ kind: Kind, _ numbers: RequestTemplates.Numbers) throws -> Bool {
@@ -167,12 +168,12 @@ struct Devices: ~Copyable {
     return true
   }
 
-  /// Attaches to families 1 to `families` and subscribes to their conversations. Returns when the relay has
-  /// approved all subscriptions.
+  /// Attaches to families 1 to `families` and subscribes to their conversations. Returns when the
+  /// relay has approved all subscriptions.
   mutating func attach(families: UInt64) throws {
     var sent: UInt64 = 0
-    // Each approved subscription causes a broadcast of the head, possibly more than once. libzmq drops
-    // broadcasts beyond its high-water mark, so at most 1,000 are outstanding.
+    // Each approved subscription causes a broadcast of the head, possibly more than once. libzmq
+    // drops broadcasts beyond its high-water mark, so at most 1,000 are outstanding.
     var ready: Set<UInt64> = []
     while ready.count < families {
       while sent < families, sent < ready.count + 1_000 {

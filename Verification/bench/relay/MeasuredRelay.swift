@@ -31,7 +31,8 @@ struct MeasuredRelay {
       : try RelayProcess(folder, maxFamilies: maxFamilies)
   }
 
-  /// Reads the device keys of the folder, or creates them. A restarted relay serves the same devices.
+  /// Reads the device keys of the folder, or creates them. A restarted relay serves the same
+  /// devices.
   private static func deviceKeys(_ folder: URL, _ isPlain: Bool) throws
     -> (CurveKeyPair, CurveKeyPair)
   {

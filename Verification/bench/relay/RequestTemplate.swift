@@ -1,8 +1,8 @@
 import FamilyModel
 import RelayWire
 
-/// Encoded requests of one kind. Each is encoded once for each size of its varints and patched afterwards,
-/// because clients must be cheap on the machine that they share with the relay.
+/// Encoded requests of one kind. Each is encoded once for each size of its varints and patched
+/// afterwards, because clients must be cheap on the machine that they share with the relay.
 struct RequestTemplates {
   /// The fields that differ between two requests of the kind.
   struct Numbers {

@@ -77,7 +77,8 @@ struct Scale: AsyncParsableCommand {
     ]
   }
 
-  /// Waits until the relay has written the attached devices' cursors, which are no part of an approval.
+  /// Waits until the relay has written the attached devices' cursors, which are no part of an
+  /// approval.
   private func waitUntilIdle(_ relay: MeasuredRelay) {
     var last = -1.0
     // Longer than the relay's write-behind delay for cursors.

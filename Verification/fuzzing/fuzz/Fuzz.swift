@@ -1,10 +1,10 @@
-// libFuzzer has the main function. `tools/fuzz` builds and runs this.
+// libFuzzer provides `main`. `tools/fuzz` builds and runs this program.
 import FuzzTargets
 import Glibc
 
 private let target: FuzzTarget = {
   guard let name = getenv("FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name))
-  else { fatalError("FUZZ_TARGET is one of \(FuzzTarget.allCases.map(\.rawValue))") }
+  else { fatalError("FUZZ_TARGET must be one of \(FuzzTarget.allCases.map(\.rawValue))") }
   return target
 }()
 
@@ -14,7 +14,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Writes the seeds into the folder `FUZZ_SEEDS`, if there is one.
+/// Writes the target's seeds into the folder that `FUZZ_SEEDS` names, if it is set.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(
   _ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?

@@ -1,4 +1,4 @@
-/// Reads a fuzzer's bytes as numbers and chunks; after the end come zeros.
+/// Reads a fuzzer's input as numbers and chunks. Reads past the end return zeros.
 struct Bytes {
   private let bytes: UnsafeRawBufferPointer
   private var index = 0
@@ -13,15 +13,15 @@ struct Bytes {
     return bytes[index]
   }
 
-  /// One of `0..<count`.
+  /// A number in `0..<count`. Precondition: `count` is 1 to 256.
   mutating func pick(_ count: Int) -> Int { Int(byte()) % count }
 
-  /// A proof of the size that the wire lets through: right, or wrong.
+  /// A valid or invalid proof, of the only size that the wire decoders accept.
   mutating func proof() -> [UInt8] { Array(repeating: byte() & 1, count: 64) }
 
   mutating func number() -> UInt64 { (0..<8).reduce(0) { sum, _ in sum << 8 | UInt64(byte()) } }
 
-  /// Two bytes of length, and as many bytes.
+  /// A chunk of bytes behind its two-byte length. The end of the input shortens it.
   mutating func chunk() -> [UInt8] {
     let length = min(Int(byte()) << 8 | Int(byte()), bytes.count - index)
     defer { index += max(0, length) }

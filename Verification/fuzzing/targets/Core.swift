@@ -2,11 +2,12 @@ import FamilyCore
 import FamilyModel
 import RelayWire
 
-/// A family of organizer 1, guardian 2, children 3 and 4, and adult 5; person p has the device 10·p.
+/// A family of organizer 1, guardian 2, children 3 and 4, and adult 5. Person p has device 10·p.
 ///
-/// Signatures that begin with 1 are right ones; keys to sign with are there from the first roster that has them.
-/// Checked: one reply for each request but acknowledgements; sequences and chains without gaps; a family
-/// that was let go and read again is the same.
+/// A signature is valid if its first byte is 1. The invariants are preconditions:
+/// - The relay answers each request once, and an acknowledgement at most once.
+/// - Sequence numbers and the audiences' chains have no gaps.
+/// - A family that is evicted and loaded again is equal to itself.
 struct FuzzedFamily {
   static let id = FamilyID(7)
   var relay = RelayMachine(
@@ -54,7 +55,7 @@ struct FuzzedFamily {
       .request(
         address, key: key ?? Self.key(device), administrator: device == 0, id: id, request),
       now: now)
-    take(effects)
+    apply(effects)
     let answers = effects.count {
       switch $0 {
       case .reply(address, id, _), .page(address, id, _, _, _): true
@@ -62,14 +63,14 @@ struct FuzzedFamily {
       }
     }
     if case .acknowledge = request {
-      precondition(answers <= 1, "an acknowledgement was answered more than once")
+      precondition(answers <= 1, "the relay answered an acknowledgement more than once")
     } else {
       precondition(answers == 1, "\(answers) answers to one request")
     }
     return effects
   }
 
-  mutating func take(_ effects: [RelayMachine.Effect]) {
+  mutating func apply(_ effects: [RelayMachine.Effect]) {
     for case .snapshot(_, _, let bytes) in effects { snapshot = bytes }
     for case .append(let family, let event) in effects {
       precondition(family == Self.id && event.seq == UInt64(log.count) + 1, "a gap in the log")
@@ -82,16 +83,18 @@ struct FuzzedFamily {
   mutating func reload() {
     let before = relay.state(of: Self.id)
     relay.evict(Self.id)
-    let read = log.map { event in
-      guard let again = try? Event.decode(event.encode()) else { fatalError("an event is lost") }
-      return again
+    let decodedLog = log.map { event in
+      guard let decoded = try? Event.decode(event.encode()) else {
+        fatalError("an encoded event does not decode")
+      }
+      return decoded
     }
-    relay.load(Self.id, events: read, cursors: [], now: now)
-    precondition(relay.state(of: Self.id) == before, "a family differs when it is read again")
+    relay.load(Self.id, events: decodedLog, cursors: [], now: now)
+    precondition(relay.state(of: Self.id) == before, "a reloaded family differs")
     guard let state = FamilyState(snapshot: snapshot) else { return }
     relay.load(
-      Self.id, snapshot: state, events: Array(read[Int(state.seq)...]), cursors: [], now: now)
-    precondition(relay.state(of: Self.id) == before, "a family differs from its snapshot on")
+      Self.id, snapshot: state, events: Array(decodedLog[Int(state.seq)...]), cursors: [], now: now)
+    precondition(relay.state(of: Self.id) == before, "a family loaded from a snapshot differs")
   }
 }
 
@@ -110,13 +113,13 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
       }
       family.send(device, envelope.request)
     case 1:
-      // A stranger, or a member with another's key.
+      // An unknown key, or the key of another member.
       let key = FuzzedFamily.key(UInt32(input.byte()))
       guard device != 0, key != FuzzedFamily.key(device) else { continue }
       let effects = family.send(device, .attach([]), key: key)
-      precondition(effects.count == 1, "somebody with a wrong key had an effect")
+      precondition(effects.count == 1, "a request under a wrong key had an effect")
     case 2: family.now = family.now + Int64(input.byte()) * 10_000
-    case 3: family.take(family.relay.step(.timer, now: family.now))
+    case 3: family.apply(family.relay.step(.timer, now: family.now))
     case 4: family.reload()
     case 5: subscribe(&input, &family)
     case 6: family.send(device, .join(join(&input)), key: FuzzedFamily.key(UInt32(input.byte())))
@@ -140,7 +143,7 @@ private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
   }
   precondition(state.generation(audience) == generation, "an old channel was approved")
   precondition(
-    state.roster.devices.contains { $0.publicKey == key }, "a stranger's channel was approved")
+    state.roster.devices.contains { $0.publicKey == key }, "a channel for an unknown key was approved")
 }
 
 private func command(_ input: inout Bytes, now: Instant) -> Command {
@@ -169,14 +172,14 @@ private func command(_ input: inout Bytes, now: Instant) -> Command {
   }
 }
 
-/// None, a right one, or a wrong one, of the device or of another, after the last event or an earlier one.
+/// No signature, a valid one or an invalid one. Signer and `basedOnSeq` may be wrong.
 private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -> Signature? {
   let choice = input.byte()
   guard choice & 3 != 0 else { return nil }
   let signer = choice & 4 == 0 ? (device == 0 ? 10 : device) : UInt32(input.pick(6)) * 10
-  let seen = choice & 8 == 0 ? last : UInt64(input.byte())
+  let basedOnSeq = choice & 8 == 0 ? last : UInt64(input.byte())
   return Signature(
-    signer: DeviceID(signer), basedOnSeq: seen,
+    signer: DeviceID(signer), basedOnSeq: basedOnSeq,
     bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
 }
 
@@ -203,16 +206,16 @@ extension Instant {
   fileprivate static func - (a: Instant, b: Int64) -> Instant { a + -b }
 }
 
-/// The family without some devices and people, or with a new key.
+/// The family's roster without some devices and persons, or with a new key.
 private func roster(_ input: inout Bytes) -> Roster {
   var roster = FuzzedFamily.roster
   if input.byte() & 1 == 1 {
     roster.devices = (1...5).map { FuzzedFamily.device($0, isSigning: true) }
   }
-  let gone = input.byte()
-  roster.devices.removeAll { gone >> ($0.id.rawValue / 10) & 1 == 1 }
-  if gone & 1 == 1 { roster.persons.removeAll { $0.id.rawValue == UInt32(input.pick(6)) } }
-  if gone & 0x80 != 0, !roster.devices.isEmpty {
+  let removed = input.byte()
+  roster.devices.removeAll { removed >> ($0.id.rawValue / 10) & 1 == 1 }
+  if removed & 1 == 1 { roster.persons.removeAll { $0.id.rawValue == UInt32(input.pick(6)) } }
+  if removed & 0x80 != 0, !roster.devices.isEmpty {
     roster.devices[0].publicKey = FuzzedFamily.key(UInt32(input.byte()))
   }
   return roster

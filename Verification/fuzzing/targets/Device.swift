@@ -2,7 +2,8 @@ import FamilyCore
 import FamilyModel
 import RelayWire
 
-/// A relay that says anything, to a guardian's and to a child's device that do things.
+/// Runs a guardian's and a child's machine against a hostile relay, while their apps and people
+/// act.
 func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
   let isSigned = input.byte() & 1 == 1
@@ -65,7 +66,7 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
   _ = child.link.pendingCommands
 }
 
-/// Everything that a machine wants written or sent can be written.
+/// Encodes all records and requests of the effects, which must not trap.
 func write(_ effects: [DeviceEffect]) {
   for effect in effects {
     switch effect {

@@ -1,15 +1,15 @@
-/// What is fuzzed: each target takes any bytes, and traps where a rule is broken.
+/// A fuzz target: accepts any bytes, and traps if an invariant is violated.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  /// The decoders of everything that comes over a socket.
+  /// The decoders of all socket messages.
   case wire
-  /// The relay's machine: requests of all kinds, of members and strangers, over time.
+  /// The relay machine: requests of all kinds, by members and unknown keys, over time.
   case core
-  /// What the stores keep, read back: of the relay, of a device, of an app.
+  /// The decoders of stored records: those of the relay, the devices and the apps.
   case records
-  /// The devices' machines under a relay that says anything.
+  /// The devices' machines against a relay that sends arbitrary messages.
   case device
 
-  /// Runs the target once.
+  /// Runs the target once with one input.
   public func run(_ bytes: UnsafeRawBufferPointer) {
     switch self {
     case .wire: fuzzWire(bytes)

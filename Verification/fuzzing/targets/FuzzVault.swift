@@ -2,11 +2,12 @@ import FamilyCore
 import FamilyModel
 import RelayWire
 
-/// Cryptography that a fuzzer can get right: signatures that begin with 1, wraps and boxes in the clear.
+/// Cryptography that a fuzzer can forge: a signature is valid if its first byte is 1, and nothing
+/// is encrypted.
 struct FuzzVault: DeviceVault {
   let agreementKey: [UInt8]
 
-  /// Of this device of ``FuzzedFamily``.
+  /// The security state of a device of ``FuzzedFamily``.
   static func security(_ device: UInt32) -> Security {
     Security(
       FuzzVault(agreementKey: FuzzedFamily.key(device)), organizerKey: FuzzedFamily.key(10))

@@ -3,7 +3,7 @@ import FamilyModel
 import RelayStore
 import RelayWire
 
-/// Reads what could stand on a disk, and goes on from it.
+/// Decodes arbitrary stored records, restores a machine from them, and runs it.
 func fuzzRecords(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
   switch input.byte() % 6 {
@@ -58,9 +58,9 @@ private func guardian(_ input: inout Bytes, _ security: Security?) {
 }
 
 private func child(_ input: inout Bytes, _ security: Security?) {
-  let home = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30))
+  let address = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30))
   var device = ChildMachine(
-    home, of: PersonID(3), apps: [AppID("a")], security: security, restoring: records(&input),
+    address, of: PersonID(3), apps: [AppID("a")], security: security, restoring: records(&input),
     ids: IDSource(seed: 1),
     digest: { _, _ in [1] })
   exercise { device.step([.connected, .timer, .disconnected][$0], now: $1) }
@@ -78,7 +78,7 @@ private func app(_ input: inout Bytes) {
     let (key, value) = (input.chunk(), input.chunk())
     guard let record = try? AppRecord.decode(key: key, value: value) else { continue }
     guard let again = try? AppRecord.decode(key: record.key, value: record.value), again == record
-    else { fatalError("a record of an app differs when it is read again") }
+    else { fatalError("an app's record differs after a round trip") }
     records.append(record)
   }
   var machine = AppMachine(AppID("a"), restoring: records)

@@ -3,36 +3,36 @@ import FamilyModel
 import RelayWire
 
 extension FuzzTarget {
-  /// Inputs from which a fuzzer starts: a short story of a family, as each target reads it.
+  /// Inputs from which the fuzzer starts: the traffic of one family, in the format of each target.
   public var seeds: [[UInt8]] {
-    let (story, signed) = (Story(isSigned: false), Story(isSigned: true))
+    let (plain, signed) = (SampleTraffic(isSigned: false), SampleTraffic(isSigned: true))
     switch self {
     case .wire:
-      let events = story.events + signed.events
+      let events = plain.events + signed.events
       let all = [
-        story.requests + signed.requests, story.replies + signed.replies,
-        events.map { Broadcast.encode(event: $0) }, events, story.appRequests, story.appReplies,
+        plain.requests + signed.requests, plain.replies + signed.replies,
+        events.map { Broadcast.encode(event: $0) }, events, plain.appRequests, plain.appReplies,
       ]
       return all.enumerated().flatMap { kind, list in list.map { [UInt8(kind)] + $0 } }
     case .core:
       return [
-        [0] + chunks(story.requests, after: [3, 0]), [0] + chunks(story.requests, after: [1, 0]),
+        [0] + chunks(plain.requests, after: [3, 0]), [0] + chunks(plain.requests, after: [1, 0]),
         [1] + chunks(signed.requests, after: [3, 0]), [1] + chunks(signed.requests, after: [1, 0]),
       ]
         + [Array(0...200), (0..<200).map { UInt8($0 % 7) }]
     case .records:
-      let log = chunks(story.events)
-      let records = chunks(story.records.flatMap { [$0.key.bytes, $0.value] })
-      let app = chunks(story.appRecords.flatMap { [$0.key, $0.value] })
+      let log = chunks(plain.events)
+      let records = chunks(plain.records.flatMap { [$0.key.bytes, $0.value] })
+      let app = chunks(plain.appRecords.flatMap { [$0.key, $0.value] })
       let sealed = chunks(signed.records.flatMap { [$0.key.bytes, $0.value] })
       return [
         [0] + log, [1] + records, [2] + records, [3] + app, [4] + sealed, [5] + sealed,
         [0] + chunks(signed.events),
       ]
     case .device:
-      let broadcasts = chunks(story.events.map { Broadcast.encode(event: $0) }, after: [2])
-      let replies = chunks(story.replies, after: [0])
-      let asks = chunks(story.appRequests, after: [6, 1, 1, 6, 1, 3, 5])
+      let broadcasts = chunks(plain.events.map { Broadcast.encode(event: $0) }, after: [2])
+      let replies = chunks(plain.replies, after: [0])
+      let asks = chunks(plain.appRequests, after: [6, 1, 1, 6, 1, 3, 5])
       let timer: [UInt8] = [4, 10, 7]
       let sealed = chunks(signed.events.map { Broadcast.encode(event: $0) }, after: [2])
       let answers = chunks(signed.replies, after: [0])
@@ -54,8 +54,8 @@ extension FuzzTarget {
   }
 }
 
-/// A child asks, a guardian answers, things change: all the bytes that travel and stay.
-private struct Story {
+/// The sample traffic of one family: all messages sent and all records stored.
+private struct SampleTraffic {
   var requests: [[UInt8]] = []
   var replies: [[UInt8]] = []
   var events: [[UInt8]] = []
@@ -110,7 +110,7 @@ private struct Story {
     for (number, (device, command)) in commands.enumerated() {
       let id = ID128(high: 1, low: UInt64(number) + 10)
       guard isSigned else {
-        tell(&family, device, .command(id, command))
+        send(&family, device, .command(id, command))
         continue
       }
       var machine = GuardianMachine(
@@ -118,18 +118,18 @@ private struct Story {
         of: PersonID(device / 10), security: FuzzVault.security(device),
         restoring: family.log.map { .event($0) }, ids: IDSource(seed: UInt64(number)))
       for signed in (try? machine.prepare(command, now: family.now)) ?? [] {
-        tell(&family, device, .command(signed.id, signed.command, signed.signature))
+        send(&family, device, .command(signed.id, signed.command, signed.signature))
       }
     }
     let join = JoinRequest(
       invitation: FuzzedFamily.key(9), publicKey: FuzzedFamily.key(30), signingKey: Self.newKey,
       agreementKey: Self.newKey, proof: Array(repeating: 1, count: 64))
-    tell(&family, 30, .join(join))
+    send(&family, 30, .join(join))
     for device in [UInt32(10), 30] {
-      tell(&family, device, .attach([Cursor(.family, delivered: 1)]))
-      tell(&family, device, .ping)
-      tell(&family, device, .fetch(.conversation(child), after: 0))
-      tell(&family, device, .acknowledge([Cursor(.conversation(child), delivered: 2, read: 1)]))
+      send(&family, device, .attach([Cursor(.family, delivered: 1)]))
+      send(&family, device, .ping)
+      send(&family, device, .fetch(.conversation(child), after: 0))
+      send(&family, device, .acknowledge([Cursor(.conversation(child), delivered: 2, read: 1)]))
     }
     let page = Reply.page(.conversation(child), family.log, more: false)
     replies.append(
@@ -147,7 +147,7 @@ private struct Story {
       ]
   }
 
-  private mutating func tell(_ family: inout FuzzedFamily, _ device: UInt32, _ request: Request) {
+  private mutating func send(_ family: inout FuzzedFamily, _ device: UInt32, _ request: Request) {
     let address = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device))
     requests.append(Envelope(device: address, requestID: 1, request: request).encode())
     for case .reply(let address, let id, let reply) in family.send(device, request) {
