@@ -45,7 +45,7 @@ private final class RecordingObserver: AgentObserver {
     RelayFixture, AgentHost, Task<Void, any Error>
   ) {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let credentials = [(child, Role.child), (guardian, .organizer)].map { address, role in
       Credential(
         address: address, personID: PersonID(address.device.rawValue / 10), role: role, name: "P",

@@ -97,7 +97,7 @@ package final class RelayFixture: Sendable {
   /// Creates a family.
   ///
   /// - Returns: The key of each of its devices.
-  package func found(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
+  package func createFamily(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
     var pairs: [UInt32: CurveKeyPair] = [:]
     for device in RelayFixture.devices { pairs[device] = try .generate() }
     try setRoster(family, pairs)
@@ -135,7 +135,7 @@ package final class RelayFixture: Sendable {
   }
 
   /// A client that acts with the credential of a device.
-  package func visit(
+  package func client(
     _ family: UInt64, _ device: UInt32, _ role: Role, _ keys: [UInt32: CurveKeyPair]
   )
     throws -> DeviceClient

@@ -21,8 +21,8 @@ import ZeroMQ
 
     init(milliseconds: Int64 = 60_000) async throws {
       let fixture = try await RelayFixture()
-      let pairs = try fixture.found(1)
-      var organizer = try fixture.visit(1, 10, .organizer, pairs)
+      let pairs = try fixture.createFamily(1)
+      var organizer = try fixture.client(1, 10, .organizer, pairs)
       try organizer.send(
         .invite(ticket.invitation(for: PersonID(3), until: .now + milliseconds)))
       self.fixture = fixture
@@ -64,8 +64,8 @@ import ZeroMQ
     let credential = try #require(try joining.credential())
     #expect(credential.personID == PersonID(3) && credential.role == .child)
     #expect(credential.name == "P3" && credential.address.device == DeviceID(51))
-    var visit = try DeviceClient(credential)
-    let device = try visit.family().link.roster.device(DeviceID(51))
+    var client = try DeviceClient(credential)
+    let device = try client.family().link.roster.device(DeviceID(51))
     #expect(device == credential.device)
     try expectRefused(code)
     // A removed device is refused like a stranger.
@@ -85,7 +85,7 @@ import ZeroMQ
 
   @Test("F3: a code with another secret or family is refused") func wrong() async throws {
     let home = try await Invited()
-    _ = try home.fixture.found(2)
+    _ = try home.fixture.createFamily(2)
     var code = home.code
     code.ticket = JoinTicket()
     try expectRefused(code)

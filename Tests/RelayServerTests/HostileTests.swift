@@ -47,7 +47,7 @@ import ZeroMQ
   @Test("X2: a device that floods requests gets a problem with a retry time")
   func tooManyRequests() async throws {
     let fixture = try await RelayFixture(overTCP: true)
-    let (pairs, others) = (try fixture.found(1), try fixture.found(2))
+    let (pairs, others) = (try fixture.createFamily(1), try fixture.createFamily(2))
     let child = try fixture.peer(1, 30, pairs[30])
     try await during(fixture, child, attackers: 2) { number in
       let flood = try fixture.peer(2, [30, 40][number], others[[30, 40][number]])
@@ -70,7 +70,7 @@ import ZeroMQ
   @Test("X2: guessed families neither flood the store nor evict real families")
   func guessing() async throws {
     let fixture = try await RelayFixture(maxFamilies: 8, overTCP: true)
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     let before = await fixture.service.counters.familyLoads
     let guesses = 6_000
@@ -95,7 +95,7 @@ import ZeroMQ
   @Test("X2: an endless message is cut off before it exhausts the memory")
   func endlessMessage() async throws {
     let fixture = try await RelayFixture(overTCP: true)
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     try await during(fixture, child, attackers: 2) { _ in
       let stranger = try fixture.peer(1, 10, nil)
@@ -113,7 +113,7 @@ import ZeroMQ
   @Test("X2: a flood of subscriptions is cut off, an oversized one at once")
   func subscriptionFlood() async throws {
     let fixture = try await RelayFixture(overTCP: true)
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let (guardian, child) = (try fixture.peer(1, 10, pairs[10]), try fixture.peer(1, 30, pairs[30]))
     try guardian.attach()
     try await during(fixture, child, attackers: 2) { number in
@@ -134,7 +134,7 @@ import ZeroMQ
   @Test("X2: silent and slow connections do not keep others out")
   func slowConnections() async throws {
     let fixture = try await RelayFixture(overTCP: true, maxConnections: 50)
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     try child.attach()
     try await during(fixture, child) { _ in
@@ -154,7 +154,7 @@ import ZeroMQ
     async throws
   {
     let fixture = try await RelayFixture(overTCP: true)
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     try await during(fixture, child, attackers: 3) { number in
       for round in 0..<60 {

@@ -44,7 +44,7 @@ final class ManyFamilies {
     _ = try peer.ask(.ping)
   }
 
-  func set(_ new: WatchedStore.Mode?) { onCommit { _ in new } }
+  func setMode(_ new: WatchedStore.Mode?) { onCommit { _ in new } }
 
   /// Sets the behaviour of the store from the next commit on.
   func onCommit(_ body: @escaping @Sendable (Batch) -> WatchedStore.Mode?) {
@@ -89,7 +89,7 @@ final class ManyFamilies {
     let first = try post("first", in: Self.families.lowerBound)
     // The other requests wait in the socket during this commit.
     #expect(commits.waitUntilHeld())
-    set(nil)
+    setMode(nil)
     try body()
     #expect(try peer.receive(within: 100) == nil)
     commits.release()

@@ -78,7 +78,7 @@ import Testing
         return slow > 0 ? .slow(milliseconds: slow) : nil
       }
     }
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     let guardian = try fixture.peer(1, 10, pairs[10])
     shared.milliseconds.withLock { $0 = 60 }

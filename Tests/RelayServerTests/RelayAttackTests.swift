@@ -17,7 +17,7 @@ import ZeroMQ
   @Test("X2: malformed messages on the request socket are counted and answered with a problem")
   func badRequests() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let good = try fixture.peer(1, 30, pairs[30])
     let bad = try fixture.peer(1, 30, pairs[30])
     let body = Envelope(device: good.address, requestID: 7, request: .ping).encode()
@@ -52,7 +52,7 @@ import ZeroMQ
     async throws
   {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let (good, bad) = (try fixture.peer(1, 30, pairs[30]), try fixture.peer(1, 30, pairs[30]))
     try bad.sendRaw([[], Array(repeating: 1, count: Limits.frameBytes + 1)])
     #expect(try bad.receive(within: 300) == nil)
@@ -63,7 +63,7 @@ import ZeroMQ
   @Test("F3: a subscription to a prefix or a foreign channel delivers nothing")
   func foreignSubscriptions() async throws {
     let fixture = try await RelayFixture()
-    let (pairs, others) = (try fixture.found(1), try fixture.found(2))
+    let (pairs, others) = (try fixture.createFamily(1), try fixture.createFamily(2))
     let (guardian, child) = (try fixture.peer(1, 10, pairs[10]), try fixture.peer(1, 30, pairs[30]))
     try guardian.attach()
     let topic = guardian.channels[.conversation(PersonID(3))]!.topic
@@ -89,7 +89,7 @@ import ZeroMQ
   @Test("X2: malformed messages on the broadcast socket are counted and disturb nothing")
   func badBroadcasts() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let attacker = try Attacker(fixture)
     var source = IDSource(seed: 6)
     for length in 0..<300 {
@@ -111,7 +111,7 @@ import ZeroMQ
   )
   func pipeShifting() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     let attackers = try (0..<4).map { _ in try Attacker(fixture) }
     var sent = 0

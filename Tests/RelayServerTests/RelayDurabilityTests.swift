@@ -10,7 +10,7 @@ import ZeroMQ
   @Test("A3: accepted commands survive a restart, and a repeated command gets the same reply")
   func durable() async throws {
     var fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let id = CommandID.next
     var child = try fixture.peer(1, 30, pairs[30])
     #expect(try child.post("hello", id: id) == .accepted(id, seq: 2))
@@ -27,7 +27,7 @@ import ZeroMQ
   @Test("F3: a wrong key, an unknown device and an unknown family all get problem 200")
   func wrongKey() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let foreign = try fixture.peer(1, 30, pairs[50])
     #expect(try foreign.ask(.ping) == .failed(.notEnrolled))
     #expect(try fixture.peer(1, 31, pairs[30]).ask(.ping) == .failed(.notEnrolled))
@@ -49,7 +49,7 @@ import ZeroMQ
       #expect(settings?.synchronous == 2 && settings?.journal == "wal")
       return WatchedStore(store) { _ in shared.mode.withLock { $0 } }
     }
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     let guardian = try fixture.peer(1, 10, pairs[10])
     try guardian.attach()
@@ -78,7 +78,7 @@ import ZeroMQ
 
   @Test("X1: a REQ socket can be a client") func plainClient() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30], .req)
     let id = CommandID.next
     #expect(try child.post("req", id: id) == .accepted(id, seq: 2))
@@ -89,7 +89,7 @@ import ZeroMQ
   @Test("R1, M5: members receive events, and fetch missed ones in order across pages")
   func deliver() async throws {
     let fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     let guardian = try fixture.peer(1, 10, pairs[10])
     let child = try fixture.peer(1, 30, pairs[30])
     let count = Limits.pageEvents + 50
@@ -124,7 +124,7 @@ import ZeroMQ
   func evict() async throws {
     let fixture = try await RelayFixture(maxFamilies: 2)
     var pairs: [UInt64: [UInt32: CurveKeyPair]] = [:]
-    for family in 1...UInt64(8) { pairs[family] = try fixture.found(family) }
+    for family in 1...UInt64(8) { pairs[family] = try fixture.createFamily(family) }
     for round in 0..<3 {
       for family in 1...UInt64(8) {
         let child = try fixture.peer(family, 30, pairs[family]?[30])
@@ -139,7 +139,7 @@ import ZeroMQ
   @Test("F3: a removed device receives no broadcast, and the remaining devices do")
   func remove() async throws {
     let fixture = try await RelayFixture()
-    var pairs = try fixture.found(1)
+    var pairs = try fixture.createFamily(1)
     let (guardian, child) = (try fixture.peer(1, 10, pairs[10]), try fixture.peer(1, 30, pairs[30]))
     let removed = try fixture.peer(1, 40, pairs[40])
     try removed.attach()

@@ -10,10 +10,10 @@ import Testing
   @Test("X3: after an approval the relay's files contain no handle, name, text or birthdate")
   func files() async throws {
     let fixture = try await RelayFixture()
-    let keys = try fixture.found(1)
+    let keys = try fixture.createFamily(1)
     let emily = PersonID(3)
-    var child = try fixture.visit(1, 30, .child, keys)
-    var guardian = try fixture.visit(1, 10, .organizer, keys)
+    var child = try fixture.client(1, 30, .child, keys)
+    var guardian = try fixture.client(1, 10, .organizer, keys)
     var person = Subject(handle: Handle("dragonslayer42", .custom))
     person.name = NameParts()
     person.name?.given = "Adalbertine"

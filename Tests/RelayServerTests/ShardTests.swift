@@ -139,7 +139,7 @@ import Testing
     let families = try await ManyFamilies(shards: 4)
     try families.attach()
     try families.inOneBatch {
-      families.set(.failing)
+      families.setMode(.failing)
       for family in ManyFamilies.families { try families.post("lost", in: family) }
     }
     #expect(await families.fixture.failure() != nil)

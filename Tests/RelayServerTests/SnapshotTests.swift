@@ -14,7 +14,7 @@ import Testing
     """)
   func long() async throws {
     var fixture = try await RelayFixture()
-    let pairs = try fixture.found(1)
+    let pairs = try fixture.createFamily(1)
     var child = try fixture.peer(1, 30, pairs[30])
     let first = CommandID.next
     #expect(try child.post("the first", id: first) == .accepted(first, seq: 2))

@@ -15,7 +15,7 @@ struct CannotListen: Error, CustomStringConvertible { let description: String }
 @main
 struct Relay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "relay", abstract: "Orders, stores and broadcasts the events of families.",
+    commandName: "relay", abstract: "Order, store and broadcast the events of families.",
     discussion: """
       Prints `ready` when both sockets are bound. SIGTERM and SIGINT stop the relay \
       after it has stored every request that it received.

@@ -26,7 +26,7 @@ private final class Registrations: AgentObserver {
   func has(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct UnhurriedTests {
+@Suite(.timeLimit(.minutes(10))) struct CommitDelayTests {
   @Test(
     "X2: a change without other effects becomes durable by its deadline, or when the host stops")
   func alone() async throws {

@@ -3,17 +3,17 @@ import RelayFixture
 import FamilyModel
 import Testing
 
-@Suite struct VisitTests {
+@Suite struct DeviceClientTests {
   @Test("M4, M5: a client with a device's credential does not move the device's cursor")
   func position() async throws {
     let fixture = try await RelayFixture()
-    let keys = try fixture.found(1)
-    var child = try fixture.visit(1, 30, .child, keys)
+    let keys = try fixture.createFamily(1)
+    var child = try fixture.client(1, 30, .child, keys)
     try child.send(.post(child: PersonID(3), .text("hello")))
-    var visit = try fixture.visit(1, 10, .organizer, keys)
-    let machine = try visit.machine()
+    var client = try fixture.client(1, 10, .organizer, keys)
+    let machine = try client.machine()
     #expect(machine.link.conversations[PersonID(3)]?.lines.map(\.body) == [.text("hello")])
-    try visit.send(.post(child: PersonID(3), .text("hi")))
+    try client.send(.post(child: PersonID(3), .text("hi")))
     let device = try fixture.peer(1, 30, keys[30])
     try device.attach()
     #expect(device.channels[.conversation(PersonID(3))]?.receipt == Receipt())
@@ -27,19 +27,19 @@ import Testing
     "S3: a guardian's credential can set controls, which all devices read from the family's state")
   func controls() async throws {
     let fixture = try await RelayFixture()
-    let keys = try fixture.found(1)
+    let keys = try fixture.createFamily(1)
     let emily = PersonID(3)
     let passcode = Passcode(
       salt: Array(repeating: 1, count: 16), logCost: 14,
       publicKey: RelayFixture.deviceKeys(99).signingKey)
     var age = AgeSettings()
     age.ceiling = .thirteen
-    var controls = try fixture.visit(1, 10, .organizer, keys)
+    var controls = try fixture.client(1, 10, .organizer, keys)
     for command in [
       .setLimits(child: emily, on: false), .setPasscode(passcode),
       .setAge(emily, .ageSettings(age), proof: []),
     ] as [Command] { try controls.send(command) }
-    var child = try fixture.visit(1, 30, .child, keys)
+    var child = try fixture.client(1, 30, .child, keys)
     #expect(throws: Problem.notPermitted) { try child.send(.setLimits(child: emily, on: true)) }
     for link in [try controls.machine().link, try child.machine().link] {
       #expect(link.conversations[emily]?.limitsOn == false)
