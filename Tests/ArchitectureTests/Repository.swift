@@ -27,4 +27,18 @@ enum Repository {
       }
       .sorted { $0.path < $1.path }
   }
+
+  /// All Markdown documents but those that a program wrote.
+  static func documents() throws -> [File] {
+    let root = try FileManager.default.contentsOfDirectory(atPath: root.path)
+      .filter { $0.hasSuffix(".md") }
+      .map {
+        File(
+          path: $0,
+          text: try String(contentsOf: self.root.appendingPathComponent($0), encoding: .utf8))
+      }
+    return try root
+      + ["docs", "Sources", "Verification"].flatMap { try files(below: $0, ["md"]) }
+      .filter { $0.path != "docs/chaos/report.md" }
+  }
 }

@@ -64,9 +64,9 @@ import ZeroMQ
   private let arrival = Arrival(number: 1, at: 0, family: 4, kind: .approve, random: 0)
 
   @Test("a question that is asked late is measured from the moment of the plan") func late() {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: 0))
-    _ = crowd.begin(arrival, scheduled: Monotonic.now() - 2_000_000_000)
-    let lag = crowd.takeSamples().0.first { $0.measure == .lag }
+    let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
+    _ = users.begin(arrival, scheduled: Monotonic.now() - 2_000_000_000)
+    let lag = users.takeSamples().0.first { $0.measure == .lag }
     #expect(lag.map { $0.value >= 2_000_000 } ?? false)
   }
 
@@ -74,27 +74,27 @@ import ZeroMQ
     "X2: an acknowledged command that the store lacks fails the load, sampled or not",
     arguments: [0, 1] as [UInt64])
   func lost(_ every: UInt64) throws {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: every))
-    crowd.received(Reply.accepted(ID128(high: 1, low: 2), seq: 9), on: child)
-    let result = try crowd.check(MemoryEventStore(), [:])
-    #expect(!result.isRight && result.acknowledgements == 1)
+    let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: every))
+    users.received(Reply.accepted(ID128(high: 1, low: 2), seq: 9), on: child)
+    let result = try users.check(MemoryEventStore(), [:])
+    #expect(!result.isCorrect && result.acknowledgements == 1)
     #expect(result.examples.first?.contains("nothing acknowledged is lost") ?? false)
   }
 
   @Test("R3, R4: an app that is told another answer than was given fails the load")
   func wrongAnswer() {
-    let crowd = SimulatedUsers(deviceCount: 3, notebook: HistoryRecorder(every: 0))
-    _ = crowd.begin(arrival, scheduled: Monotonic.now())
+    let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
+    _ = users.begin(arrival, scheduled: Monotonic.now())
     let question = LoadQuestion.make(arrival)
     func tell(_ choice: Choice, at position: UInt64) {
       let entry = AppEntry(position: position, body: .response(question, choice))
-      _ = crowd.take(.entry(entry), SimulatedUsers.app, on: child)
+      _ = users.received(.entry(entry), by: SimulatedUsers.app, on: child)
     }
-    _ = crowd.take(.attached(acknowledged: 0), SimulatedUsers.app, on: child)
+    _ = users.received(.attached(acknowledged: 0), by: SimulatedUsers.app, on: child)
     tell(.approve, at: 1)
-    #expect(crowd.takeSamples().1.wrongAnswers == 0)
-    _ = crowd.begin(arrival, scheduled: Monotonic.now())
+    #expect(users.takeSamples().1.wrongAnswers == 0)
+    _ = users.begin(arrival, scheduled: Monotonic.now())
     tell(.decline, at: 2)
-    #expect(crowd.takeSamples().1.wrongAnswers == 1)
+    #expect(users.takeSamples().1.wrongAnswers == 1)
   }
 }

@@ -94,7 +94,7 @@ import Testing
     "X2: after a failed checkpoint every later commit fails, and nothing is lost")
   func failure() throws {
     let store = try SQLiteEventStore(
-      path: path, limits: limits(step: 16, renewal: .max, bound: .max))
+      path: path, limits: limits(backgroundCopy: 16, restart: .max, maximum: .max))
     try store.commit(batch([event(1, 1)]))
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     var status = stat()
