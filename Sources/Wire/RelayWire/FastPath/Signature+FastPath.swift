@@ -7,7 +7,7 @@ extension Signature {
   /// Decodes a signature on the fast path; `nil` sends the message to swift-protobuf.
   init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
-    var (signer, seen) = (DeviceID(0), 0 as UInt64)
+    var (signer, basedOnSeq) = (DeviceID(0), 0 as UInt64)
     var value: UnsafeRawBufferPointer?
     while !reader.isAtEnd {
       switch reader.field(lengths: 1 << 3) {
@@ -16,14 +16,14 @@ extension Signature {
         signer = DeviceID(value)
       case 2:
         guard let value = reader.varint() else { return nil }
-        seen = value
+        basedOnSeq = value
       case 3:
         value = reader.slice()
       default: return nil
       }
     }
     guard let value, value.count == Signature.byteCount else { return nil }
-    self.init(signer: signer, basedOnSeq: seen, bytes: value)
+    self.init(signer: signer, basedOnSeq: basedOnSeq, bytes: value)
   }
 }
 
