@@ -121,7 +121,7 @@ final class ManyFamilies {
 final class Commits: Sendable {
   private let all = Mutex<[[StoredEvent]]>([])
   private let held: Int?
-  private let (arrives, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  private let (begun, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
   /// - Parameter held: The number of commits before the one that waits; `nil` if none waits.
   init(holding held: Int? = nil) { self.held = held }
@@ -139,12 +139,12 @@ final class Commits: Sendable {
       return all.count - 1
     }
     guard number == held else { return false }
-    arrives.signal()
-    return goes.wait(timeout: .now() + 30) == .success
+    begun.signal()
+    return released.wait(timeout: .now() + 30) == .success
   }
 
   /// Waits until the held commit begins.
-  func waitUntilHeld() -> Bool { arrives.wait(timeout: .now() + 30) == .success }
+  func waitUntilHeld() -> Bool { begun.wait(timeout: .now() + 30) == .success }
 
-  func release() { goes.signal() }
+  func release() { released.signal() }
 }

@@ -53,7 +53,7 @@ extension RelayService {
     let isLoaded = loadFamily(
       request.family, for: request.key, isTrusted: request.isAdministrator, access)
     loadResult(for: request, access)
-    // After a failed load the shard would take the family for unknown.
+    // After a failed load the shard would treat the family as unknown.
     guard failure == nil else { return }
     if case .fetch = request.envelope.request { flushPages(of: request.family, access) }
     let isRefused = access.withShard(of: request.family) { $0.execute(request) }

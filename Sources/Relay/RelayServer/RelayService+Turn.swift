@@ -44,7 +44,8 @@ extension RelayService {
       lastConnectionCheck = now
       requestGuard?.check()
       broadcastGuard?.check()
-      counters.closedConnections = (requestGuard?.closedConnections ?? 0) + (broadcastGuard?.closedConnections ?? 0)
+      counters.closedConnections =
+        (requestGuard?.closedConnections ?? 0) + (broadcastGuard?.closedConnections ?? 0)
     }
     let count = (requestGuard?.count ?? 0) + (broadcastGuard?.count ?? 0)
     return count > 0 ? lastConnectionCheck + RelayLimits.connectionCheckInterval : nil

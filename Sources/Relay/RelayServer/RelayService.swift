@@ -82,15 +82,15 @@ public actor RelayService: Service {
   let keys: RelayKeys
   let committer: Committer
   let logger: Logger
-  private let context: Context
-  private let onReady: @Sendable () -> Void
+  let context: Context
+  let onReady: @Sendable () -> Void
   private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   let shards: ShardPool
   let channelNames: ChannelCipher
   var unprovenReads = UnprovenReadLimit()
   var admission: Admission
-  private var zap: ZAPHandler?
+  var zap: ZAPHandler?
   var router: Socket?
   var publisher: Socket?
   var requestGuard: ConnectionGuard?
@@ -105,7 +105,7 @@ public actor RelayService: Service {
   var inFlight = (requests: 0, bytes: 0)
   /// Whether requests may be waiting in the request socket.
   var hasMoreToReceive = false
-  private var routerWatch: SocketThread.Registration?
+  var routerWatch: SocketThread.Registration?
   /// Whether the watch of the request socket is muted, because the limit of requests in flight is
   /// reached.
   private var isRouterMuted = false
@@ -150,7 +150,7 @@ public actor RelayService: Service {
       thread.stop()
       committer.stop()
     }
-    try start()
+    try openSockets()
     let shutdown = shutdown
     await withGracefulShutdownHandler {
       for await _ in shutdown.stream {}
@@ -169,65 +169,6 @@ public actor RelayService: Service {
     while failure == nil, access.hasUnwrittenCursors {
       access.forEachShard { $0.cursors.writeNoLater(than: .now) }
       flush(access)
-    }
-  }
-
-  private func start() throws {
-    // The handler comes before the sockets: CURVE without a ZAP handler accepts every key without
-    // its identity.
-    let zap = try ZAPHandler(in: context)
-    thread.watch(zap.socket) { [weak self] in self?.assumeIsolated { $0.acceptKeys() } }
-    self.zap = consume zap
-    var options = SocketOptions()
-    if configuration.plainKey == nil {
-      options.security = .server(keys.keys)
-      options.zapDomain = "relay"
-    }
-    options.maximumMessageSize = Int64(Limits.frameBytes)
-    options.sendHighWaterMark = RelayLimits.sendHighWaterMark
-    options.receiveHighWaterMark = RelayLimits.receiveHighWaterMark
-    let router = try Socket(.router, in: context, options: options)
-    options.xpubManual = true
-    options.xpubVerboser = true
-    options.maximumMessageSize = RelayLimits.subscriptionBytes
-    let publisher = try Socket(.xpub, in: context, options: options)
-    let connections =
-      configuration.maxConnections
-      ?? max(16, (ConnectionGuard.descriptors() - RelayLimits.reservedDescriptors) / 2)
-    let requestGuard = try ConnectionGuard(
-      router, in: context, limits: RelayLimits.requests(connections: connections))
-    thread.watch(requestGuard.monitor.socket) { [weak self] in
-      self?.assumeIsolated { $0.drainConnectionEvents() }
-    }
-    let broadcastGuard = try ConnectionGuard(
-      publisher, in: context, limits: RelayLimits.broadcasts(connections: connections))
-    thread.watch(broadcastGuard.monitor.socket) { [weak self] in
-      self?.assumeIsolated { $0.drainConnectionEvents() }
-    }
-    try publisher.bind(configuration.broadcasts)
-    try router.bind(configuration.requests)
-    thread.watch(publisher) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
-    routerWatch = thread.watch(router) { [weak self] in
-      self?.assumeIsolated { $0.drainRequests() }
-    }
-    self.requestGuard = consume requestGuard
-    self.broadcastGuard = consume broadcastGuard
-    self.router = consume router
-    self.publisher = consume publisher
-    thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
-    logger.notice("running")
-    onReady()
-  }
-
-  /// Accepts every key: each request is authorized by its family's roster.
-  private func acceptKeys() {
-    guarded { _ = try zap?.drain { _ in .acceptKey } }
-  }
-
-  private func drainConnectionEvents() {
-    guarded {
-      try requestGuard?.drain()
-      try broadcastGuard?.drain()
     }
   }
 
