@@ -3,28 +3,28 @@ import Foundation
 import ProcessCluster
 import ServiceLifecycle
 
-/// Starts, shows and stops a relay with many families.
+/// Runs, shows and stops a relay with many families.
 @main
 struct Cluster: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cluster", abstract: "A relay and any number of families, as real processes.",
+    commandName: "cluster", abstract: "Run a relay and any number of families as real processes.",
     subcommands: [Up.self, ShowStatus.self, Down.self, Demo.self, Kills.self])
 }
 
-/// The folder that all commands work on.
+/// The options of all commands.
 struct ClusterOptions: ParsableArguments {
-  @Option(help: "The folder of the cluster's files.")
+  @Option(help: "The folder for the cluster's files.")
   var directory = "/tmp/permission-relay"
 }
 
 extension Cluster {
-  /// Starts a cluster and watches it until Ctrl-C.
+  /// Starts a cluster and shows it until SIGINT.
   struct Up: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Start a relay and families; show them live; stop them with Ctrl-C.")
+      abstract: "Start a relay and families and show them live until Ctrl-C.")
     @OptionGroup var options: ClusterOptions
-    @Option(help: "How many families; each has two guardians and a child.") var families = 3
-    @Flag(help: "Print one JSON line a second instead of the table.") var json = false
+    @Option(help: "Number of families, each with two guardians and a child.") var families = 3
+    @Flag(help: "Print one JSON line per second instead of the table.") var json = false
 
     func validate() throws {
       guard 1...10_000 ~= families else { throw ValidationError("--families is 1 to 10000.") }
@@ -40,27 +40,27 @@ extension Cluster {
     }
   }
 
-  /// Prints what the agents know.
+  /// Prints the status of all devices.
   struct ShowStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "status", abstract: "Show what each device knows.")
+      commandName: "status", abstract: "Show the state of each device.")
     @OptionGroup var options: ClusterOptions
-    @Flag(help: "For programs.") var json = false
+    @Flag(help: "Print JSON instead of a table.") var json = false
 
     func run() async throws {
       let devices = Status.all(Layout(options.directory))
       guard !devices.isEmpty else {
         throw ClusterError(
-          "No cluster in \(options.directory). `swift run cluster up` starts one; --directory names its"
-            + " folder, if it is another.")
+          "No cluster in \(options.directory). Start one with `swift run cluster up`, or name its folder with"
+            + " --directory.")
       }
       print(json ? try Watch.json(devices) : Status.table(devices))
     }
   }
 
-  /// Stops a cluster that another terminal runs.
+  /// Stops the cluster of the folder, which runs in another terminal.
   struct Down: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Stop the cluster of this folder.")
+    static let configuration = CommandConfiguration(abstract: "Stop the cluster in the folder.")
     @OptionGroup var options: ClusterOptions
 
     func run() async throws {
@@ -73,14 +73,14 @@ extension Cluster {
         try await Task.sleep(for: .milliseconds(20))
       }
       guard FolderLock.owner(of: layout) == nil else {
-        throw ClusterError("Process \(pid) is still stopping: look again in a moment.")
+        throw ClusterError("Process \(pid) is still stopping: try again in a moment.")
       }
       print("stopped")
     }
   }
 }
 
-/// Runs the cluster and prints its state.
+/// Runs the cluster and prints its state every second.
 struct Watch: Service {
   let cluster: RunningCluster
   let json: Bool

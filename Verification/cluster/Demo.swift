@@ -3,10 +3,12 @@ import Foundation
 import ProcessCluster
 
 extension Cluster {
-  /// Two families' approvals through real processes, as a transcript that checks itself.
+  /// Shows approvals of three families through real processes, as a transcript that checks itself.
   struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show approvals through real processes; fails if anything differs from the text.")
+      abstract:
+        "Demonstrate approvals through real processes. Fails if a step does not have the printed effect."
+    )
     @OptionGroup var options: ClusterOptions
 
     func run() async throws {
@@ -16,20 +18,20 @@ extension Cluster {
       families.families.append(ClusterFamilies.ages(3))
       let cluster = try RunningCluster(layout, families)
       try await cluster.stopping { try await Transcript(cluster: cluster).play() }
-      print("\nEverything was as it says above.")
+      print("\nAll steps succeeded.")
     }
   }
 }
 
-/// The demonstration's steps. Each says what happens, does it, and checks it.
+/// The demonstration. Each step is announced, performed and checked.
 struct Transcript {
   let cluster: RunningCluster
   var layout: Layout { cluster.layout }
 
   func play() async throws {
-    title("Two families: Rosa and Alex are Emily's guardians, Wei and Alex are Lian's")
+    title("Rosa and Alex are Emily's guardians, Wei and Alex are Lian's, Sam is Olivia's")
     try await cluster.start { say($0) }
-    say("one relay and \(cluster.agents.count) agents are up, each a process")
+    say("one relay and \(cluster.agents.count) agents run, each as a process")
     try await hiddenUntilKnown()
     try await approved()
     try await declined()
@@ -43,12 +45,12 @@ struct Transcript {
   }
 
   private func hiddenUntilKnown() async throws {
-    title("1. Landmarks hides what comes from people whom nobody approved")
+    title("1. Landmarks hides chats with people whom no guardian has approved")
     try await show(1, "Emily", known: [])
   }
 
   private func approved() async throws {
-    title("2. Emily asks, her mother approves, the app is not running")
+    title("2. Emily asks, her mother approves, and the app is not running")
     try script(1, "rosa", [["handle": "dragonslayer42", "choose": "approve", "review": true]])
     let id = try await ask(1, "Emily", "dragonslayer42", name: "Ada")
     try await decision(1, id, "approve", by: "Rosa")
@@ -57,7 +59,7 @@ struct Transcript {
   }
 
   private func declined() async throws {
-    title("3. Lian asks, his mother declines right from the bubble")
+    title("3. Lian asks, and his mother declines from the bubble")
     try script(2, "wei", [["handle": "dragonslayer42", "choose": "decline"]])
     let id = try await ask(2, "Lian", "dragonslayer42", name: "Ada")
     try await decision(2, id, "decline", by: "Wei")
@@ -65,7 +67,7 @@ struct Transcript {
   }
 
   private func custom() async throws {
-    title("4. Emily asks with choices of the app: one hour, all day, always")
+    title("4. Emily asks with the app's own choices: one hour, all day, always")
     try script(1, "rosa", [["handle": "+15550100", "choose": "day", "review": true]])
     let id = try await ask(
       1, "Emily", "+15550100", kind: "phone", name: "Grandpa",
@@ -83,7 +85,7 @@ struct Transcript {
     try await until("Rosa sees the bubble") { question(id, of: "Rosa", in: 1)?.state == "open" }
     try await killRelay()
     try Data().write(to: gate)
-    say("Rosa approves while the relay is down, or just back")
+    say("Rosa approves while the relay is down or restarting")
     try await decision(1, id, "approve", by: "Rosa")
     try await knows(1, ["+15550100", "dragonslayer42", "maria"])
   }
@@ -97,22 +99,22 @@ struct Transcript {
     let id = try await ask(1, "Emily", "tomas", name: "Tomás")
     try await until("Rosa sees the bubble") { question(id, of: "Rosa", in: 1)?.state == "open" }
     child.signal(SIGSTOP)
-    say("Emily's device hears nothing (SIGSTOP)")
+    say("Emily's device is stopped (SIGSTOP)")
     try Data().write(to: gate)
     try await until("Rosa's decision is durable") {
       question(id, of: "Rosa", in: 1)?.state == "approve"
     }
-    say("Rosa approved, and the relay has it on disk")
+    say("Rosa approved, and the relay has stored the decision")
     try await killRelay()
     child.signal(SIGCONT)
-    say("Emily's device goes on (SIGCONT)")
+    say("Emily's device resumes (SIGCONT)")
     try await decision(1, id, "approve", by: "Rosa")
     try await knows(1, ["+15550100", "dragonslayer42", "maria", "tomas"])
     try await show(1, "Emily", known: ["dragonslayer42", "maria"])
   }
 
   private func inPerson() async throws {
-    title("7. Rosa is in the room: she approves on Emily's device, with the family's passcode")
+    title("7. Rosa approves in person: on Emily's device, with the family's passcode")
     let rosa = layout.credential(1, "Rosa").path
     let reply = try await cluster.relayctl("passcode", "--as", rosa, typing: "2580\n")
     say("relayctl passcode: \(reply.trimmingCharacters(in: .newlines))")
@@ -126,7 +128,7 @@ struct Transcript {
   }
 
   private func withdrawn() async throws {
-    title("8. Rosa takes back what she approved, and Landmarks forgets")
+    title("8. Rosa withdraws an approval, and Landmarks hides the chat")
     let reply = try await cluster.relayctl(
       "withdraw", "--child", "Emily", "--kind", "custom", "maria", "--app", RunningCluster.app,
       "--as", layout.credential(1, "Rosa").path)
@@ -136,14 +138,14 @@ struct Transcript {
   }
 
   private func ages() async throws {
-    title("9. Landmarks asks for the age range: photos are shared from 16 on")
-    // The member's device, and what the app is told.
+    title("9. Landmarks asks for the age range and shares photos from age 16")
+    // Each member's device and the range that the app receives.
     for (name, device, range, isOn) in [
       ("Olivia", 2, "13 to 15, guardianDeclared", false),
       ("Emily", 3, "up to 12, guardianDeclared", false),
       ("Ann", 4, "16 or older, selfDeclared", true),
     ] {
-      for time in ["says yes to the prompt", "is not asked again"] {
+      for time in ["accepts the prompt", "is not prompted again"] {
         let output = try await landmarks(3, ["photos"], device: device)
         try check(
           output == "age range \(range)\nphoto sharing is \(isOn ? "on" : "off")\n",
@@ -152,7 +154,7 @@ struct Transcript {
     }
     let prompts = try String(contentsOf: layout.log("child-agent-3"), encoding: .utf8)
       .split(separator: "\n").count { $0.contains("age-prompt") }
-    try check(prompts == 3, "there were three prompts, one for each")
+    try check(prompts == 3, "there were three prompts, one for each person")
     let guardian = layout.credential(3, "Sam").path
     let line = try await cluster.relayctl(
       "sandbox", "teen-16-payment", "--child", "Olivia", "--as", guardian)
@@ -164,7 +166,7 @@ struct Transcript {
   }
 
   private func finalTable() throws {
-    title("What each device knows")
+    title("The status of each device")
     let devices = Status.all(layout)
     print(Status.table(devices))
     for family: UInt64 in [1, 2] {
@@ -176,7 +178,7 @@ struct Transcript {
     let journal = try Self.journal(in: state)
     try check(
       journal.count == 5 && Set(journal).count == 5,
-      "Landmarks handled five answers, each once")
+      "Landmarks handled five responses, each once")
     try check(cluster.relay.restarts == 2, "the relay was killed twice")
   }
 }

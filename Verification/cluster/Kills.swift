@@ -6,11 +6,12 @@ import SystemPackage
 import TextTable
 
 extension Cluster {
-  /// Kills every kind of process at every step of an approval, and checks what comes of it.
+  /// Kills every kind of process at every step of an approval and checks the results.
   struct Kills: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "kill -9 of each process at each step of the flow; fails if anything is lost or doubled.")
+        "Kill each process at each step of an approval. Fails if a response is lost or duplicated."
+    )
     @OptionGroup var options: ClusterOptions
 
     func run() async throws {
@@ -20,25 +21,25 @@ extension Cluster {
       try await cluster.stopping {
         try await cluster.start { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
         let table = KillTable(cluster: cluster)
-        var rows = [["step", "killed", "milliseconds until all is well"]]
+        var rows = [["step", "killed", "recovery, ms"]]
         for step in KillTable.Step.allCases {
           for victim in KillTable.Victim.allCases {
             let time = try await table.run(step, victim)
             rows.append([step.rawValue, victim.rawValue, "\(time)"])
           }
-          let done = "\(rows.count - 1) kills done, the last ones at “\(step.rawValue)”\n"
+          let done = "\(rows.count - 1) kills done, the last at step “\(step.rawValue)”\n"
           FileHandle.standardError.write(Data(done.utf8))
         }
         print(Table.render(rows))
       }
       print(
-        "\(KillTable.Step.allCases.count * KillTable.Victim.allCases.count) kills: nothing lost, nothing twice"
+        "\(KillTable.Step.allCases.count * KillTable.Victim.allCases.count) kills: no response lost or duplicated"
       )
     }
   }
 }
 
-/// One approval for each step and process: at the step, the process is killed.
+/// Runs one approval for each step and process, and kills the process at the step.
 struct KillTable {
   /// The steps of an approval, as the agents' traces name them.
   enum Step: String, CaseIterable {
@@ -46,10 +47,10 @@ struct KillTable {
     case attached = "app-attached"
     case acknowledged = "app-acknowledged"
 
-    /// Whether it comes before the guardian's device has the answer.
+    /// Whether the step precedes the guardian's answer.
     var isBeforeAnswer: Bool { [.prompt, .compose, .sent, .bubble].contains(self) }
   }
-  /// Who is killed.
+  /// The process to kill.
   enum Victim: String, CaseIterable {
     case relay
     case child = "child-agent"
@@ -68,28 +69,28 @@ struct KillTable {
   func run(_ step: Step, _ victim: Victim) async throws -> Int {
     let name = "\(step.rawValue)-\(victim.rawValue)"
     let id = UUID().uuidString
-    // One that is still awake would take this answer, too, without being launched for it.
+    // A running app would receive the answer without a launch.
     try await cluster.wait("the app to sleep before \(name)") { appPIDs.isEmpty }
     let gate = layout.scripts.appendingPathComponent("gate-\(name)")
     try rules(
       [["handle": name, "choose": "approve", "review": true, "after": gate.lastPathComponent]],
       Self.guardian)
     try rules([["handle": name, "delay": 100]], Self.child)
-    async let asking = ask(name, id)
+    async let isAsked = ask(name, id)
     if step.isBeforeAnswer {
       try await reached(step, id)
       kill(victim)
     }
     let start = Date()
-    // A person whose app died taps again: the same question, which is asked once.
-    if try await !asking { _ = try await ask(name, id) }
+    // If the app was killed, the person repeats the same question. The relay accepts one.
+    if try await !isAsked { _ = try await ask(name, id) }
     try await reached(.bubble, id)
     try Data().write(to: gate)
     if !step.isBeforeAnswer {
       try await reached(step, id)
       kill(victim)
     }
-    try await cluster.wait("all to know the answer after \(name)") {
+    try await cluster.wait("all devices to apply the answer after \(name)") {
       let devices = Status.all(layout)
       return handled(id) == 1 && devices.count == 3
         && devices.allSatisfy { device in
@@ -118,19 +119,19 @@ struct KillTable {
     try JSONSerialization.data(withJSONObject: ["rules": rules]).write(to: file, options: .atomic)
   }
 
-  /// How often the app handled the answer.
+  /// The number of times that the app handled the answer.
   private func handled(_ id: String) -> Int {
     ((try? Transcript.journal(in: state)) ?? []).count { $0.contains(id) }
   }
 
-  /// Waits until the flow of the question is at the step.
+  /// Waits until the question has reached the step.
   private func reached(_ step: Step, _ id: String) async throws {
     try await cluster.wait("\(step.rawValue) of \(id)") {
       switch step {
       case .sent: Status.all(layout).contains { $0.questions.contains { $0.id == id } }
       case .launch:
         isTraced("decided", id, in: Self.child) && (!appPIDs.isEmpty || handled(id) > 0)
-      // One that was launched for something else attached before, and takes this answer, too.
+      // An app launched for another response may have attached earlier and received this answer.
       case .attached, .acknowledged:
         isTraced(step.rawValue, after: id, in: Self.child) || handled(id) > 0
       case .bubble, .review, .answer: isTraced(step.rawValue, id, in: Self.guardian)
@@ -143,7 +144,7 @@ struct KillTable {
     lines(agent).contains { $0.contains("\"step\":\"\(step)\"") && $0.contains(id) }
   }
 
-  /// Whether the step, which names no question, came after the question was decided.
+  /// Whether the step, whose trace names no question, followed the decision.
   private func isTraced(_ step: String, after id: String, in agent: String) -> Bool {
     let lines = lines(agent)
     guard
@@ -156,7 +157,9 @@ struct KillTable {
     ((try? String(contentsOf: layout.log(agent), encoding: .utf8)) ?? "").split(separator: "\n")
   }
 
-  /// Asks as a person would; tells whether the app got through with it.
+  /// Asks through the app, as a person would.
+  ///
+  /// - Returns: Whether the app succeeded.
   private func ask(_ handle: String, _ id: String) async throws -> Bool {
     let credential = layout.agent(Self.child)
       .appendingPathComponent("app-1-3-\(RunningCluster.app).json")

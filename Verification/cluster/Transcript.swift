@@ -3,15 +3,15 @@ import ProcessCluster
 import Subprocess
 import SystemPackage
 
-/// What the people of the demonstration do, and what must be so afterwards.
+/// The actions of the demonstration's people, and the checks of their results.
 extension Transcript {
-  /// The questions that Landmarks handled, a line for each time.
+  /// The lines of Landmarks' journal, one for each handled response.
   static func journal(in folder: URL) throws -> [String] {
     let file = folder.appendingPathComponent("landmarks.journal")
     return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
   }
 
-  // MARK: what people do
+  // MARK: actions
 
   func script(_ family: Int, _ member: String, _ rules: [[String: Any]]) throws {
     try script("parent-agent-\(family)-\(member)", rules)
@@ -37,7 +37,7 @@ extension Transcript {
   }
 
   func show(_ family: Int, _ child: String, known: [String]) async throws {
-    // The device knows first; the app is being woken meanwhile.
+    // The app may learn the handle shortly after its device.
     var output = ""
     try await cluster.wait("Landmarks to show \(known.joined(separator: ", "))") {
       output = try await landmarks(family, ["show"])
@@ -70,13 +70,13 @@ extension Transcript {
     let before = cluster.relay.restarts
     let pid = cluster.relay.pid ?? 0
     cluster.relay.signal(SIGKILL)
-    try await until("the cluster starts the relay again") {
+    try await until("the cluster restarts the relay") {
       cluster.relay.restarts > before && cluster.relay.pid != nil
     }
     say("kill -9 \(pid); the relay is now process \(cluster.relay.pid ?? 0)")
   }
 
-  // MARK: what must be so
+  // MARK: checks
 
   func question(_ id: String, of name: String, in family: UInt64) -> Status.Question? {
     Status.all(layout).first { $0.family == family && $0.name == name }?
@@ -90,7 +90,7 @@ extension Transcript {
   {
     let names = Status.all(layout).filter { $0.family == family }.map(\.name)
     try await until(
-      "everybody in the family sees “\(choice)” \(inPerson ? "on \(by)'s device" : "by \(by)")"
+      "all devices of the family show “\(choice)” \(inPerson ? "on \(by)'s device" : "by \(by)")"
     ) {
       names.allSatisfy {
         let question = question(id, of: $0, in: family)
@@ -99,7 +99,7 @@ extension Transcript {
     }
     let folder = layout.agent("child-agent-\(family)")
       .appendingPathComponent("app-\(family)-3-\(RunningCluster.app)")
-    try await until("Landmarks was woken in the background, handled the answer, and sleeps again") {
+    try await until("Landmarks was launched in the background, handled the response, and ended") {
       let handled = (try? Self.journal(in: folder))?.contains { $0.contains(id) } ?? false
       let device = cluster.agent("child-agent-\(family)").pid
       return handled && AppProcesses.children(of: [device].compactMap { $0 }).isEmpty
@@ -113,13 +113,13 @@ extension Transcript {
     }
   }
 
-  func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
-    try await cluster.wait(what, isSo)
-    print("   ✓ \(what)")
+  func until(_ effect: String, _ condition: () async throws -> Bool) async throws {
+    try await cluster.wait(effect, condition)
+    print("   ✓ \(effect)")
   }
 
-  func check(_ isSo: Bool, _ what: String) throws {
-    guard isSo else { throw ClusterError("This is not so: \(what).") }
+  func check(_ condition: Bool, _ what: String) throws {
+    guard condition else { throw ClusterError("Check failed: \(what).") }
     print("   ✓ \(what)")
   }
 
