@@ -30,7 +30,7 @@ private struct Offline {
       var rig = rig()
       rig.policy.today = today
       _ = try? rig.ask(gates)
-      return .note(.ageMemory(AgeFixture.app, rig.state.memory(AgeFixture.app).answers[0]))
+      return .record(.ageMemory(AgeFixture.app, rig.state.memory(AgeFixture.app).answers[0]))
     }
     let entries: [AgeLog.Entry] = [
       .born(day(2012, 5, 17)), answer(13, 16, on: day(2026, 11, 21)),

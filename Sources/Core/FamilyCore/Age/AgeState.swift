@@ -45,7 +45,7 @@ public struct AgeState: Hashable, Sendable {
 /// so a late event is inserted by its sequence number and the state is computed again.
 struct AgeLog: Sendable {
   enum Entry: Hashable, Sendable {
-    case note(Content)
+    case record(Content)
     case set(Content)
     case born(Account.Day)
   }
@@ -66,7 +66,7 @@ struct AgeLog: Sendable {
 
   private mutating func apply(_ entry: Entry) {
     switch entry {
-    case .note(let content): state.record(content)
+    case .record(let content): state.record(content)
     case .set(let content): state.set(content)
     case .born(let day):
       if day != born { state.corrected(day) }

@@ -8,7 +8,7 @@ extension ChildMachine {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
     updateKnownHandles(event)
-    var told: (app: AppID, known: [Handle])?
+    var derived: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:
       link.reattach(now: now, into: &out)
@@ -18,9 +18,9 @@ extension ChildMachine {
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
       // The response itself makes the handles known in the question's app.
-      told = enqueueResponse(decision, event, into: &out, effects: &effects)
+      derived = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .answeredInPerson(_, _, let decision, _):
-      told = enqueueResponse(decision, event, into: &out, effects: &effects)
+      derived = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .passcodeChanged:
       tries = PasscodeTries()
       out.changes.append(.delete(.passcodeTries))
@@ -39,7 +39,7 @@ extension ChildMachine {
     for (feed, before) in zip(feeds, before) {
       // If a withdrawal with a later stamp arrived before the approval, the app must forget the
       // handles again.
-      let assumed = feed.app == told?.app ? told!.known.map(\.canonical) : []
+      let assumed = feed.app == derived?.app ? derived!.known.map(\.canonical) : []
       let old = before + assumed.filter { !before.contains($0) }
       let now = handles.filter { known.contains($0, in: feed.app) }
       let gained = now.filter { !old.contains($0) }

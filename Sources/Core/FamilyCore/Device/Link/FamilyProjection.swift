@@ -46,7 +46,7 @@ struct FamilyProjection: Sendable {
       accountStamps[person] = event.stamp
       accounts[person] = account
     case .ageNoted(let person, let content):
-      ages[person, default: AgeLog()].add(event, .note(content))
+      ages[person, default: AgeLog()].add(event, .record(content))
     case .ageSet(let person, let content, _):
       ages[person, default: AgeLog()].add(event, .set(content))
     case .passcodeChanged(let new): passcode = new
