@@ -5,11 +5,12 @@ import Testing
 @testable import Credentials
 @testable import RelayWire
 
-/// docs/Protocol.md and the code agree: each example block holds the bytes that the code produces.
+/// docs/ProtocolExample.md and the code agree: each example block holds the bytes that the code
+/// produces.
 @Suite struct ProtocolDocumentTests {
   private static let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("docs/Protocol.md")
+    .appendingPathComponent("docs/ProtocolExample.md")
 
   private let examples = ProtocolExamples()
   /// The example blocks by name: the words of each block, without comments.

@@ -5,7 +5,8 @@ import FamilyTrust
 
 @testable import RelayWire
 
-/// The example exchange of docs/Protocol.md, computed by the code that devices and the relay run.
+/// The example exchange of docs/ProtocolExample.md, computed by the code that devices and the relay
+/// run.
 ///
 /// Family 7 has an organizer, Rosa (person 1, device 1), and a child, Emily (person 2, device 2).
 /// All secrets are one byte repeated, so that a reader can repeat each computation.
