@@ -118,7 +118,7 @@ private let bad: [(String, [UInt8])] = [
     #expect(throws: Problem.imageTooLarge) {
       try check(png + [UInt8](repeating: 0, count: Limits.avatarBytes + 1 - png.count))
     }
-    #expect("\(Problem.badImage)".contains("not a picture"))
+    #expect("\(Problem.badImage)".contains("unsupported image format"))
   }
 
   @Test(
