@@ -6,12 +6,12 @@ import Testing
   private static let child = PersonID(3)
   private static let teen = AgeRange(lower: 13, upper: 15, declaration: .guardianDeclared)
 
-  /// What is said of these facts, of a child of 13 whose guardians set this.
+  /// The verdict on these facts about a child of 13 with these settings.
   private func verdict(
     _ facts: [Fact], sharing: AgeSharing = .askFirst, region: String = "US"
   ) -> Verdict {
-    var story = HistoryBuilder()
-    story.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
+    var builder = HistoryBuilder()
+    builder.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
     // Stories happen on the first day of 1970.
     let account = Account(
       birthdate: Account.Day(year: 1956, month: 5, day: 17), region: region,
@@ -19,19 +19,21 @@ import Testing
     var settings = AgeSettings()
     settings.sharing = sharing
     let audience = Audience.account(Self.child)
-    story.event(.accountChanged(Self.child, .account(account)), by: 1, in: audience)
-    story.event(.ageSet(Self.child, .ageSettings(settings), proof: []), by: 1, in: audience)
-    for seq: UInt64 in [2, 3] { story.apply(seq, on: HistoryBuilder.emily) }
-    story.note(.askedAge(HistoryBuilder.landmarks, [13, 16]))
-    for fact in facts { story.note(fact) }
-    return story.ended().verdict(AgesDeclared())
+    builder.event(.accountChanged(Self.child, .account(account)), by: 1, in: audience)
+    builder.event(.ageSet(Self.child, .ageSettings(settings), proof: []), by: 1, in: audience)
+    for seq: UInt64 in [2, 3] { builder.apply(seq, on: HistoryBuilder.emily) }
+    builder.record(.requestedAge(HistoryBuilder.landmarks, [13, 16]))
+    for fact in facts { builder.record(fact) }
+    return builder.ended().verdict(AgesDeclared())
   }
 
   private func told(_ range: AgeRange) -> [Fact] {
-    [.agreed(HistoryBuilder.landmarks), .ageTold(HistoryBuilder.landmarks, range)]
+    [.consented(HistoryBuilder.landmarks), .ageShared(HistoryBuilder.landmarks, range)]
   }
 
-  @Test("D3, D4: the range told is between gates, holds a declared birthdate, and says how")
+  @Test(
+    "D3, D4: accepts a range only if it is bounded by gates, declared correctly and contains the age"
+  )
   func declared() {
     #expect(verdict(told(Self.teen)) == .ok)
     var range = Self.teen
@@ -46,18 +48,18 @@ import Testing
     }
   }
 
-  @Test("D6, D12: a range is told where the person, the settings or the law say so")
+  @Test("D6, D12: accepts a shared range only by consent, settings or law")
   func agreed() {
-    let told = [Fact.ageTold(HistoryBuilder.landmarks, Self.teen)]
+    let told = [Fact.ageShared(HistoryBuilder.landmarks, Self.teen)]
     #expect(verdict(told).isViolated)
     #expect(verdict(told, sharing: .never).isViolated)
     #expect(verdict(told, sharing: .always) == .ok)
     #expect(verdict(told, region: "US-TX") == .ok)
     let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
-    #expect(verdict([.agreed(other)] + told).isViolated)
+    #expect(verdict([.consented(other)] + told).isViolated)
   }
 
-  @Test("D5: controls are told of those below the age of majority only")
+  @Test("D5: accepts parental controls only below the age of majority")
   func controls() {
     var range = Self.teen
     range.controls = .communicationLimits
@@ -66,14 +68,14 @@ import Testing
     #expect(verdict(told(range)).isViolated)
   }
 
-  @Test("F2, D10: a birthdate is in its audience only; devices remember alike what was told")
+  @Test("F2, D10: finds a birthdate outside its audience and devices with different age answers")
   func devices() {
     #expect(verdict([.holdsBirthdate(HistoryBuilder.alex, Self.child)]) == .ok)
     #expect(verdict([.holdsBirthdate(HistoryBuilder.address(8), Self.child)]).isViolated)
     #expect(verdict([.holdsBirthdate(HistoryBuilder.emily, PersonID(1))]).isViolated)
     var memory = AgeMemory()
     let before = Fact.remembersAge(HistoryBuilder.emily, Self.child, HistoryBuilder.app, memory)
-    memory.note(
+    memory.add(
       AgeAnswer(
         gates: [13], day: Account.Day(year: 1970, month: 1, day: 1), range: Self.teen))
     let after = Fact.remembersAge(HistoryBuilder.alex, Self.child, HistoryBuilder.app, memory)

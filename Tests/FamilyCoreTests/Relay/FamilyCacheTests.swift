@@ -1,7 +1,7 @@
 import FamilyModel
 import Testing
 
-@tescache import FamilyCore
+@testable import FamilyCore
 
 @Suite struct FamilyCacheTests {
   @Test(

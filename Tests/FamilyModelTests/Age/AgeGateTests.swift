@@ -74,7 +74,7 @@ private func problem(_ gates: [Int32]) -> Problem? {
   @Test("D4: the declaration that an app receives") func declarations() {
     func told(_ age: Int32, _ isInFamily: Bool, _ d: Account.Declaration = .selfDeclared)
       -> Account.Declaration
-    { d.told(age: age, majority: 18, isInFamily: isInFamily) }
+    { d.disclosed(age: age, majority: 18, isInFamily: isInFamily) }
     #expect(told(9, true) == .guardianDeclared && told(9, false) == .guardianDeclared)
     #expect(told(14, true) == .guardianDeclared && told(14, false) == .selfDeclared)
     #expect(told(18, true) == .selfDeclared && told(42, true) == .selfDeclared)

@@ -1,15 +1,16 @@
 import FamilyCore
 import FamilyModel
 
-/// What apps and devices learn about an age is what was declared, and no more (D1–D10).
+/// Checks that apps and devices learn about an age only what was declared.
 ///
-/// A device has a birthdate only if its person is, or was, in that account's audience. An app is told a range
-/// only where somebody agreed: the person, the settings, or the law of the region. The range's bounds are gates
-/// that the app asked with, none is above the age of majority, a bounded range spans two years, and a declared
-/// birthdate is in it. At the end all devices remember alike what apps were told.
+/// - A device holds a birthdate only if its person is or was in that account's audience.
+/// - An app receives a range only with consent: of the person, the settings or the region's law.
+/// - The bounds of a range are gates of the app's requests, at most the age of majority.
+/// - A bounded range spans at least two years and contains a declared birthdate.
+/// - At the end all devices remember the same answers to apps.
 public struct AgesDeclared: Checker {
   public let name = "no age but what was declared"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
@@ -21,28 +22,30 @@ public struct AgesDeclared: Checker {
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }
-    var seen = Seen(start: history.entries.first?.at ?? Instant(milliseconds: 0))
+    var progress = Progress(start: history.entries.first?.at ?? Instant(milliseconds: 0))
     for (index, entry) in history.entries.enumerated() {
       switch entry.fact {
       case .applied(let device, let audience, let seq, _):
-        if audience.accountPerson != nil { seen.held[device] = max(seen.held[device] ?? 0, seq) }
-      case .askedAge(let app, let gates): seen.gates[app.app, default: []].formUnion(gates)
-      case .agreed(let app): seen.agreed.insert(app)
+        if audience.accountPerson != nil {
+          progress.held[device] = max(progress.held[device] ?? 0, seq)
+        }
+      case .requestedAge(let app, let gates): progress.gates[app.app, default: []].formUnion(gates)
+      case .consented(let app): progress.agreed.insert(app)
       case .holdsBirthdate(let device, let person):
         let rosters = models[device.family]?.rosters ?? []
         if AudienceKept.end(of: device, .account(person), rosters) == 0 {
           return .violated("device \(device.device.rawValue) has a foreign birthdate", at: index)
         }
-      case .ageTold(let app, let range):
-        if let what = models[app.device.family]?.wrong(range, app, seen, now: entry.at) {
+      case .ageShared(let app, let range):
+        if let what = models[app.device.family]?.wrong(range, app, progress, now: entry.at) {
           return .violated(what, at: index)
         }
       case .remembersAge(let device, let person, let app, let memory):
-        let name = Seen.Memory(family: device.family, person: person, app: app)
-        if seen.memories[name, default: memory] != memory {
-          return .violated("devices remember differently what an app was told", at: index)
+        let name = Progress.Memory(family: device.family, person: person, app: app)
+        if progress.memories[name, default: memory] != memory {
+          return .violated("devices remember different answers to an app", at: index)
         }
-        seen.memories[name] = memory
+        progress.memories[name] = memory
       default: break
       }
     }
@@ -50,23 +53,23 @@ public struct AgesDeclared: Checker {
   }
 }
 
-/// What has happened up to an entry.
-private struct Seen {
+/// The relevant facts up to an entry of the history.
+private struct Progress {
   struct Memory: Hashable {
     var family: FamilyID
     var person: PersonID
     var app: AppID
   }
   let start: Instant
-  /// The last event of an account on each device.
+  /// The last account event that each device has applied.
   var held: [DeviceAddress: UInt64] = [:]
-  /// The gates that an app asked with; it may be given what it was told before.
+  /// All gates that an app requested, because a cached answer may repeat earlier gates.
   var gates: [AppID: Set<Int32>] = [:]
   var agreed: Set<AppAddress> = []
   var memories: [Memory: AgeMemory] = [:]
 }
 
-/// The accounts and settings as the log has them, told once more.
+/// The accounts and age settings of a family, rebuilt from its log.
 private struct AgeModel {
   let rosters: [(seq: UInt64, roster: Roster)]
   private var accounts: [PersonID: [(seq: UInt64, account: Account)]] = [:]
@@ -87,28 +90,29 @@ private struct AgeModel {
     }
   }
 
-  /// What is wrong with telling the app this; `nil`: nothing.
-  func wrong(_ range: AgeRange, _ app: AppAddress, _ seen: Seen, now: Instant) -> String? {
+  /// The reason why the app must not receive this range; `nil` if it may.
+  func wrong(_ range: AgeRange, _ app: AppAddress, _ progress: Progress, now: Instant) -> String? {
     let owners = rosters.compactMap { $0.roster.owner(of: app.device.device)?.id }
-    guard let person = owners.last else { return "an app of no member was told an age" }
-    let held = seen.held[app.device] ?? 0
-    // What was told before holds, so each account that the device ever had may be what the range is of.
+    guard let person = owners.last else { return "an app on a non-member's device received an age" }
+    let held = progress.held[app.device] ?? 0
+    // A cached answer stays valid, so the range may follow from any account that the device has
+    // held.
     let accounts = (accounts[person] ?? []).filter { $0.seq <= held }.map(\.account)
     let settings =
       [AgeSettings()] + (settings[person] ?? []).filter { $0.seq <= held }.map(\.settings)
     let mayTell =
       accounts.contains { Region($0.region).mustShare }
       || settings.contains { $0.sharing(with: app.app) == .always }
-      || seen.agreed.contains { $0.app == app.app && isOwner(person, of: $0.device) }
-    guard mayTell else { return "an app was told an age, and nobody agreed" }
-    let days = Self.days(from: seen.start, to: now)
-    guard accounts.contains(where: { fits(range, $0, days, seen.gates[app.app] ?? []) }) else {
-      return "an app was told an age that was not declared"
+      || progress.agreed.contains { $0.app == app.app && isOwner(person, of: $0.device) }
+    guard mayTell else { return "an app received an age without consent" }
+    let days = Self.days(from: progress.start, to: now)
+    guard accounts.contains(where: { fits(range, $0, days, progress.gates[app.app] ?? []) }) else {
+      return "an app received an undeclared age"
     }
     if !range.controls.isEmpty,
       !accounts.contains(where: { range.upper ?? .max < Region($0.region).majority })
     {
-      return "an app was told the controls of an adult"
+      return "an app received an adult's parental controls"
     }
     return nil
   }
@@ -130,12 +134,12 @@ private struct AgeModel {
       let age = birthdate.years(to: day)
       guard age >= range.lower ?? .min, age <= range.upper ?? .max else { return false }
       return range.declaration.map {
-        $0 == account.declaration.told(age: age, majority: majority, isInFamily: true)
+        $0 == account.declaration.disclosed(age: age, majority: majority, isInFamily: true)
       } ?? true
     }
   }
 
-  /// The days that a device may take for that of the first answer: clocks are off by less than a day.
+  /// The possible days of the first answer. Clocks are wrong by less than a day.
   private static func days(from start: Instant, to now: Instant) -> [Account.Day] {
     stride(
       from: start.milliseconds - 86_400_000, through: now.milliseconds + 86_400_000, by: 86_400_000

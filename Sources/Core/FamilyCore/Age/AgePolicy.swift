@@ -105,7 +105,7 @@ public struct AgePolicy: Sendable {
   }
 
   private func declaration(_ age: Int32) -> Account.Declaration {
-    account.declaration.told(age: age, majority: region.majority, isInFamily: isInFamily)
+    account.declaration.disclosed(age: age, majority: region.majority, isInFamily: isInFamily)
   }
 
   /// The ages at which the declaration changes.

@@ -21,7 +21,7 @@ public struct AgeState: Hashable, Sendable {
   mutating func record(_ content: Content) {
     guard case .ageMemory(let app, let answer) = content else { return }
     guard let answer else { return memories[app] = nil }
-    memories[app, default: AgeMemory()].note(answer)
+    memories[app, default: AgeMemory()].add(answer)
   }
 
   /// Sets the settings, or deletes the answers of an app.

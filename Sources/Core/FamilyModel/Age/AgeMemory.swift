@@ -79,7 +79,7 @@ public struct AgeMemory: Hashable, Sendable {
   ///
   /// All devices apply answers in the order of the person's log and reach the same memory. Of two
   /// concurrent answers to the same gates, the first holds.
-  public mutating func note(_ new: AgeAnswer) {
+  public mutating func add(_ new: AgeAnswer) {
     if new.range != nil {
       anchor = min(anchor ?? new.day, new.day)
       last = max(last ?? new.day, new.day)

@@ -37,7 +37,7 @@ extension Account.Declaration {
 
   /// The declaration that an app receives for an account with this declaration and a person of this
   /// age.
-  public func told(age: Int32, majority: Int32, isInFamily: Bool) -> Self {
+  public func disclosed(age: Int32, majority: Int32, isInFamily: Bool) -> Self {
     let byGuardian = age < Self.teenAge || age < majority && isInFamily
     return switch self {
     case .selfDeclared, .guardianDeclared: byGuardian ? .guardianDeclared : .selfDeclared
