@@ -9,8 +9,8 @@ public enum ChildProcesses {
 
   /// Registers a started process.
   ///
-  /// - Parameter signal: The signal that ends the process: SIGTERM for one that must first end its own
-  ///   children.
+  /// - Parameter signal: The signal that ends the process: SIGTERM for one that must first end its
+  ///   own children.
   public static func add(_ pid: pid_t, endedBy signal: Int32 = SIGKILL) {
     processes.withLock { $0.append((pid, signal)) }
   }
@@ -25,7 +25,8 @@ public enum ChildProcesses {
     }
   }
 
-  /// On SIGINT and SIGTERM, stops all child processes, cleans up, and exits with 128 plus the signal.
+  /// On SIGINT and SIGTERM, stops all child processes, cleans up, and exits with 128 plus the
+  /// signal.
   ///
   /// - Returns: The signal sources. The handler stays installed while they live.
   public static func stopOnSignals(_ cleanUp: @escaping @Sendable () -> Void)

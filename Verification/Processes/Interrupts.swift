@@ -4,7 +4,8 @@ public import Foundation
 public enum Interrupts {
   /// Calls the body with the signal's number instead of ending the process.
   ///
-  /// - Returns: The signal sources. The handler stays installed until they are cancelled or released.
+  /// - Returns: The signal sources. The handler stays installed until they are cancelled or
+  ///   released.
   public static func handle(_ body: @escaping @Sendable (Int32) -> Void)
     -> [any DispatchSourceSignal]
   {

@@ -10,7 +10,8 @@ public struct ProcessReading: Sendable {
   /// Reads the current values; `nil` if the process does not exist.
   public init?(_ pid: pid_t) {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-      // The second field is the process name in parentheses. The name may itself hold a parenthesis.
+      // The second field is the process name in parentheses. The name may itself hold a
+      // parenthesis.
       let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 21,
       let user = Double(fields[11]), let system = Double(fields[12]), let pages = Int(fields[21])
     else { return nil }

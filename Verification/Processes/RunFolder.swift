@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A folder for the files of one run. The folder is removed after the run, also after SIGINT and SIGTERM.
+/// A folder for the files of one run. The folder is removed after the run, also after SIGINT and
+/// SIGTERM.
 public final class RunFolder {
   /// The folder's path.
   public let url: URL

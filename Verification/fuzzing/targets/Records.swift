@@ -77,7 +77,8 @@ private func app(_ input: inout Bytes) {
   while !input.isAtEnd {
     let (key, value) = (input.chunk(), input.chunk())
     guard let record = try? AppRecord.decode(key: key, value: value) else { continue }
-    guard let again = try? AppRecord.decode(key: record.key, value: record.value), again == record
+    guard let decoded = try? AppRecord.decode(key: record.key, value: record.value),
+      decoded == record
     else { fatalError("an app's record differs after a round trip") }
     records.append(record)
   }
