@@ -2,7 +2,7 @@ import FamilyCore
 import FamilyModel
 import History
 
-/// A history to be judged: what an orderly run of one family would leave behind, and what a test makes of it.
+/// Builds the history of a correct run of one family, which tests then alter.
 struct HistoryBuilder {
   static let family = FamilyID(1)
   static let app = AppID("example.landmarks")
@@ -45,7 +45,7 @@ struct HistoryBuilder {
         question: question.id, choice: ChoiceHeader(id: choice.id, answer: choice.answer)))
   }
 
-  /// The relay has this event.
+  /// Appends an event to the relay's log.
   @discardableResult
   mutating func event(
     _ body: Event.Body, by device: UInt32, in audience: Audience = .conversation(PersonID(3)),
@@ -60,61 +60,65 @@ struct HistoryBuilder {
     return seq
   }
 
-  mutating func note(_ facts: Fact...) {
-    for fact in facts { history.note(fact, at: Instant(milliseconds: 0)) }
+  mutating func record(_ facts: Fact...) {
+    for fact in facts { history.record(fact, at: Instant(milliseconds: 0)) }
   }
 
-  /// The device applies an event of the log.
+  /// Records that the device receives and applies an event of the log.
   mutating func apply(_ seq: UInt64, on device: DeviceAddress) {
     let event = log[Int(seq) - 1]
-    note(
+    record(
       .received(device, event.audience, seq: seq),
       .applied(device, event.audience, seq: seq, event.command))
     if case .decided(let decision) = event.body {
-      note(.decided(device, decision.question, choice: decision.choice.id))
+      record(.decided(device, decision.question, choice: decision.choice.id))
     }
   }
 
-  /// A question that was approved: everybody has everything. `restart` happens in the midst of it.
+  /// A complete approval that reaches all devices and the app.
+  ///
+  /// - Parameters:
+  ///   - skip: Facts to leave out: `acknowledged`, `decision` on Alex's device, `handled`.
+  ///   - midst: Adds facts between the decision's commit and its delivery.
   static func approval(
     skip: Set<String> = [], _ midst: (inout HistoryBuilder) -> Void = { _ in }
   ) -> HistoryBuilder {
-    var story = HistoryBuilder()
-    let founded = story.event(.rosterChanged(roster), by: 0, in: .family)
-    let asked = story.event(.asked(header(), .question(question)), by: 3)
-    for device in [rosa, alex, emily] { story.apply(founded, on: device) }
-    story.note(.registered(landmarks), .sent(landmarks, question.id))
-    story.note(.issued(emily, id(asked)), .acknowledged(emily, id(asked), seq: asked))
-    for device in [rosa, alex, emily] { story.apply(asked, on: device) }
-    let decided = story.event(decision(.approve), by: 1)
-    story.note(.issued(rosa, id(decided)))
+    var builder = HistoryBuilder()
+    let founded = builder.event(.rosterChanged(roster), by: 0, in: .family)
+    let asked = builder.event(.asked(header(), .question(question)), by: 3)
+    for device in [rosa, alex, emily] { builder.apply(founded, on: device) }
+    builder.record(.registered(landmarks), .sent(landmarks, question.id))
+    builder.record(.issued(emily, id(asked)), .acknowledged(emily, id(asked), seq: asked))
+    for device in [rosa, alex, emily] { builder.apply(asked, on: device) }
+    let decided = builder.event(decision(.approve), by: 1)
+    builder.record(.issued(rosa, id(decided)))
     if !skip.contains("acknowledged") {
-      story.note(.acknowledged(rosa, id(decided), seq: decided))
+      builder.record(.acknowledged(rosa, id(decided), seq: decided))
     }
-    midst(&story)
+    midst(&builder)
     for device in [rosa, alex, emily] where !skip.contains("decision") || device != alex {
-      story.apply(decided, on: device)
+      builder.apply(decided, on: device)
     }
-    story.note(.knows(landmarks, [ada]))
+    builder.record(.knows(landmarks, [ada]))
     if !skip.contains("handled") {
-      story.note(
-        .handled(landmarks, question.id, choice: "approve"), .settled(landmarks, question.id))
+      builder.record(
+        .handled(landmarks, question.id, choice: "approve"), .consumed(landmarks, question.id))
     }
-    return story
+    return builder
   }
 
-  /// The history with its end: healed, at rest, the store read.
+  /// The history with its end: healed, converged, and the stored log.
   func ended(_ after: Fact...) -> History {
     var history = history
     let facts =
       [.healed, .converged] + after + log.map { .stored(Self.family, $0) } + [.storeRead]
-    for fact in facts { history.note(fact, at: Instant(milliseconds: 0)) }
+    for fact in facts { history.record(fact, at: Instant(milliseconds: 0)) }
     return history
   }
 }
 
 extension History {
-  /// The names of the checkers that this history violates.
+  /// The names of the violated checkers.
   var violated: [String] { verdicts().filter(\.verdict.isViolated).map(\.name) }
 
   func verdict(_ checker: some Checker) -> Verdict { checker.check(self) }

@@ -3,48 +3,49 @@ import History
 import Testing
 
 @Suite struct LivenessTests {
-  private func verdict(_ story: HistoryBuilder, _ after: Fact? = nil) -> Verdict {
-    (after.map { story.ended($0) } ?? story.ended()).verdict(EverythingArrives())
+  private func verdict(_ builder: HistoryBuilder, _ after: Fact? = nil) -> Verdict {
+    (after.map { builder.ended($0) } ?? builder.ended()).verdict(EverythingArrives())
   }
 
-  @Test("X2: a promised command is in the log, or was refused, at the end")
+  @Test("X2: an issued command must be in the log or refused at the end")
   func promises() {
-    // Settled without a word is settled: the device learns it from the log.
+    // An unacknowledged command in the log is fine: its device learns the result from the log.
     #expect(verdict(HistoryBuilder.approval(skip: ["acknowledged"])) == .ok)
     let lost = HistoryBuilder.approval {
-      $0.note(.issued(HistoryBuilder.alex, HistoryBuilder.id(50)))
+      $0.record(.issued(HistoryBuilder.alex, HistoryBuilder.id(50)))
     }
     #expect(verdict(lost).isViolated)
     let refused = HistoryBuilder.approval {
-      $0.note(
+      $0.record(
         .issued(HistoryBuilder.alex, HistoryBuilder.id(50)),
         .refused(HistoryBuilder.alex, HistoryBuilder.id(50), .expired))
     }
     #expect(verdict(refused) == .ok)
-    // Who is not in the family at the end is owed nothing.
+    // Devices outside the family at the end do not count.
     let stranger = HistoryBuilder.approval {
-      $0.note(.issued(HistoryBuilder.address(8), HistoryBuilder.id(50)))
+      $0.record(.issued(HistoryBuilder.address(8), HistoryBuilder.id(50)))
     }
     #expect(verdict(stranger) == .ok)
   }
 
-  @Test("X2: a promise of a disk that was lost is not owed")
+  @Test("X2: a command of a lost disk need not arrive")
   func forgotten() {
-    let story = HistoryBuilder.approval {
-      $0.note(.issued(HistoryBuilder.alex, HistoryBuilder.id(50)), .forgot(HistoryBuilder.alex))
+    let builder = HistoryBuilder.approval {
+      $0.record(
+        .issued(HistoryBuilder.alex, HistoryBuilder.id(50)), .lostState(HistoryBuilder.alex))
       for seq: UInt64 in [1, 2] { $0.apply(seq, on: HistoryBuilder.alex) }
     }
-    #expect(verdict(story) == .ok)
+    #expect(verdict(builder) == .ok)
   }
 
-  @Test("A3: a question that the app was told to be sent is in the log")
+  @Test("A3: a question that was reported as sent must be in the log")
   func sent() {
     let lost = HistoryBuilder.approval {
-      $0.note(.sent(HistoryBuilder.landmarks, HistoryBuilder.id(60)))
+      $0.record(.sent(HistoryBuilder.landmarks, HistoryBuilder.id(60)))
     }
     #expect(verdict(lost).isViolated)
     let refused = HistoryBuilder.approval {
-      $0.note(
+      $0.record(
         .sent(HistoryBuilder.landmarks, HistoryBuilder.id(60)),
         .issued(HistoryBuilder.emily, HistoryBuilder.id(61)),
         .refused(HistoryBuilder.emily, HistoryBuilder.id(61), .alreadyAsked))
@@ -52,7 +53,7 @@ import Testing
     #expect(verdict(refused) == .ok)
   }
 
-  @Test("R4, M5: every event reaches every device of its audience")
+  @Test("R4, M5: every event must reach every device of its audience")
   func devices() {
     #expect(verdict(HistoryBuilder.approval(skip: ["decision"])).isViolated)
     var text = HistoryBuilder.approval()
@@ -62,24 +63,24 @@ import Testing
       text.apply(4, on: device)
     }
     #expect(verdict(text) == .ok)
-    text.note(.forgot(HistoryBuilder.alex))
+    text.record(.lostState(HistoryBuilder.alex))
     #expect(verdict(text).isViolated)
   }
 
-  @Test("R6: every decision is handled by the app that asked, if it listens")
+  @Test("R6: the app that asked must handle every decision if it is registered")
   func apps() {
     #expect(verdict(HistoryBuilder.approval(skip: ["handled"])).isViolated)
     let deaf = HistoryBuilder.approval(skip: ["handled"]) {
-      $0.note(.appForgot(HistoryBuilder.landmarks))
+      $0.record(.appLostState(HistoryBuilder.landmarks))
     }
     #expect(verdict(deaf) == .ok)
   }
 
-  @Test("what is under way for ever is a violation; a run that was not healed has no verdict")
+  @Test("missing convergence is a violation; a run without healing has no verdict")
   func rest() {
-    #expect(verdict(HistoryBuilder.approval(), .stuck("a device")).isViolated)
+    #expect(verdict(HistoryBuilder.approval(), .notConverged("a device")).isViolated)
     var history = HistoryBuilder.approval().history
-    history.note(.storeRead, at: Instant(milliseconds: 0))
+    history.record(.storeRead, at: Instant(milliseconds: 0))
     if case .unknown = history.verdict(EverythingArrives()) {} else { Issue.record("a verdict") }
   }
 }

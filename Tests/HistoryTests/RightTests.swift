@@ -3,21 +3,21 @@ import History
 import Testing
 
 @Suite struct RightTests {
-  /// What is said of one more event after an open question.
+  /// The verdict on a further event after an open question.
   private func verdict(
     _ body: Event.Body, by device: UInt32, at: Int64 = 0, expiration: Int64? = nil,
     before: Event.Body? = nil
   ) -> Verdict {
-    var story = HistoryBuilder()
-    story.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
+    var builder = HistoryBuilder()
+    builder.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
     let header = HistoryBuilder.header(expiration: expiration.map { Instant(milliseconds: $0) })
-    story.event(.asked(header, .question(HistoryBuilder.question)), by: 3)
-    if let before { story.event(before, by: 1) }
-    story.event(body, by: device, at: at)
-    return story.ended().verdict(RightfulEvents())
+    builder.event(.asked(header, .question(HistoryBuilder.question)), by: 3)
+    if let before { builder.event(before, by: 1) }
+    builder.event(body, by: device, at: at)
+    return builder.ended().verdict(RightfulEvents())
   }
 
-  @Test("R3, R8: decisions are a guardian's, of an open question, in time")
+  @Test("R3, R8: only guardians may decide, only open questions, and in time")
   func decisions() {
     #expect(verdict(HistoryBuilder.decision(.approve), by: 1) == .ok)
     #expect(verdict(HistoryBuilder.decision(.approve), by: 3).isViolated)
@@ -31,7 +31,7 @@ import Testing
     #expect(verdict(.reminded(HistoryBuilder.question.id), by: 3, before: decided).isViolated)
   }
 
-  @Test("Q8, Q9: questions are a child's own, once, with the limits on")
+  @Test("Q8, Q9: a child may ask its own question once while limits are on")
   func questions() {
     var other = HistoryBuilder.header()
     other.id = HistoryBuilder.id(101)
@@ -45,7 +45,8 @@ import Testing
       verdict(.asked(other, .question(HistoryBuilder.question)), by: 3, before: off).isViolated)
   }
 
-  @Test("F5, F6, K1, R9: limits, contacts, withdrawals and accounts are a guardian's")
+  @Test(
+    "F5, F6, K1, R9: only guardians may change limits, contacts, approvals and children's accounts")
   func settings() {
     let bodies: [Event.Body] = [
       .limitsChanged(child: PersonID(3), on: false),
@@ -65,14 +66,14 @@ import Testing
   private func known(
     _ handles: [Handle], _ events: Event.Body..., at end: [Handle]? = nil
   ) -> Verdict {
-    var story = HistoryBuilder.approval(skip: ["handled"])
-    for body in events { story.event(body, by: 1) }
-    story.note(.knows(HistoryBuilder.landmarks, handles))
-    if let end { story.note(.knows(HistoryBuilder.landmarks, end)) }
-    return story.ended().verdict(KnownHandlesRight())
+    var builder = HistoryBuilder.approval(skip: ["handled"])
+    for body in events { builder.event(body, by: 1) }
+    builder.record(.knows(HistoryBuilder.landmarks, handles))
+    if let end { builder.record(.knows(HistoryBuilder.landmarks, end)) }
+    return builder.ended().verdict(KnownHandlesRight())
   }
 
-  @Test("K1, K3, K5: nothing is known that nobody approved, and nothing stays that was withdrawn")
+  @Test("K1, K3, K5: apps must know exactly the approved handles that are not withdrawn")
   func knownHandles() {
     let mary = Handle("+1 555", .phoneNumber)
     let withdrawal = Event.Body.withdrawn(
@@ -91,19 +92,19 @@ import Testing
     #expect(known([HistoryBuilder.ada, mary.canonical], contact, off).isViolated)
   }
 
-  @Test("K5: a custom name is known in the app that asked, and in no other")
+  @Test("K5: a custom name may be known only in the app that asked")
   func customNames() {
-    var story = HistoryBuilder.approval()
+    var builder = HistoryBuilder.approval()
     let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
-    story.note(.knows(other, [HistoryBuilder.ada]))
-    #expect(story.ended().verdict(KnownHandlesRight()).isViolated)
+    builder.record(.knows(other, [HistoryBuilder.ada]))
+    #expect(builder.ended().verdict(KnownHandlesRight()).isViolated)
   }
 
-  @Test("a log that cannot be opened says nothing about known handles")
+  @Test("a log with sealed content gives no verdict on known handles")
   func sealed() {
-    var story = HistoryBuilder.approval()
-    story.event(.withdrawn(child: PersonID(3), .sealed([1])), by: 1)
-    let verdict = story.ended().verdict(KnownHandlesRight())
+    var builder = HistoryBuilder.approval()
+    builder.event(.withdrawn(child: PersonID(3), .sealed([1])), by: 1)
+    let verdict = builder.ended().verdict(KnownHandlesRight())
     if case .unknown = verdict {} else { Issue.record("\(verdict)") }
   }
 }

@@ -1,70 +1,71 @@
 public import FamilyModel
 
-/// One thing that happened, as somebody outside of the system can see it.
+/// An observation of the system from outside.
 public enum Fact: Hashable, Sendable {
   // MARK: commands
 
-  /// The command is in the durable outbox of the device: from now on no crash loses it (A3).
+  /// The command is in the device's durable outbox. From now on no crash loses it.
   case issued(DeviceAddress, CommandID)
-  /// The sender was told that the command is the event `seq`.
+  /// The sender learned that the command became event `seq`.
   case acknowledged(DeviceAddress, CommandID, seq: UInt64)
-  /// The sender was told that the command changes nothing.
+  /// The sender learned that the relay refused the command.
   case refused(DeviceAddress, CommandID, Problem)
 
   // MARK: events on devices
 
-  /// Bytes that the device can open hold this event.
+  /// The device received the event in bytes that it can open.
   case received(DeviceAddress, Audience, seq: UInt64)
-  /// The device applied the event, and that is durable there.
+  /// The device applied the event durably.
   case applied(DeviceAddress, Audience, seq: UInt64, CommandID)
-  /// The device shows the decision. What a device that starts shows again is told by `restored`.
+  /// The device shows the decision. Decisions shown again after a restart are covered by
+  /// `restored`.
   case decided(DeviceAddress, QuestionID, choice: String)
-  /// The device started from its disk, which holds these events of the audience, up to the cursor.
+  /// The device restarted from a disk with these events of the audience, up to the cursor.
   case restored(DeviceAddress, Audience, [UInt64], cursor: UInt64)
-  /// The device's disk lost what was not synced, or all of it: what it promised is not owed any more.
-  case forgot(DeviceAddress)
+  /// The device's disk lost unsynced or all data. The device's promises are void.
+  case lostState(DeviceAddress)
 
   // MARK: apps
 
-  /// The app listens, and may be launched for what comes (R7).
+  /// The app registered, so that its device may launch it for responses.
   case registered(AppAddress)
-  /// The app was told that its question goes out.
+  /// The app learned that its question is in the outbox.
   case sent(AppAddress, QuestionID)
-  /// The app has these known handles now.
+  /// The app's known handles are now these.
   case knows(AppAddress, [Handle])
-  /// The app's code handled the response.
+  /// The app handled the response.
   case handled(AppAddress, QuestionID, choice: String)
-  /// That the app's code handled the response is durable in the app.
-  case settled(AppAddress, QuestionID)
-  /// The app's disk lost what was not synced, or all of it; or its device's did.
-  case appForgot(AppAddress)
+  /// The app stored durably that it handled the response.
+  case consumed(AppAddress, QuestionID)
+  /// The disk of the app or of its device lost unsynced or all data.
+  case appLostState(AppAddress)
 
   // MARK: ages
 
-  /// The app asked for the age range between these gates.
-  case askedAge(AppAddress, [Int32])
-  /// The person agreed on this device that the app is told.
-  case agreed(AppAddress)
-  /// The app was told this range.
-  case ageTold(AppAddress, AgeRange)
-  /// The device has the person's birthdate, opened.
+  /// The app requested an age range with these gates.
+  case requestedAge(AppAddress, [Int32])
+  /// The person consented on this device to share the age with the app.
+  case consented(AppAddress)
+  /// The app received this range.
+  case ageShared(AppAddress, AgeRange)
+  /// The device has opened the person's birthdate.
   case holdsBirthdate(DeviceAddress, PersonID)
-  /// What the device remembers at the end that the app was told about the person's age.
+  /// At the end the device remembers these answers to the app about the person's age.
   case remembersAge(DeviceAddress, PersonID, AppID, AgeMemory)
 
   // MARK: the run
 
-  /// Something was broken on purpose.
+  /// A fault was injected.
   case fault(String)
-  /// From here on nothing is broken any more.
+  /// All faults have ended.
   case healed
-  /// After the healing the system came to rest: nothing is under way any more.
+  /// After the healing the system finished all work.
   case converged
-  /// After the healing something was still under way when the time was over.
-  case stuck(String)
-  /// The relay's store at the end of the run has this event; its content is opened where that is possible.
-  /// In the order of the log.
+  /// After the healing the system did not converge in time; the text names the unfinished work.
+  case notConverged(String)
+  /// The relay's store holds this event at the end of the run. Recorded in log order, with the
+  /// content opened where possible.
   case stored(FamilyID, Event)
-  /// The relay's store has been read to its end.
+  /// All `stored` facts are recorded.
   case storeRead
 }

@@ -1,30 +1,29 @@
 public import FamilyModel
 
-/// What happened in a run, in the order in which it was noted. It only grows.
+/// An append-only record of a run's facts, in the order of observation.
 ///
-/// Whoever drives the system writes it down: the simulator, a run of real processes, a load. The checkers
-/// read it afterwards, and know nothing else.
+/// The simulator, chaos and load record histories. Checkers judge a run by its history alone.
 public struct History: Sendable {
-  /// One fact and when it was noted.
+  /// A fact and the time of its observation.
   public struct Entry: Sendable {
-    /// The moment on the observer's clock.
+    /// The time on the observer's clock.
     public var at: Instant
-    /// What happened.
+    /// The observed fact.
     public var fact: Fact
   }
 
-  /// What happened.
+  /// All facts in order.
   public private(set) var entries: [Entry] = []
 
-  /// A history in which nothing happened.
+  /// Creates an empty history.
   public init() {}
 
-  /// Adds a fact.
-  public mutating func note(_ fact: Fact, at: Instant) {
+  /// Appends a fact.
+  public mutating func record(_ fact: Fact, at: Instant) {
     entries.append(Entry(at: at, fact: fact))
   }
 
-  /// The facts with their places, for checkers.
+  /// The facts with their indices, for checkers.
   var facts: some Sequence<(offset: Int, element: Fact)> {
     entries.lazy.map(\.fact).enumerated()
   }
@@ -32,11 +31,11 @@ public struct History: Sendable {
 
 /// An app on a device.
 public struct AppAddress: Hashable, Comparable, Sendable {
-  /// The device.
+  /// The device on which the app runs.
   public var device: DeviceAddress
-  /// The app.
+  /// The app's identifier.
   public var app: AppID
-  /// The app `app` on `device`.
+  /// Creates the address of `app` on `device`.
   public init(_ device: DeviceAddress, _ app: AppID) {
     self.device = device
     self.app = app

@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// The relay's log as the store has it at the end of a run, by family.
+/// The relay's stored log at the end of a run, by family.
 struct StoredLog {
   private(set) var families: [FamilyID: [Event]] = [:]
   private(set) var isRead = false
@@ -14,7 +14,7 @@ struct StoredLog {
 
   func events(_ family: FamilyID) -> [Event] { families[family] ?? [] }
 
-  /// The event at this place; logs have no gaps.
+  /// The event with this sequence number. A log without gaps holds it at index `seq - 1`.
   func event(_ family: FamilyID, _ seq: UInt64) -> Event? {
     let events = events(family)
     guard seq >= 1, seq <= UInt64(events.count), events[Int(seq) - 1].seq == seq else {
@@ -23,14 +23,14 @@ struct StoredLog {
     return events[Int(seq) - 1]
   }
 
-  /// The places of each audience's events, in order.
+  /// The sequence numbers of each audience's events, in order.
   func chains(_ family: FamilyID) -> [Audience: [UInt64]] {
     var chains: [Audience: [UInt64]] = [:]
     for event in events(family) { chains[event.audience, default: []].append(event.seq) }
     return chains
   }
 
-  /// The rosters, each with the place from which it holds, ascending.
+  /// The rosters with the sequence numbers from which they apply, in order.
   func rosters(_ family: FamilyID) -> [(seq: UInt64, roster: Roster)] {
     events(family).compactMap { event in
       if case .rosterChanged(let roster) = event.body { (event.seq, roster) } else { nil }

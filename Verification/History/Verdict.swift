@@ -1,32 +1,33 @@
-/// What a checker says of a history.
+/// The result of a checker for one history.
 public enum Verdict: Hashable, Sendable {
-  /// What the checker looks for did not happen.
+  /// The property holds.
   case ok
-  /// It happened: what, and at which entry of the history, or `nil` where no entry alone shows it.
+  /// The property is violated, with a description and the entry that shows it; `nil` if no single
+  /// entry does.
   case violated(String, at: Int?)
-  /// The history does not tell: why.
+  /// The history lacks the facts for a verdict; the text names the reason.
   case unknown(String)
 
-  /// Whether it is `violated`.
+  /// Whether the verdict is `violated`.
   public var isViolated: Bool { if case .violated = self { true } else { false } }
 }
 
-/// One property of histories. It is a pure function.
+/// A test of a history against one required property. A checker is a pure function.
 public protocol Checker: Sendable {
-  /// What the property is called, in reports.
+  /// The property's name in reports.
   var name: String { get }
-  /// Looks at the whole history.
+  /// Checks the whole history.
   func check(_ history: History) -> Verdict
 }
 
 extension History {
-  /// Every property that the system must have.
+  /// The checkers of all required properties.
   public static let checkers: [any Checker] = [
     NothingLost(), NothingTwice(), OneDecision(), OneOrder(), AudienceKept(), RightfulEvents(),
     KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
   ]
 
-  /// What each checker says, in the order of ``checkers``.
+  /// The verdict of each checker, in the order of ``checkers``.
   public func verdicts() -> [(name: String, verdict: Verdict)] {
     Self.checkers.map { ($0.name, $0.check(self)) }
   }

@@ -1,13 +1,14 @@
 import FamilyCore
 import FamilyModel
 
-/// No event reaches a device whose person may not see it.
+/// Checks that no event reaches a device outside its audience.
 ///
-/// A device may have an event if it was in the audience just before the event, with it, or under any roster
-/// after it: who joins sees what came before. (What it kept when it left, it keeps.)
+/// A device may receive an event if any roster from the event on, or the one before it, puts the
+/// device in the audience. New members read earlier events; former members keep the events up to
+/// their removal.
 public struct AudienceKept: Checker {
   public let name = "no event outside its audience"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   private struct Name: Hashable {
@@ -20,7 +21,7 @@ public struct AudienceKept: Checker {
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var rosters: [FamilyID: [(seq: UInt64, roster: Roster)]] = [:]
     for family in log.families.keys.sorted() { rosters[family] = log.rosters(family) }
-    // The last roster's end of each device in each audience: up to there it may see all.
+    // The last event that each device may read in each audience.
     var ends: [Name: UInt64] = [:]
     for (index, fact) in history.facts {
       guard case .received(let device, let audience, let seq) = fact else { continue }
@@ -34,7 +35,7 @@ public struct AudienceKept: Checker {
     return .ok
   }
 
-  /// The last event that the device may see of the audience; zero: none.
+  /// The last event of the audience that the device may read; 0 for none.
   static func end(
     of device: DeviceAddress, _ audience: Audience, _ rosters: [(seq: UInt64, roster: Roster)]
   ) -> UInt64 {
@@ -42,7 +43,7 @@ public struct AudienceKept: Checker {
     for (index, (_, roster)) in rosters.enumerated() {
       guard let person = roster.owner(of: device.device), roster.isMember(person, of: audience)
       else { continue }
-      // Who leaves with a roster hears of that roster.
+      // A removed device still reads the roster that removes it.
       end = index + 1 < rosters.count ? rosters[index + 1].seq : .max
     }
     return end

@@ -1,15 +1,18 @@
 import FamilyCore
 import FamilyModel
 
-/// After the healing everything arrives (liveness): each promised command is settled, every event is on
-/// every device of its audience, every decision is handled by the app that asked, and nothing is under way
-/// any more.
+/// Checks liveness: after the healing everything arrives.
 ///
-/// It is owed to the devices that are in the family at the end. A history that does not say that it healed
-/// gets no verdict. Of a device whose events the history does not tell, only the decisions are looked for.
+/// - Each issued command is in the log or refused.
+/// - Each event is on every device of its audience.
+/// - The app that asked has handled each decision.
+/// - No work is unfinished.
+///
+/// Only devices in the family at the end count. A history without `healed` gets no verdict. For a
+/// device without recorded events only decisions are checked.
 public struct EverythingArrives: Checker {
   public let name = "everything arrives after the healing"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
@@ -17,10 +20,12 @@ public struct EverythingArrives: Checker {
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var tally = Tally()
     for (index, fact) in history.facts {
-      if case .stuck(let what) = fact { return .violated("still under way: \(what)", at: index) }
-      tally.take(fact, index)
+      if case .notConverged(let what) = fact {
+        return .violated("not finished: \(what)", at: index)
+      }
+      tally.add(fact, index)
     }
-    guard tally.hasHealed else { return .unknown("the history does not say that it healed") }
+    guard tally.hasHealed else { return .unknown("the history has no healing") }
     for family in tally.families.union(log.families.keys).sorted() {
       if let missing = FamilyEnd(family, log).missing(tally) {
         return .violated(missing.what, at: missing.index)
@@ -30,7 +35,7 @@ public struct EverythingArrives: Checker {
   }
 }
 
-/// What the devices and apps came to have and to owe.
+/// The state and the unfulfilled promises of devices and apps.
 private struct Tally {
   struct Promise: Hashable {
     var device: DeviceAddress
@@ -43,7 +48,7 @@ private struct Tally {
   var hasHealed = false
   var open: [Promise: Int] = [:]
   var sent: [Sent: Int] = [:]
-  /// Devices of which a command was refused: it may have been a question.
+  /// Devices with a refused command, which may have been a question.
   var refused: Set<DeviceAddress> = []
   var held: [DeviceAddress: [Audience: UInt64]] = [:]
   var shown: [DeviceAddress: Set<QuestionID>] = [:]
@@ -51,7 +56,7 @@ private struct Tally {
   var registered: Set<AppAddress> = []
   var families: Set<FamilyID> { Set(open.keys.map(\.device.family)) }
 
-  mutating func take(_ fact: Fact, _ index: Int) {
+  mutating func add(_ fact: Fact, _ index: Int) {
     switch fact {
     case .healed: hasHealed = true
     case .issued(let device, let command): open[Promise(device: device, command: command)] = index
@@ -60,7 +65,7 @@ private struct Tally {
     case .refused(let device, let command, _):
       open[Promise(device: device, command: command)] = nil
       refused.insert(device)
-    case .forgot(let device):
+    case .lostState(let device):
       open = open.filter { $0.key.device != device }
       sent = sent.filter { $0.key.app.device != device }
       if held[device] != nil { held[device] = [:] }
@@ -71,17 +76,18 @@ private struct Tally {
       held[device, default: [:]][audience] = seq
     case .decided(let device, let question, _): shown[device, default: []].insert(question)
     case .registered(let app): registered.insert(app)
-    case .appForgot(let app): registered.remove(app)
+    case .appLostState(let app): registered.remove(app)
     case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
     case .handled(let app, let question, _): handled[app, default: []].insert(question)
-    case .received, .settled, .knows, .askedAge, .agreed, .ageTold, .holdsBirthdate, .remembersAge,
-      .fault, .converged, .stuck, .stored, .storeRead:
+    case .received, .consumed, .knows, .requestedAge, .consented, .ageShared, .holdsBirthdate,
+      .remembersAge,
+      .fault, .converged, .notConverged, .stored, .storeRead:
       break
     }
   }
 }
 
-/// A family as its log has it at the end.
+/// The final state of a family, rebuilt from its log.
 private struct FamilyEnd {
   let family: FamilyID
   let heads: [Audience: UInt64]
@@ -104,7 +110,7 @@ private struct FamilyEnd {
     }
   }
 
-  /// What somebody lacks, and the entry that promised it.
+  /// The first missing item and the history entry that promised it.
   func missing(_ tally: Tally) -> (what: String, index: Int?)? {
     for device in roster.devices {
       guard let person = roster.person(device.person) else { continue }

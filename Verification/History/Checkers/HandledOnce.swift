@@ -1,24 +1,25 @@
 import FamilyModel
 
-/// The app's code does not get a response again once it has acknowledged it (R6).
+/// Checks that an app never receives a response again after acknowledging it.
 ///
-/// Before that it may: an app that crashes between handling and acknowledging handles it once more.
+/// An app that crashes between handling and acknowledging receives the response once more, with the
+/// same choice.
 public struct HandledOnce: Checker {
   public let name = "no response handled again"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
-    var settled: [AppAddress: Set<QuestionID>] = [:]
+    var consumed: [AppAddress: Set<QuestionID>] = [:]
     var choices: [AppAddress: [QuestionID: String]] = [:]
     for (index, fact) in history.facts {
       switch fact {
-      case .appForgot(let app):
-        settled[app] = []
+      case .appLostState(let app):
+        consumed[app] = []
         choices[app] = [:]
-      case .settled(let app, let question): settled[app, default: []].insert(question)
+      case .consumed(let app, let question): consumed[app, default: []].insert(question)
       case .handled(let app, let question, let choice):
-        if settled[app, default: []].contains(question) {
+        if consumed[app, default: []].contains(question) {
           return .violated("the app was given an acknowledged response again", at: index)
         }
         if let old = choices[app, default: [:]].updateValue(choice, forKey: question), old != choice

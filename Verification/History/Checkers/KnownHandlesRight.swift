@@ -1,10 +1,10 @@
 import FamilyModel
 
-/// No handle is known without an approval or a contact that was not withdrawn; and when the system has come
-/// to rest, every app knows exactly those (K1, K3, K5).
+/// Checks that an app knows only approved handles and contacts, and after convergence exactly those
+/// that are not withdrawn. A custom name is known only in the app that asked about it.
 public struct KnownHandlesRight: Checker {
   public let name = "known handles"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
@@ -25,7 +25,7 @@ public struct KnownHandlesRight: Checker {
       if handles.contains(where: {
         !(models[app.device.family]?.wasEverKnown($0, in: app) ?? false)
       }) {
-        return .violated("a handle is known that nobody approved", at: index)
+        return .violated("an app knows a handle without an approval", at: index)
       }
     }
     guard hasConverged else { return .ok }
@@ -34,29 +34,29 @@ public struct KnownHandlesRight: Checker {
       let (index, handles) = last[app]!
       let right = model.known(in: app)
       if !handles.isSubset(of: right) {
-        return .violated("a handle stays known that was withdrawn", at: index)
+        return .violated("an app still knows a withdrawn handle", at: index)
       }
       if !right.isSubset(of: handles) {
-        return .violated("a handle that was approved is not known", at: index)
+        return .violated("an app does not know an approved handle", at: index)
       }
     }
     return .ok
   }
 }
 
-/// The known handles as the log has them, told once more and without the product's code.
+/// The known handles, rebuilt from the log without the product's code.
 struct KnownModel {
-  private struct Place: Hashable {
+  private struct Scope: Hashable {
     var child: PersonID
-    /// `nil`: known everywhere.
+    /// `nil` for all apps.
     var app: AppID?
   }
   private var contacts: [PersonID: Set<Handle>] = [:]
-  private var approved: [Place: Set<Handle>] = [:]
-  private var ever: [Place: Set<Handle>] = [:]
+  private var approved: [Scope: Set<Handle>] = [:]
+  private var ever: [Scope: Set<Handle>] = [:]
   private var roster = Roster()
   private var owners: [DeviceID: PersonID] = [:]
-  /// Whether there was a content that cannot be opened here.
+  /// Whether the log has content that the checker cannot open.
   private(set) var isSealed = false
 
   init(_ events: [Event]) {
@@ -70,7 +70,8 @@ struct KnownModel {
       default: break
       }
     }
-    // Of two signed changes of one thing the one that was made later counts.
+    // Of two signed changes of the same handle, the later command wins. Command ids ascend with
+    // time.
     let isSigned = events.contains { $0.signature != nil }
     for event in isSigned ? events.sorted(by: { $0.command < $1.command }) : events {
       switch event.body {
@@ -82,15 +83,15 @@ struct KnownModel {
       case .contactChanged(let child, .contact(let handle, let known)):
         if known {
           contacts[child, default: []].insert(handle.canonical)
-          ever[Place(child: child), default: []].insert(handle.canonical)
+          ever[Scope(child: child), default: []].insert(handle.canonical)
         } else {
           contacts[child, default: []].remove(handle.canonical)
         }
       case .withdrawn(let child, .withdrawal(.handle(let handle, let app))):
         contacts[child, default: []].remove(handle.canonical)
-        for place in approved.keys.filter({ $0.child == child })
-        where place.app == nil || app == nil || place.app == app {
-          approved[place]?.remove(handle.canonical)
+        for scope in approved.keys.filter({ $0.child == child })
+        where scope.app == nil || app == nil || scope.app == app {
+          approved[scope]?.remove(handle.canonical)
         }
       case .asked(_, .sealed), .answeredInPerson(_, .sealed, _, _), .contactChanged(_, .sealed),
         .withdrawn(_, .sealed):
@@ -105,26 +106,26 @@ struct KnownModel {
   ) {
     guard decision.choice.answer == .approval else { return }
     for handle in question.topic.handles.map(\.canonical) {
-      let place = Place(child: header.child, app: handle.kind == .custom ? header.app : nil)
-      approved[place, default: []].insert(handle)
-      ever[place, default: []].insert(handle)
+      let scope = Scope(child: header.child, app: handle.kind == .custom ? header.app : nil)
+      approved[scope, default: []].insert(handle)
+      ever[scope, default: []].insert(handle)
     }
   }
 
   /// Whether the app's device is of a child that is in the family at the end.
   func isMember(_ app: AppAddress) -> Bool { roster.owner(of: app.device.device)?.role == .child }
 
-  private func places(_ app: AppAddress) -> [Place] {
+  private func scopes(_ app: AppAddress) -> [Scope] {
     guard let child = owners[app.device.device] else { return [] }
-    return [Place(child: child), Place(child: child, app: app.app)]
+    return [Scope(child: child), Scope(child: child, app: app.app)]
   }
 
   func wasEverKnown(_ handle: Handle, in app: AppAddress) -> Bool {
-    places(app).contains { ever[$0]?.contains(handle.canonical) ?? false }
+    scopes(app).contains { ever[$0]?.contains(handle.canonical) ?? false }
   }
 
   func known(in app: AppAddress) -> Set<Handle> {
-    places(app).reduce(into: owners[app.device.device].flatMap { contacts[$0] } ?? []) {
+    scopes(app).reduce(into: owners[app.device.device].flatMap { contacts[$0] } ?? []) {
       $0.formUnion(approved[$1] ?? [])
     }
   }

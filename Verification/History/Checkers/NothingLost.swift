@@ -1,9 +1,10 @@
 import FamilyModel
 
-/// No acknowledged command is lost: what the sender was told stands in the log, at the place it was told (X2).
+/// Checks that no acknowledged command is lost: the log holds it at the acknowledged sequence
+/// number.
 public struct NothingLost: Checker {
   public let name = "nothing acknowledged is lost"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
@@ -14,7 +15,7 @@ public struct NothingLost: Checker {
       guard let event = log.event(device.family, seq) else {
         return .violated("event \(seq) of family \(device.family.rawValue) is gone", at: index)
       }
-      // The same question may have been asked under another command's id before: then that event stands.
+      // A question repeated under another command id is acknowledged with the original event.
       if event.command != command, !Self.isSameQuestion(event) {
         return .violated(
           "event \(seq) of family \(device.family.rawValue) is of another command", at: index)

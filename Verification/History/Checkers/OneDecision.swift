@@ -1,11 +1,11 @@
 import FamilyModel
 
-/// A question has one decision, the same on every device and in every app (R3, R4).
+/// Checks that a question has one decision, the same on every device and in the log.
 ///
-/// The answer by default (Q8) is the app's own affair, and is not a decision of the family.
+/// An app's default answer is no decision of the family and is not checked.
 public struct OneDecision: Checker {
   public let name = "one decision per question"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   private struct Name: Hashable {
@@ -34,7 +34,7 @@ public struct OneDecision: Checker {
           return .violated("event \(event.seq) decides a decided question", at: index)
         }
         if !isNew(name, decision.choice.id) {
-          return .violated("event \(event.seq) is not what a device showed", at: index)
+          return .violated("event \(event.seq) differs from the decision on a device", at: index)
         }
       default: break
       }

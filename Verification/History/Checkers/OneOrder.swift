@@ -1,10 +1,10 @@
 import FamilyModel
 
-/// Every device sees every audience alike: what it applied is a beginning of the log's chain, in order and
-/// without a gap, now and after every restart (M3, M5).
+/// Checks that every device applies each audience's events in the order of the log and without a
+/// gap, also after a restart.
 public struct OneOrder: Checker {
   public let name = "one order for everybody"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
@@ -15,7 +15,7 @@ public struct OneOrder: Checker {
     var counts: [DeviceAddress: [Audience: Int]] = [:]
     for (index, fact) in history.facts {
       switch fact {
-      case .forgot(let device): counts[device] = [:]
+      case .lostState(let device): counts[device] = [:]
       case .restored(let device, let audience, let seqs, let cursor):
         let chain = chains[device.family]?[audience] ?? []
         guard Array(chain.prefix(seqs.count)) == seqs, seqs.last ?? 0 == cursor else {

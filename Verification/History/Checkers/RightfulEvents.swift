@@ -1,78 +1,91 @@
 import FamilyCore
 import FamilyModel
 
-/// The log holds nothing that its author had no right to, and nothing that came too late (Q9, R8, F6).
+/// Checks that each event in the log was within its author's rights and in time when the relay
+/// accepted it.
 public struct RightfulEvents: Checker {
   public let name = "nothing without the right to it"
-  /// A checker.
+  /// Creates the checker.
   public init() {}
 
   public func check(_ history: History) -> Verdict {
-    var rosters: [FamilyID: Roster] = [:]
-    var questions: [FamilyID: [QuestionID: QuestionHeader]] = [:]
-    var closed: [FamilyID: Set<QuestionID>] = [:]
-    var limitsOff: [FamilyID: Set<PersonID>] = [:]
+    var families: [FamilyID: RightsModel] = [:]
     for (index, fact) in history.facts {
       guard case .stored(let family, let event) = fact else { continue }
-      let author = rosters[family]?.owner(of: event.device)
-      func isChild(_ child: PersonID) -> Bool { author?.id == child && author?.role == .child }
-      let isGuardian = author?.role.isGuardian ?? false
-      let isAdministrator = event.device.rawValue == 0
-      let isOpen: (QuestionID) -> Bool = { id in
-        guard let header = questions[family]?[id] else { return false }
-        return !(closed[family]?.contains(id) ?? false)
-          && header.expiration.map { event.at <= $0 } ?? true
+      guard families[family, default: RightsModel()].accept(event) else {
+        return .violated("event \(event.seq) exceeds its author's rights", at: index)
       }
-      let mayAsk: (QuestionHeader) -> Bool = { header in
-        isChild(header.child) && !(limitsOff[family]?.contains(header.child) ?? false)
-          && questions[family]?[header.id] == nil
-          && header.expiration.map { event.at < $0 } ?? true
-      }
-      let isRight: Bool
-      switch event.body {
-      case .rosterChanged(let roster):
-        isRight = isAdministrator || isGuardian
-        rosters[family] = roster
-      case .asked(let header, _):
-        isRight = mayAsk(header)
-        questions[family, default: [:]][header.id] = header
-      case .answeredInPerson(let header, _, _, _):
-        isRight = mayAsk(header)
-        questions[family, default: [:]][header.id] = header
-        closed[family, default: []].insert(header.id)
-      case .reminded(let id):
-        isRight = isOpen(id) && questions[family]?[id].map { isChild($0.child) } ?? false
-      case .cancelled(let id):
-        isRight = isOpen(id) && questions[family]?[id].map { isChild($0.child) } ?? false
-        closed[family, default: []].insert(id)
-      case .decided(let decision):
-        isRight = isGuardian && isOpen(decision.question)
-        closed[family, default: []].insert(decision.question)
-      case .posted(let child, _): isRight = isGuardian || isChild(child)
-      case .contactChanged, .withdrawn, .passcodeChanged: isRight = isGuardian
-      case .limitsChanged(let child, let on):
-        isRight = isGuardian || isAdministrator
-        if on {
-          limitsOff[family]?.remove(child)
-        } else {
-          limitsOff[family, default: []].insert(child)
-        }
-      case .ageNoted(let person, _): isRight = author?.id == person
-      case .ageSet(let person, _, _):
-        isRight = isGuardian || isAdministrator || author?.id == person
-      case .accountChanged(let person, _):
-        let isChilds = rosters[family]?.person(person)?.role == .child
-        isRight = isAdministrator || (isChilds ? isGuardian : author?.id == person)
-      case .invited: isRight = isGuardian
-      // A device that is in no family yet; whether it had a code is its proof's to say.
-      case .joinRequested: isRight = isAdministrator
-      case .keysShared:
-        isRight =
-          isAdministrator
-          || author.map { rosters[family]?.isMember($0, of: event.audience) ?? false } ?? false
-      }
-      if !isRight { return .violated("event \(event.seq) is not its author's to make", at: index) }
     }
     return .ok
+  }
+}
+
+/// The state of a family that decides its members' rights, rebuilt from the log without the
+/// product's code.
+private struct RightsModel {
+  private var roster: Roster?
+  private var questions: [QuestionID: QuestionHeader] = [:]
+  private var closed: Set<QuestionID> = []
+  private var limitsOff: Set<PersonID> = []
+
+  /// Checks the event, then applies it.
+  ///
+  /// - Returns: Whether the event was within its author's rights.
+  mutating func accept(_ event: Event) -> Bool {
+    defer { apply(event) }
+    return isRightful(event)
+  }
+
+  private func isRightful(_ event: Event) -> Bool {
+    let author = roster?.owner(of: event.device)
+    let isGuardian = author?.role.isGuardian ?? false
+    let isAdministrator = event.device.rawValue == 0
+    func isChild(_ child: PersonID) -> Bool { author?.id == child && author?.role == .child }
+    switch event.body {
+    case .rosterChanged, .limitsChanged: return isAdministrator || isGuardian
+    case .asked(let header, _), .answeredInPerson(let header, _, _, _):
+      return isChild(header.child) && mayAsk(header, at: event.at)
+    case .reminded(let id), .cancelled(let id):
+      return isOpen(id, at: event.at) && questions[id].map { isChild($0.child) } ?? false
+    case .decided(let decision): return isGuardian && isOpen(decision.question, at: event.at)
+    case .posted(let child, _): return isGuardian || isChild(child)
+    case .contactChanged, .withdrawn, .passcodeChanged, .invited: return isGuardian
+    case .ageNoted(let person, _): return author?.id == person
+    case .ageSet(let person, _, _): return isGuardian || isAdministrator || author?.id == person
+    case .accountChanged(let person, _):
+      let isAccountOfChild = roster?.person(person)?.role == .child
+      return isAdministrator || (isAccountOfChild ? isGuardian : author?.id == person)
+    // The joining device is in no family yet. Its proof, which the relay checks, stands for the
+    // invitation.
+    case .joinRequested: return isAdministrator
+    case .keysShared:
+      return isAdministrator
+        || author.map { roster?.isMember($0, of: event.audience) ?? false } ?? false
+    }
+  }
+
+  private func mayAsk(_ header: QuestionHeader, at now: Instant) -> Bool {
+    !limitsOff.contains(header.child) && questions[header.id] == nil
+      && header.expiration.map { now < $0 } ?? true
+  }
+
+  private func isOpen(_ id: QuestionID, at now: Instant) -> Bool {
+    guard let header = questions[id] else { return false }
+    return !closed.contains(id) && header.expiration.map { now <= $0 } ?? true
+  }
+
+  private mutating func apply(_ event: Event) {
+    switch event.body {
+    case .rosterChanged(let new): roster = new
+    case .asked(let header, _): questions[header.id] = header
+    case .answeredInPerson(let header, _, _, _):
+      questions[header.id] = header
+      closed.insert(header.id)
+    case .cancelled(let id): closed.insert(id)
+    case .decided(let decision): closed.insert(decision.question)
+    case .limitsChanged(let child, true): limitsOff.remove(child)
+    case .limitsChanged(let child, false): limitsOff.insert(child)
+    default: break
+    }
   }
 }
