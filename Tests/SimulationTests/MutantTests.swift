@@ -1,23 +1,23 @@
 import Simulation
 import Testing
 
-/// Without a safeguard something is violated, and it is found. `docs/Simulation.md` has the table.
+/// Tests that a checker finds each mutant. `docs/Simulation.md` lists them.
 @Suite struct MutantTests {
-  /// The first run, from seed 1, in which this checker finds the mutant.
+  /// The first run from seed 1 in which this checker finds the mutant; `nil` without one.
   private func first(_ mutant: Mutant, _ checker: String, within seeds: UInt64) async
     -> Simulation.Result?
   {
     for seed in 1...seeds {
       let result = Simulation.run(seed: seed, without: mutant)
       if result.violations.contains(where: { $0.name == checker }) { return result }
-      // Other tests wait for threads, too.
+      // Let other tests use the thread.
       await Task.yield()
     }
     return nil
   }
 
   @Test(
-    "every safeguard is missed when it is off",
+    "a checker finds each disabled safeguard",
     arguments: [
       (Mutant.fsync, "nothing acknowledged is lost", UInt64(60)),
       (.dedupe, "nothing is applied twice", 20),
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "what is violated is shrunk to fewer steps that violate the same, none of which can be left out"
+    "shrinks a violating run to a minimal set of steps with the same violation"
   )
   func shrink() async throws {
     let checker = "no event outside its audience"

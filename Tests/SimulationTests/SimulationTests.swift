@@ -11,19 +11,19 @@ import Testing
 #endif
 
 @Suite struct SimulationTests {
-  @Test("X2: no seed violates anything", arguments: 0..<8)
+  @Test("X2: no seed violates a checker", arguments: 0..<8)
   func seeds(_ part: UInt64) async {
     for seed in (part * 10 + 1)...(part * 10 + 10) {
       let result = Simulation.run(seed: seed)
       #expect(
         result.violations.isEmpty,
         "\(result.violations); replay: swift run simulate --seed \(seed)")
-      // Other tests wait for threads, too.
+      // Let other tests use the thread.
       await Task.yield()
     }
   }
 
-  @Test("the runs are not empty: every kind of fact, questions, decisions, faults of every kind")
+  @Test("the runs contain every kind of fact and fault")
   func variety() async {
     var facts: Set<String> = []
     var faults: Set<Substring> = []
@@ -35,9 +35,11 @@ import Testing
       }
     }
     let expected: Set<String> = [
-      "issued", "acknowledged", "refused", "received", "applied", "decided", "restored", "forgot",
-      "registered", "sent", "knows", "handled", "settled", "appForgot", "askedAge", "agreed",
-      "ageTold", "holdsBirthdate", "remembersAge", "fault", "healed",
+      "issued", "acknowledged", "refused", "received", "applied", "decided", "restored",
+      "lostState",
+      "registered", "sent", "knows", "handled", "consumed", "appLostState", "requestedAge",
+      "consented",
+      "ageShared", "holdsBirthdate", "remembersAge", "fault", "healed",
       "converged", "stored", "storeRead",
     ]
     #expect(facts == expected)
@@ -45,7 +47,7 @@ import Testing
       faults.isSuperset(of: ["crash", "slow", "link", "cut", "full", "flip", "clock", "evict"]))
   }
 
-  @Test("the same seed is the same run, in two processes")
+  @Test("the same seed gives the same run in two processes")
   func deterministic() async throws {
     var outputs: [String] = []
     for _ in 0..<2 {
@@ -60,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "a range of seeds has its last one; what is no range is refused",
+    "accepts inclusive ranges of seeds and rejects invalid ones",
     arguments: [("1-1", 0), ("2-1", 64), ("1..<3", 64), ("1", 64)])
   func seeds(_ text: String, _ code: Int32) async throws {
     let result = try await Subprocess.run(
@@ -70,7 +72,7 @@ import Testing
     #expect(code != 0 || result.standardOutput.split(separator: "\n")[0].hasSuffix(" 1"))
   }
 
-  @Test("another seed is another run, and fewer steps are another run")
+  @Test("another seed or fewer steps give another run")
   func differs() {
     let run = Simulation.run(seed: 21)
     #expect(run.trace == Simulation.run(seed: 21).trace)
@@ -78,7 +80,7 @@ import Testing
     #expect(run.trace != Simulation.run(seed: 21, keeping: [0, 1]).trace)
   }
 
-  /// Beside the tests' bundle.
+  /// The program in the test bundle's folder.
   private static var program: String {
     var path = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
     if let end = path.lastIndex(where: { $0 == "debug" || $0 == "release" }) {
@@ -91,6 +93,6 @@ import Testing
 }
 
 extension Fact {
-  /// The case's name.
+  /// The name of the enum case.
   fileprivate var kind: String { String("\(self)".prefix { $0 != "(" }) }
 }

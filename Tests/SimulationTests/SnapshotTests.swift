@@ -5,10 +5,10 @@ import Testing
 
 @testable import FamilyCore
 
-/// A family that is read from its snapshot is the one that its whole history makes.
+/// Tests that loading a family from a snapshot equals loading its complete log.
 @Suite struct SnapshotTests {
   @Test(
-    "X2: a snapshot and the events after it make the same family as all of them, wherever it was taken",
+    "X2: a snapshot at any event, with the later events, gives the same family as the complete log",
     arguments: 1...8 as ClosedRange<UInt64>)
   func cuts(_ seed: UInt64) throws {
     var logs: [FamilyID: [Event]] = [:]

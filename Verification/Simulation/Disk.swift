@@ -3,25 +3,24 @@ import FamilyModel
 import RelayStore
 import RelayWire
 
-/// The relay's disk: what was synced survives everything but damage, and the rest what its power does.
+/// The relay's disk. Synced batches survive a power loss; unsynced ones may be lost.
 ///
-/// It has the semantics of the SQLite store: a batch is there as a whole or not at all. The last one of a
-/// lost power may have been written in part: its sum is wrong, and recovery drops it.
+/// Batches are atomic, as in the SQLite store: recovery drops a torn batch by its checksum.
 final class RelayDisk: EventStore {
   struct Family {
     var events: [StoredEvent] = []
     var cursors: [StoredCursor] = []
-    /// Each with the sum that it was written with; the last one is the newest.
+    /// Snapshots with their checksums at write time; the last one is the newest.
     var snapshots: [(snapshot: StoredSnapshot, sum: UInt32)] = []
   }
 
   private(set) var families: [FamilyID: Family] = [:]
-  /// Batches that were written and not synced.
+  /// Batches that are written but not synced.
   private var unsynced: [Batch] = []
-  /// The event as it was before a bit of it changed, where one did.
+  /// The damaged event, with its original and its checksum.
   private var damaged: (family: FamilyID, index: Int, sum: UInt32, before: StoredEvent)?
   var isFull = false
-  /// Whether `commit` syncs: the mutant leaves that to chance.
+  /// Whether `commit` syncs. With the `fsync` mutant only a periodic event syncs.
   var syncs = true
 
   func write(_ batch: Batch) throws(StoreError) {
@@ -45,9 +44,9 @@ final class RelayDisk: EventStore {
     if syncs { sync() }
   }
 
-  /// What was not synced may be gone, from some batch on.
-  func losePower(_ dice: inout SeededRandom) {
-    let kept = unsynced.isEmpty ? 0 : dice.below(unsynced.count + 1)
+  /// Loses a random suffix of the unsynced batches.
+  func losePower(_ random: inout SeededRandom) {
+    let kept = unsynced.isEmpty ? 0 : random.below(unsynced.count + 1)
     for batch in unsynced.dropFirst(kept).reversed() {
       for event in batch.events { families[event.family]?.events.removeLast() }
       for snapshot in batch.snapshots { families[snapshot.family]?.snapshots.removeLast() }
@@ -61,10 +60,10 @@ final class RelayDisk: EventStore {
   }
 
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    guard let found = families[family] else { return StoredFamily() }
+    guard let stored = families[family] else { return StoredFamily() }
     try check(family, after: seq)
     return StoredFamily(
-      events: found.events.filter { $0.seq > seq }, cursors: found.cursors)
+      events: stored.events.filter { $0.seq > seq }, cursors: stored.cursors)
   }
 
   func events(
@@ -83,30 +82,32 @@ final class RelayDisk: EventStore {
 
   // MARK: damage
 
-  /// Flips a bit of an event, or of a snapshot; tells whether there was one.
-  func flip(_ dice: inout SeededRandom) -> Bool {
+  /// Flips a bit of an event or snapshot.
+  ///
+  /// - Returns: `false` if the disk holds no event or is damaged already.
+  func flip(_ random: inout SeededRandom) -> Bool {
     let choices = families.keys.sorted().filter { !families[$0]!.events.isEmpty }
     guard damaged == nil, !choices.isEmpty else { return false }
-    let family = dice.pick(choices)
-    if let newest = families[family]!.snapshots.indices.last, dice.chance(50) {
-      dice.flip(&families[family]!.snapshots[newest].snapshot.payload)
+    let family = random.pick(choices)
+    if let newest = families[family]!.snapshots.indices.last, random.chance(50) {
+      random.flip(&families[family]!.snapshots[newest].snapshot.payload)
       return true
     }
-    let index = dice.below(families[family]!.events.count)
+    let index = random.below(families[family]!.events.count)
     let before = families[family]!.events[index]
     damaged = (family, index, before.checksum, before)
-    dice.flip(&families[family]!.events[index].payload)
+    random.flip(&families[family]!.events[index].payload)
     return true
   }
 
-  /// Somebody restores the file from a backup.
+  /// Restores the damaged event, as an operator would from a backup.
   func repair() {
     guard let (family, index, _, before) = damaged else { return }
     families[family]?.events[index] = before
     damaged = nil
   }
 
-  /// Sums are looked at where they can be wrong.
+  /// Verifies the checksum of the only event that can be damaged.
   private func check(_ family: FamilyID, after seq: UInt64) throws(StoreError) {
     guard let damaged, damaged.family == family, damaged.index >= seq,
       families[family]!.events[damaged.index].checksum != damaged.sum
@@ -131,15 +132,15 @@ extension RelayDisk.Family {
   }
 }
 
-/// The disk of a device, or of an app: transactions, each synced before anybody hears of it. (The mutant
-/// syncs now and then.)
+/// The disk of a device or app. Each transaction is synced before its effects leave, except with
+/// the `deviceFsync` mutant.
 struct Journal<Change: Sendable>: Sendable {
-  /// Transactions after which the mutant syncs, as a checkpoint does.
+  /// Unsynced transactions after which the mutant syncs, as a checkpoint does.
   static var checkpoint: Int { 24 }
 
-  /// All changes, in order.
+  /// All changes in order.
   private(set) var changes: [Change] = []
-  /// Where the transactions that are not synced begin.
+  /// The first change of each unsynced transaction.
   private var unsynced: [Int] = []
 
   mutating func append(_ new: [Change], syncs: Bool) {
@@ -148,10 +149,10 @@ struct Journal<Change: Sendable>: Sendable {
     if syncs || unsynced.count >= Self.checkpoint { unsynced = [] }
   }
 
-  /// What is not synced is gone, from some transaction on.
-  mutating func losePower(_ dice: inout SeededRandom) {
+  /// Loses a random suffix of the unsynced transactions.
+  mutating func losePower(_ random: inout SeededRandom) {
     guard !unsynced.isEmpty else { return }
-    let kept = dice.below(unsynced.count + 1)
+    let kept = random.below(unsynced.count + 1)
     if kept < unsynced.count { changes.removeSubrange(unsynced[kept]...) }
     unsynced = []
   }
@@ -163,7 +164,7 @@ struct Journal<Change: Sendable>: Sendable {
 }
 
 extension Journal<RecordChange> {
-  /// What a device finds when it starts: the bytes, read again, in the order of their keys.
+  /// The records with which a device restarts, decoded from their bytes, in key order.
   func records() -> [DeviceRecord] {
     var records: [RecordKey: DeviceRecord] = [:]
     for change in changes {
@@ -179,7 +180,7 @@ extension Journal<RecordChange> {
 }
 
 extension Journal<AppRecordChange> {
-  /// What an app finds when it starts.
+  /// The records with which an app restarts, decoded from their bytes, in key order.
   func records() -> [AppRecord] {
     var records: [[UInt8]: [UInt8]] = [:]
     for change in changes {

@@ -1,65 +1,36 @@
-/// What will happen when: a heap. Of two things at one moment the one that was planned first comes first.
+import HeapModule
+
+/// A priority queue of scheduled items by time. Items scheduled for the same time keep their order.
 struct EventQueue<Item> {
-  private struct Entry {
+  /// Heap entries are small; items stay in their slots while entries move.
+  private struct Entry: Comparable {
     var at: Int64
     var order: UInt64
-    var place: Int
-  }
-  private var heap: [Entry] = []
-  private var items: [Item?] = []
-  private var free: [Int] = []
-  private var planned: UInt64 = 0
+    var slot: Int
 
-  var isEmpty: Bool { heap.isEmpty }
-
-  mutating func plan(_ item: Item, at: Int64) {
-    let place: Int
-    if let last = free.popLast() {
-      place = last
-      items[place] = item
-    } else {
-      place = items.count
-      items.append(item)
-    }
-    planned += 1
-    heap.append(Entry(at: at, order: planned, place: place))
-    var index = heap.count - 1
-    while index > 0 {
-      let parent = (index - 1) / 2
-      guard Self.isFirst(heap[index], heap[parent]) else { break }
-      heap.swapAt(index, parent)
-      index = parent
+    static func < (a: Entry, b: Entry) -> Bool {
+      a.at != b.at ? a.at < b.at : a.order < b.order
     }
   }
+  private var heap = Heap<Entry>()
+  private var slots: [Item?] = []
+  private var freeSlots: [Int] = []
+  private var scheduled: UInt64 = 0
 
+  mutating func schedule(_ item: Item, at: Int64) {
+    let slot = freeSlots.popLast() ?? slots.count
+    if slot == slots.count { slots.append(item) } else { slots[slot] = item }
+    scheduled += 1
+    heap.insert(Entry(at: at, order: scheduled, slot: slot))
+  }
+
+  /// Removes the earliest item.
   mutating func next() -> (at: Int64, item: Item)? {
-    guard let first = heap.first else { return nil }
-    let last = heap.removeLast()
-    if !heap.isEmpty {
-      heap[0] = last
-      sink()
+    guard let first = heap.popMin() else { return nil }
+    defer {
+      slots[first.slot] = nil
+      freeSlots.append(first.slot)
     }
-    let item = items[first.place]!
-    items[first.place] = nil
-    free.append(first.place)
-    return (first.at, item)
-  }
-
-  private mutating func sink() {
-    var index = 0
-    while true {
-      var least = index
-      for child in [2 * index + 1, 2 * index + 2]
-      where child < heap.count && Self.isFirst(heap[child], heap[least]) {
-        least = child
-      }
-      if least == index { return }
-      heap.swapAt(index, least)
-      index = least
-    }
-  }
-
-  private static func isFirst(_ a: Entry, _ b: Entry) -> Bool {
-    a.at != b.at ? a.at < b.at : a.order < b.order
+    return (first.at, slots[first.slot]!)
   }
 }

@@ -4,18 +4,18 @@ import RelayStore
 import RelayWire
 import Synchronization
 
-/// Cryptography that hides nothing and costs little, of the sizes that the wire wants. What it must not let
-/// through it does not let through: another key, other bytes, another binding.
+/// Cheap cryptography without secrecy, with the sizes of the real one. Verification and opening
+/// still fail for another key, other bytes or another binding.
 struct FakeVault: DeviceVault {
   let signingKey: [UInt8]
   let agreementKey: [UInt8]
-  /// Where the run's content keys come from.
+  /// The source of the run's content keys.
   let keys: KeyMaker
 
   final class KeyMaker: Sendable {
-    private let dice: Mutex<SeededRandom>
-    init(seed: UInt64) { dice = Mutex(SeededRandom(seed: seed)) }
-    func next() -> UInt64 { dice.withLock { $0.next() } }
+    private let random: Mutex<SeededRandom>
+    init(seed: UInt64) { random = Mutex(SeededRandom(seed: seed)) }
+    func next() -> UInt64 { random.withLock { $0.next() } }
   }
 
   init(_ address: DeviceAddress, _ keys: KeyMaker) {
@@ -73,7 +73,7 @@ struct FakeVault: DeviceVault {
 
   func bytes(of content: Content) -> [UInt8] { content.bytes }
 
-  /// What an observer sees who needs no key, in the events of a run that is over.
+  /// Opens the contents of an event without a key, for the checkers after a run.
   static func reveal(_ event: Event) -> Event {
     func reveal(_ content: Content) -> Content {
       guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else {
@@ -112,7 +112,7 @@ struct FakeVault: DeviceVault {
   }
 }
 
-/// Screen Time passcodes: the "key" is what is typed.
+/// Screen Time passcodes whose "key" is the typed text.
 enum FakePasscode {
   static func make(_ typed: String) -> Passcode {
     Passcode(salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: key(typed))

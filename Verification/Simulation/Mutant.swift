@@ -1,26 +1,25 @@
-/// A safeguard that a run does without, to see that its absence is found.
+/// A deliberate defect that a checker must find: each mutant disables one safeguard.
 ///
-/// The machines stay as they are: a mutant sits in the simulated disk, or between the relay's machine and
-/// its shell.
+/// The machines are unchanged. A mutant sits in the simulated disk or shell.
 public enum Mutant: String, CaseIterable, Sendable {
-  /// The relay says yes before its commit is synced.
+  /// The relay replies before its commit is synced.
   case fsync
-  /// The relay takes a repeated command for a new one, and the store does not object.
+  /// The relay and its store accept a repeated command as a new one.
   case dedupe
-  /// The relay takes a family's snapshot for all of its history.
+  /// The relay loads a family from its snapshot without the events after it.
   case snapshotTail = "snapshot-tail"
-  /// A device writes its cursor in one transaction and the event in another.
+  /// A device writes an event and its cursor in separate transactions.
   case cursorTransaction = "cursor-transaction"
-  /// The relay accepts an answer to a question that is answered.
+  /// The relay accepts an answer to an answered question.
   case firstAnswer = "first-answer"
-  /// The relay lets everybody listen to every channel.
+  /// The relay approves every subscription.
   case subscriptionCheck = "subscription-check"
-  /// A device, or an app, goes on before its transaction is synced.
+  /// A device or app carries out effects before its transaction is synced.
   case deviceFsync = "device-fsync"
-  /// A device keeps its outbox in memory.
+  /// A device keeps its outbox only in memory.
   case outbox
-  /// No shell tells its machine that the clock was set back.
+  /// No shell reports to its machine that the clock was set back.
   case clockSetBack = "clock-set-back"
-  /// A device tells apps the age range without asking the person.
+  /// A device shares the age range with apps without the person's consent.
   case ageConsent = "age-consent"
 }

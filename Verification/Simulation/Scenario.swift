@@ -1,14 +1,15 @@
 import FamilyModel
 
-/// What a seed stands for: the families, what their people do, and what breaks, each at its moment.
+/// The families of a run and its steps: actions of people and faults, each at its time. A seed
+/// determines it.
 ///
-/// A run of fewer steps is a scenario, too: so failures shrink.
+/// Any subset of the steps is also a scenario, which is how a failing run shrinks.
 struct Scenario: Sendable {
   struct DevicePlan: Sendable {
     var family: Int
     var id: DeviceID
     var person: Person
-    /// Otherwise an administrator adds it later.
+    /// Whether the device is in the first roster; otherwise an administrator may add it later.
     var isEnrolled: Bool
     var isGuardians: Bool { person.role.isGuardian }
   }
@@ -19,16 +20,16 @@ struct Scenario: Sendable {
     var act: Act
   }
 
-  /// The run's pseudo-random choices that no step names: delays, losses, what people answer.
+  /// Seeds the random choices that no step fixes: delays, losses, people's answers.
   var seed: UInt64
   var families: Int
   var days: Int
-  /// When everything that is broken is mended, in milliseconds since the start.
+  /// When all faults end, in milliseconds since the start.
   var healing: Int64
   var devices: [DevicePlan] = []
-  /// Families that the relay holds in memory.
+  /// The number of families that the relay holds in memory.
   var maxFamilies: Int
-  /// Results of commands that it holds in memory for each.
+  /// The number of command results that the relay caches for each family.
   var resultsKept = 64
   var steps: [Step] = []
 
@@ -36,7 +37,7 @@ struct Scenario: Sendable {
   static let apps = [AppID("example.landmarks"), AppID("example.other")]
   static let manifests = Dictionary(
     uniqueKeysWithValues: apps.map { ($0, AppManifest(usesDeclaredAgeRange: true)) })
-  /// Ages of majority from 16 to 21, and a law that asks for sharing.
+  /// Regions with ages of majority from 16 to 21; one of them requires sharing.
   static let regions = ["US", "FR", "KR", "GB-SCT", "US-MS", "US-TX"]
   static let gates: [[Int32]] = [[13, 16], [13, 16, 18], [9, 13], [16], [18], [12, 15], [21]]
   static let handles = [
@@ -46,13 +47,13 @@ struct Scenario: Sendable {
   ]
 }
 
-/// One thing that somebody does, or that breaks. Devices are named by their place in the scenario.
+/// An action of a person or a fault. Devices are indices into ``Scenario/devices``.
 enum Act: Sendable {
   // people and networks
   case online(Int)
   case offline(Int)
   case open(Int, app: Int)
-  case ask(Int, app: Int, Inquiry)
+  case ask(Int, app: Int, QuestionPlan)
   case post(Int)
   case cancel(Int)
   case withdraw(Int, Handle, everywhere: Bool)
@@ -66,7 +67,7 @@ enum Act: Sendable {
   case ageSettings(Int, AgeSettings)
   case addChild(Int)
   case administrate(family: Int, Change)
-  case pry(Int, family: Int, Audience, generation: UInt32)
+  case eavesdrop(Int, family: Int, Audience, generation: UInt32)
 
   // faults
   case crash(Process, boundaries: Int, power: Bool)
@@ -78,17 +79,17 @@ enum Act: Sendable {
   case clock(Process, by: Int64)
   case evict
 
-  /// What the child is to ask.
-  struct Inquiry: Sendable {
+  /// A question for a child to ask.
+  struct QuestionPlan: Sendable {
     var handles: [Handle]
     var id: QuestionID
     var manner: UInt8
     var hasThreeChoices: Bool
-    /// Milliseconds until nobody can answer any more.
+    /// Milliseconds from asking to expiration; `nil` for none.
     var expiresAfter: Int64?
   }
 
-  /// What an administrator changes.
+  /// A change that an administrator makes to a family.
   enum Change: Sendable {
     case add(Int)
     case remove(Int)

@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// The run's only randomness. The same seed gives the same throws.
+/// The only source of randomness in a run. The same seed gives the same sequence.
 struct SeededRandom: Sendable {
   private var source: IDSource
 
@@ -8,17 +8,19 @@ struct SeededRandom: Sendable {
 
   mutating func next() -> UInt64 { source.next() }
 
-  /// 0 ..< count.
+  /// A number in `0..<count`.
   mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
-  /// A number of the range.
+  /// A number in the range.
   mutating func within(_ range: ClosedRange<Int64>) -> Int64 {
     range.lowerBound + Int64(next() % UInt64(range.upperBound - range.lowerBound + 1))
   }
 
-  /// True `percent` times out of a hundred.
+  /// `true` with a probability of `percent`.
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  /// One of them; there is at least one.
+  /// A random element.
+  ///
+  /// Precondition: `choices` is not empty.
   mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 }

@@ -1,38 +1,38 @@
 import FamilyModel
 public import History
 
-/// Runs of the whole system on virtual time. A seed stands for one run, and for always the same one.
+/// Runs the whole system on virtual time. A seed determines its run.
 public enum Simulation {
-  /// What came of a run.
+  /// The outcome of a run.
   public struct Result: Sendable {
-    /// The run's seed.
+    /// The seed of the run.
     public var seed: UInt64
-    /// The steps that were left in; `nil`: all.
+    /// The indices of the steps that ran; `nil` for all.
     public var kept: [Int]?
-    /// A number that stands for everything that happened.
+    /// A hash of the run: equal for repeated runs.
     public var trace: TraceHash
-    /// What the checkers say, by their names.
+    /// Each checker's verdict, by the checker's name.
     public var verdicts: [(name: String, verdict: Verdict)]
-    /// What happened, for those who want to look.
+    /// All recorded facts.
     public var history: History
-    /// Families times days.
+    /// The number of families times the days until healing.
     public var familyDays: Double
-    /// Steps of the scenario that were run.
+    /// The number of steps that ran.
     public var steps: Int
-    /// Of these, faults.
+    /// The number of these steps that are faults.
     public var faults: Int
-    /// Events in the relay's log at the end.
+    /// The number of events in the relay's logs at the end.
     public var events: Int
-    /// How many things happened to processes: messages, timers, starts.
-    public var happenings: Int
-    /// Milliseconds of virtual time from the healing until everything was at rest.
+    /// The number of dispatched events: messages, timers, starts.
+    public var dispatchedEvents: Int
+    /// Milliseconds of virtual time from the healing to convergence.
     public var recovery: Int64
 
-    /// Whether it was stopped before all was at rest. Without the steps that take devices off line a run may
-    /// be too long, and what is violated then shows nothing.
-    public var isCutShort: Bool { happenings >= World.mostHappenings }
+    /// Whether the run reached its event limit. Without the steps that take devices offline a run
+    /// may become too long; its violations then prove nothing.
+    public var isCutShort: Bool { dispatchedEvents >= World.maxEvents }
 
-    /// What is violated: the checker and what it says.
+    /// The verdicts other than `ok`, by checker.
     public var violations: [(name: String, verdict: Verdict)] {
       verdicts.filter { if case .ok = $0.verdict { false } else { true } }
     }
@@ -41,8 +41,8 @@ public enum Simulation {
   /// Runs the seed's scenario.
   ///
   /// - Parameters:
-  ///   - kept: The steps to run, by their places; `nil`: all.
-  ///   - mutant: A safeguard to do without.
+  ///   - kept: The indices of the steps to run; `nil` for all.
+  ///   - mutant: The safeguard to disable.
   public static func run(seed: UInt64, keeping kept: [Int]? = nil, without mutant: Mutant? = nil)
     -> Result
   {
@@ -58,12 +58,14 @@ public enum Simulation {
       familyDays: Double(scenario.families) * Double(scenario.healing) / Double(Scenario.day),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
-      happenings: world.happenings,
+      dispatchedEvents: world.dispatchedEvents,
       recovery: (world.end ?? 0) - scenario.healing)
   }
 
-  /// The same violation in fewer steps: leaves out halves, quarters, … and single ones, while one of the
-  /// checkers that are violated still is.
+  /// Shrinks a violating run: removes halves, quarters, … and single steps while one of the
+  /// violated checkers still fails.
+  ///
+  /// - Returns: The smallest run found.
   public static func shrink(_ result: Result, without mutant: Mutant? = nil) -> Result {
     let names = Set(result.violations.map(\.name))
     var best = result
@@ -88,7 +90,9 @@ public enum Simulation {
     }
   }
 
-  /// The scenario's steps in words, one a line: those that `kept` names.
+  /// Describes the steps of a scenario, one per line.
+  ///
+  /// - Parameter kept: The indices of the steps; `nil` for all.
   public static func describe(seed: UInt64, keeping kept: [Int]?) -> [String] {
     let scenario = Scenario(seed: seed)
     return (kept ?? Array(scenario.steps.indices)).filter(scenario.steps.indices.contains).map {

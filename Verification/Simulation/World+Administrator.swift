@@ -4,7 +4,7 @@ import History
 import RelayStore
 import RelayWire
 
-/// The administrator's tool: repeats a command until the relay has answered.
+/// The administrator's client, which repeats a command until the relay answers.
 struct AdministratorClient {
   var pending: [(device: DeviceAddress, signed: SignedCommand)] = []
   var lastRequest: UInt64 = 0
@@ -12,7 +12,7 @@ struct AdministratorClient {
 }
 
 extension World {
-  func found(_ family: Int) {
+  func createFamily(_ family: Int) {
     let mine = scenario.devices.filter { $0.family == family }
     var persons: [Person] = []
     for plan in mine where !persons.contains(plan.person) { persons.append(plan.person) }
@@ -29,20 +29,20 @@ extension World {
       signingKey: process.vault.signingKey, agreementKey: process.vault.agreementKey)
   }
 
-  /// As `relayctl`: the organizer's keys sign, from what the relay has of the family.
+  /// Signs a command with the organizer's keys, based on the family's stored log, and enqueues it.
   private func administrate(_ family: FamilyID, _ command: Command) {
     let organizer = devices.first { $0.address.family == family }!
     guard let stored = try? relay.disk.load(family) else { return }
     let records = stored.events.map { DeviceRecord.event(try! Event.decode($0.payload)) }
     var machine = GuardianMachine(
       organizer.address, of: organizer.plan.person.id, security: security(organizer),
-      restoring: records, ids: IDSource(seed: dice.next()))
+      restoring: records, ids: IDSource(seed: random.next()))
     guard let signed = try? machine.prepare(command, now: clock(0)) else { return }
     let address = DeviceAddress(family: family, device: DeviceID(0))
     administrator.pending += signed.map { (address, $0) }
     guard !administrator.isTicking else { return }
     administrator.isTicking = true
-    agenda.plan(.administrator, at: now + 1)
+    queue.schedule(.administrator, at: now + 1)
   }
 
   func administrate(_ family: Int, _ change: Act.Change) {
@@ -52,12 +52,12 @@ extension World {
     case .add(let index), .remove(let index):
       guard var roster = storedRoster(id) else { return }
       let plan = scenario.devices[index]
-      // The organizer's first device is the one that signs.
+      // The organizer's first device signs the rosters, so it stays.
       guard plan.id != DeviceID(1) else { return }
       roster.devices.removeAll { $0.id == plan.id }
       if case .add = change { roster.devices.append(self.roster(entry: plan)) }
       roster.devices.sort { $0.id < $1.id }
-      // Somebody has to be left who can answer, and somebody who can ask.
+      // The family keeps at least one guardian's device.
       guard roster.devices.contains(where: { roster.person($0.person)?.role.isGuardian ?? false })
       else { return }
       administrate(id, .setRoster(roster))
@@ -83,16 +83,16 @@ extension World {
       request: .command(signed.id, signed.command, signed.signature))
     let decoded = envelope.encode().withUnsafeBytes { try! Envelope.decode($0) }
     arrive(.request(-1, 0, decoded))
-    agenda.plan(.administrator, at: now + 1_000)
+    queue.schedule(.administrator, at: now + 1_000)
   }
 
   func administratorReceives(_ reply: ReplyEnvelope) {
     switch reply.reply {
     case .accepted(let id, let seq):
-      note(.acknowledged(reply.device, id, seq: seq))
+      record(.acknowledged(reply.device, id, seq: seq))
       administrator.pending.removeAll { $0.signed.id == id }
     case .refused(let id, let problem):
-      note(.refused(reply.device, id, problem))
+      record(.refused(reply.device, id, problem))
       administrator.pending.removeAll { $0.signed.id == id }
     default: break
     }

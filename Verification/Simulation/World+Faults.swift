@@ -5,34 +5,34 @@ import RelayStore
 import RelayWire
 
 extension World {
-  func breakSomething(_ act: Act) {
-    note(.fault("\(act)"))
+  func inject(_ act: Act) {
+    record(.fault("\(act)"))
     switch act {
-    case .crash(.relay, let boundaries, let power): relay.fuse.light(boundaries, power: power)
+    case .crash(.relay, let boundaries, let power): relay.crash.arm(after: boundaries, power: power)
     case .crash(.device(let index), let boundaries, let power):
-      devices[index].fuse.light(boundaries, power: power)
+      devices[index].crash.arm(after: boundaries, power: power)
     case .crash(.app(let index, let app), let boundaries, let power):
-      self.app(index, app)?.fuse.light(boundaries, power: power)
+      self.app(index, app)?.crash.arm(after: boundaries, power: power)
     case .slow(let process, let by, let until):
       slow(process, by: by)
-      agenda.plan(.slowEnds(process), at: until)
+      queue.schedule(.slowEnds(process), at: until)
     case .link(let index, let fault, let until):
       let number = devices[index].begin(linkFault: fault)
-      agenda.plan(.linkEnds(index, fault: number), at: until)
+      queue.schedule(.linkEnds(index, fault: number), at: until)
     case .cut(let index):
       disconnect(index)
       connect(index)
     case .full(let process, let until):
       fill(process, true)
-      agenda.plan(.fullEnds(process), at: until)
+      queue.schedule(.fullEnds(process), at: until)
     case .flip(let process): flip(process)
     case .clock(let process, let by): jump(process, by)
-    case .evict: if relay.isRunning, relay.outgoing.batch.isEmpty { relay.machine.evict(most: 0) }
+    case .evict: if relay.isRunning, relay.output.batch.isEmpty { relay.machine.evict(downTo: 0) }
     default: break
     }
   }
 
-  private func app(_ index: Int, _ app: Int) -> AppProcess? {
+  private func app(_ index: Int, _ app: Int) -> SimulatedApp? {
     devices[index].apps.indices.contains(app) ? devices[index].apps[app] : nil
   }
 
@@ -52,10 +52,10 @@ extension World {
     }
   }
 
-  /// Sums show the damage when the file is read: at the process's next start, or at the relay's next page.
+  /// Flips a bit on disk. Checksums show the damage at the next start or read.
   private func flip(_ process: Act.Process) {
     switch process {
-    case .relay: if relay.disk.flip(&dice) { endRelay(power: false) }
+    case .relay: if relay.disk.flip(&random) { endRelay(power: false) }
     case .device(let index):
       devices[index].isDamaged = true
       endDevice(index, power: false)
@@ -67,94 +67,94 @@ extension World {
     switch process {
     case .relay:
       relay.clock += by
-      note(by, process, &relay.unseenJump)
-      planRelayTimer()
+      addClockJump(by, process, &relay.pendingClockJump)
+      scheduleRelayTimer()
     case .device(let index):
       devices[index].clock += by
-      note(by, process, &devices[index].unseenJump)
-      planDeviceTimer(index)
+      addClockJump(by, process, &devices[index].pendingClockJump)
+      scheduleDeviceTimer(index)
     case .app: break
     }
   }
 
-  /// A shell sees what all jumps since its last look come to.
-  private func note(_ by: Int64, _ process: Act.Process, _ unseen: inout Int64) {
+  /// Adds a jump to the pending sum. The shell reports the sum of all jumps since its last check.
+  private func addClockJump(_ by: Int64, _ process: Act.Process, _ unseen: inout Int64) {
     guard unseen == 0 else { return unseen += by }
-    guard by < -Self.clockStep else { return }
+    guard by < -Self.clockJumpThreshold else { return }
     unseen = by
-    agenda.plan(.clockSeen(process), at: now + dice.within(0...15_000))
+    queue.schedule(.clockJumpReported(process), at: now + random.within(0...15_000))
   }
 
-  /// As `ClockWatch.step`.
-  private static let clockStep: Int64 = 1_000
+  /// Milliseconds of a step back that shells ignore.
+  private static let clockJumpThreshold: Int64 = 1_000
 
-  /// As the shells' turns do: the next one after the step back sees it, if it is still the same process.
-  func seeClock(_ process: Act.Process) {
+  /// Reports a step back to the machine, if the process has not restarted since.
+  func reportClockJump(_ process: Act.Process) {
     guard mutant != .clockSetBack else { return }
     switch process {
     case .relay:
-      let jump = relay.unseenJump
-      relay.unseenJump = 0
-      guard relay.isRunning, jump < -Self.clockStep else { return }
+      let jump = relay.pendingClockJump
+      relay.pendingClockJump = 0
+      guard relay.isRunning, jump < -Self.clockJumpThreshold else { return }
       let now = clock(relay.clock)
       _ = relay.machine.step(.clockSetBack, now: now)
-      relay.outgoing.cursorsDue = relay.outgoing.cursorsDue.map { min($0, now) }
-      planRelayTimer()
+      relay.output.cursorsDue = relay.output.cursorsDue.map { min($0, now) }
+      scheduleRelayTimer()
     case .device(let index):
-      let jump = devices[index].unseenJump
-      devices[index].unseenJump = 0
-      guard devices[index].isRunning, jump < -Self.clockStep else { return }
+      let jump = devices[index].pendingClockJump
+      devices[index].pendingClockJump = 0
+      guard devices[index].isRunning, jump < -Self.clockJumpThreshold else { return }
       deviceInput(index, .clockSetBack)
     case .app: break
     }
   }
 
-  // MARK: the end
+  // MARK: healing
 
-  /// From here on nothing breaks: everything runs, everybody is on line, and nobody does anything new.
+  /// Ends all faults and brings all devices online. People do nothing new from here on.
   private func heal() {
     hasHealed = true
-    note(.healed)
-    relay.fuse = Fuse()
+    record(.healed)
+    relay.crash = CrashCountdown()
     relay.disk.isFull = false
     relay.disk.repair()
     slow(.relay, by: 0)
-    // A connection that saw the faults must come to life again by itself.
-    let connectsAnew = dice.chance(30)
+    // Without reconnecting, a connection that suffered the faults must recover.
+    let reconnects = random.chance(30)
     for (index, device) in devices.enumerated() {
-      device.fuse = Fuse()
+      device.crash = CrashCountdown()
       device.isFull = false
       device.delay = 0
       device.endLinkFaults()
       device.isOnline = true
       for app in device.apps {
-        app.fuse = Fuse()
+        app.crash = CrashCountdown()
         app.isFull = false
         app.delay = 0
       }
-      if connectsAnew { disconnect(index) }
+      if reconnects { disconnect(index) }
       connect(index)
     }
   }
 
-  func checkRest() {
+  func checkConvergence() {
     if !hasHealed { heal() }
-    guard let unrest = unrest() else {
-      note(.converged)
-      noteAges()
+    guard let work = unfinished() else {
+      record(.converged)
+      recordAges()
       end = now
       return
     }
-    if now > scenario.healing + Self.patience {
-      note(.stuck(unrest))
+    if now > scenario.healing + Self.convergenceTimeout {
+      record(.notConverged(work))
       end = now
       return
     }
-    agenda.plan(.checksRest, at: now + 500)
+    queue.schedule(.checkConvergence, at: now + 500)
   }
 
-  /// What the devices of the families remember that apps were told.
-  private func noteAges() {
+  /// Records the age answers that devices remember.
+  private func recordAges() {
     for family in relay.disk.families.keys.sorted() {
       let roster = StoredHeads(relay.disk.families[family]!.events).roster
       for device in devices where device.address.family == family {
@@ -162,22 +162,22 @@ extension World {
         for person in roster.audiences(of: member).compactMap(\.accountPerson) {
           for app in Scenario.apps {
             let memory = device.link.age(of: person).memory(app)
-            note(.remembersAge(device.address, person, app, memory))
+            record(.remembersAge(device.address, person, app, memory))
           }
         }
       }
     }
   }
 
-  /// What is still under way.
-  private func unrest() -> String? {
+  /// The first unfinished work; `nil` when the system has converged.
+  private func unfinished() -> String? {
     guard relay.isRunning else { return "the relay" }
     guard relay.inbox.isEmpty, administrator.pending.isEmpty else { return "requests" }
     for family in relay.disk.families.keys.sorted() {
       let log = StoredHeads(relay.disk.families[family]!.events)
       for (index, device) in devices.enumerated() where device.address.family == family {
         guard log.roster.device(device.plan.id) != nil else { continue }
-        if let what = unrest(index, log) {
+        if let what = unfinished(index, log) {
           return "device \(device.plan.id.rawValue) of family \(family.rawValue): \(what)"
         }
       }
@@ -185,11 +185,11 @@ extension World {
     return nil
   }
 
-  private func unrest(_ index: Int, _ log: StoredHeads) -> String? {
+  private func unfinished(_ index: Int, _ log: StoredHeads) -> String? {
     let device = devices[index]
     guard device.isRunning else { return "not running" }
-    guard device.link.waiting.isEmpty else { return "its outbox" }
-    guard device.link.asideCount == 0 else { return "keys" }
+    guard device.link.pendingCommands.isEmpty else { return "its outbox" }
+    guard device.link.deferredCount == 0 else { return "keys" }
     guard let person = log.roster.owner(of: device.plan.id) else { return nil }
     let position = device.link.position
     for audience in log.roster.audiences(of: person) {
@@ -197,9 +197,9 @@ extension World {
       if delivered < log.heads[audience] ?? 0 { return "behind" }
     }
     for (number, app) in device.apps.enumerated() {
-      let standing = device.standings[number]
-      // Who never listened, or lost its disk, has to be opened once by a person.
-      if app.hasForgotten || !standing.registered, app.life > 0 {
+      let standing = device.progress[number]
+      // A person must open an app once that never registered or lost its disk.
+      if app.hasLostState || !standing.registered, app.life > 0 {
         if !app.isRunning { startApp(index, number, byDevice: false) }
         return "app \(number) is opened"
       }
@@ -209,7 +209,7 @@ extension World {
   }
 }
 
-/// How far each audience has come, and who is in the family.
+/// The head of each audience and the latest roster of a stored log.
 private struct StoredHeads {
   var heads: [Audience: UInt64] = [:]
   var roster = Roster()

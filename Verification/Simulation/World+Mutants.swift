@@ -3,10 +3,10 @@ import FamilyModel
 import RelayStore
 import RelayWire
 
-/// What the mutants of the relay and of devices do otherwise. Without one, nothing.
+/// The hooks in which mutants change the behaviour of the relay and of devices.
 extension World {
-  /// The relay's step.
-  func mutated(_ input: RelayMachine.Input, _ envelope: Envelope) -> [RelayMachine.Effect] {
+  /// Steps the relay's machine, or the mutant in its place.
+  func stepRelay(_ input: RelayMachine.Input, _ envelope: Envelope) -> [RelayMachine.Effect] {
     let now = clock(relay.clock)
     guard case .command(let id, let command, _) = envelope.request else {
       return relay.machine.step(input, now: now)
@@ -18,18 +18,19 @@ extension World {
     }
   }
 
-  /// The machine sees another id each time; what it says carries the client's.
+  /// Gives the machine a fresh command id for every attempt, and restores the client's id in its
+  /// effects.
   private func withoutDedupe(_ input: RelayMachine.Input, _ id: CommandID, now: Instant)
     -> [RelayMachine.Effect]
   {
     guard case .request(let device, let key, let isAdministrator, let request, let body) = input,
       case .command(_, let command, let signature) = body
     else { return [] }
-    // A roster's signature is of the id, too.
+    // The signature of a roster covers the command id.
     if case .setRoster = command { return relay.machine.step(input, now: now) }
-    let other = ID128(high: id.high, low: dice.next())
-    if relay.machine.needsResult(of: other, in: device.family) {
-      relay.machine.know(other, seq: nil, in: device.family)
+    let other = ID128(high: id.high, low: random.next())
+    if relay.machine.needsStoredResult(of: other, in: device.family) {
+      relay.machine.setStoredResult(of: other, seq: nil, in: device.family)
     }
     let effects = relay.machine.step(
       .request(
@@ -53,14 +54,15 @@ extension World {
     }
   }
 
-  /// The machine is told a history in which nobody has answered the question.
+  /// After `alreadyAnswered`, reloads the family without the question's answer and repeats the
+  /// command.
   private func withoutFirstAnswer(
     _ input: RelayMachine.Input, _ command: Command, _ family: FamilyID, now: Instant
   ) -> [RelayMachine.Effect] {
     let effects = relay.machine.step(input, now: now)
     guard case .answer(let question, _) = command,
       case .reply(_, _, .refused(_, .alreadyAnswered))? = effects.first,
-      let stored = try? relay.disk.load(family), relay.outgoing.batch.events.isEmpty
+      let stored = try? relay.disk.load(family), relay.output.batch.events.isEmpty
     else { return effects }
     let events = stored.events.map { stored in
       var event = try! Event.decode(stored.payload)
@@ -75,7 +77,7 @@ extension World {
     return relay.machine.step(input, now: now)
   }
 
-  /// The transactions in which a device writes its changes: one.
+  /// Splits a turn's changes into transactions. Without a mutant there is one.
   func transactions(_ changes: [RecordChange]) -> [[RecordChange]] {
     switch mutant {
     case .cursorTransaction:

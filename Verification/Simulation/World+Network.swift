@@ -6,11 +6,12 @@ import RelayWire
 extension World {
   // MARK: connections
 
-  /// A device that wants to be on line connects to a relay that runs.
+  /// Schedules a connection if device and relay run and the device is online.
   func connect(_ index: Int) {
     let device = devices[index]
     guard relay.isRunning, device.isRunning, device.isOnline, !device.isConnected else { return }
-    agenda.plan(.connected(index, connection: device.connection), at: now + dice.within(5...60))
+    queue.schedule(
+      .connected(index, connection: device.connection), at: now + random.within(5...60))
   }
 
   func connected(_ index: Int, _ connection: Int) {
@@ -19,24 +20,24 @@ extension World {
       device.isOnline
     else { return }
     device.isConnected = true
-    // The other socket connects in its own time, and asks for its channels again.
-    agenda.plan(.listensAgain(index, connection: connection), at: now + dice.within(0...25))
+    // The SUB socket connects separately and subscribes again.
+    queue.schedule(.resubscribe(index, connection: connection), at: now + random.within(0...25))
     deviceInput(index, .connected)
   }
 
-  func listenAgain(_ index: Int, _ connection: Int) {
+  func resubscribe(_ index: Int, _ connection: Int) {
     guard devices[index].connection == connection else { return }
     devices[index].isListening = true
-    for topic in devices[index].topics + devices[index].pried { subscribe(index, topic) }
+    for topic in devices[index].topics + devices[index].foreignTopics { subscribe(index, topic) }
   }
 
-  /// The connection is gone, and both sides know.
+  /// Ends the connection on both sides.
   func disconnect(_ index: Int) {
     let device = devices[index]
     device.connection += 1
     device.isListening = false
     for topic in device.topics { relay.listeners[topic]?.removeAll { $0 == index } }
-    for topic in device.pried { relay.listeners[topic]?.removeAll { $0 == index } }
+    for topic in device.foreignTopics { relay.listeners[topic]?.removeAll { $0 == index } }
     guard device.isConnected else { return }
     device.isConnected = false
     if device.isRunning { deviceInput(index, .disconnected) }
@@ -46,7 +47,7 @@ extension World {
     guard devices[index].isListening,
       let at = arrival(index, up: true)
     else { return }
-    agenda.plan(
+    queue.schedule(
       .subscribe(index, connection: devices[index].connection, topic), at: at)
   }
 
@@ -60,7 +61,7 @@ extension World {
     guard devices[index].isConnected else { return }
     let decoded = envelope.encode().withUnsafeBytes { try! Envelope.decode($0) }
     for at in arrivals(index, up: true) {
-      agenda.plan(
+      queue.schedule(
         .request(index, connection: devices[index].connection, decoded), at: at)
     }
   }
@@ -70,7 +71,7 @@ extension World {
     guard index >= 0 else { return administratorReceives(decoded) }
     guard devices[index].connection == connection else { return }
     for at in arrivals(index, up: false) {
-      agenda.plan(
+      queue.schedule(
         .reply(index, connection: connection, decoded.requestID, decoded.reply.opened()), at: at)
     }
   }
@@ -80,32 +81,33 @@ extension World {
     let decoded = try! Broadcast.decode(broadcast.encode()).opened()
     for index in listeners {
       for at in arrivals(index, up: false) {
-        agenda.plan(
+        queue.schedule(
           .broadcast(
             index, connection: devices[index].connection, topic: topic, decoded), at: at)
       }
     }
   }
 
-  /// When the copies of a message come: usually one copy.
+  /// Arrival times of the copies of a message, usually one.
   private func arrivals(_ index: Int, up: Bool) -> [Int64] {
     guard let first = arrival(index, up: up) else { return [] }
     guard devices[index].network.repeatsPercent > 0,
-      dice.chance(devices[index].network.repeatsPercent),
+      random.chance(devices[index].network.repeatsPercent),
       let second = arrival(index, up: up)
     else { return [first] }
     return [first, second]
   }
 
-  /// When a message comes, if it does. In order, unless the link says otherwise.
+  /// The arrival time of a message; `nil` if it is lost. Messages stay in order unless the link
+  /// reorders.
   private func arrival(_ index: Int, up: Bool) -> Int64? {
     let device = devices[index]
     let link = device.network
     guard !(up ? link.blocksUp : link.blocksDown) else { return nil }
-    if link.losesPercent > 0, dice.chance(link.losesPercent) { return nil }
-    var at = now + dice.within(1...12) + device.delay
-    if link.delay > 0 { at += dice.within(0...link.delay) }
-    guard !link.reorders else { return at + dice.within(0...200) }
+    if link.losesPercent > 0, random.chance(link.losesPercent) { return nil }
+    var at = now + random.within(1...12) + device.delay
+    if link.delay > 0 { at += random.within(0...link.delay) }
+    guard !link.reorders else { return at + random.within(0...200) }
     if up {
       at = max(at, device.lastUp)
       device.lastUp = at

@@ -5,9 +5,9 @@ import RelayStore
 import RelayWire
 
 extension World {
-  /// What somebody does, or what breaks.
+  /// Carries out a step: an action of a person or a fault.
   func act(_ act: Act) {
-    if act.isFault { return breakSomething(act) }
+    if act.isFault { return inject(act) }
     switch act {
     case .online(let index):
       devices[index].isOnline = true
@@ -41,8 +41,8 @@ extension World {
     case .ageSettings(let index, let settings): forChild(index) { .setAge($0, settings) }
     case .addChild(let index): guardian(index, .addChild(displayName: "New"))
     case .administrate(let family, let change): administrate(family, change)
-    case .pry(let index, let family, let audience, let generation):
-      pry(index, FamilyID(UInt64(family) + 1), audience, generation)
+    case .eavesdrop(let index, let family, let audience, let generation):
+      eavesdrop(index, FamilyID(UInt64(family) + 1), audience, generation)
     case .crash, .slow, .link, .cut, .full, .flip, .clock, .evict: break
     }
   }
@@ -51,23 +51,23 @@ extension World {
     guard let children = devices[index].guardian?.link.roster.children, !children.isEmpty else {
       return
     }
-    guardian(index, input(dice.pick(children).id))
+    guardian(index, input(random.pick(children).id))
   }
 
   // MARK: the child
 
   func open(_ index: Int, _ app: Int) {
     guard devices[index].apps.indices.contains(app) else { return }
-    devices[index].apps[app].openUntil = now + dice.within(500...15_000)
+    devices[index].apps[app].openUntil = now + random.within(500...15_000)
     startApp(index, app, byDevice: false)
   }
 
-  private func ask(_ inquiry: Act.Inquiry, _ index: Int, _ app: Int) {
+  private func ask(_ inquiry: Act.QuestionPlan, _ index: Int, _ app: Int) {
     open(index, app)
     guard devices[index].apps.indices.contains(app) else { return }
     let process = devices[index].apps[app]
-    // An app that does not know how its last question ended asks it again.
-    if let (question, manner) = process.asking, dice.chance(60) {
+    // An app that lost the outcome of its last question repeats the question.
+    if let (question, manner) = process.unansweredQuestion, random.chance(60) {
       return step(.ask(question, manner), index, app)
     }
     var choices = [Choice.approve, .decline]
@@ -82,7 +82,7 @@ extension World {
       id: inquiry.id, topic: topic, choices: choices,
       expiration: inquiry.expiresAfter.map { clock(devices[index].clock) + $0 })
     let manner = AskManner(rawValue: inquiry.manner) ?? .choose
-    process.asking = (question, manner)
+    process.unansweredQuestion = (question, manner)
     step(.ask(question, manner), index, app)
   }
 
@@ -91,62 +91,63 @@ extension World {
     guard devices[index].apps.indices.contains(app) else { return }
     let process = devices[index].apps[app]
     process.lastAge += 1
-    note(.askedAge(AppAddress(devices[index].address, process.id), gates))
+    record(.requestedAge(AppAddress(devices[index].address, process.id), gates))
     step(.askAge(process.lastAge, gates: gates), index, app)
   }
 
-  /// Whether the age is shared with the app: the person is asked, unless the run does without.
-  private func mayShare(_ app: AppID, _ device: DeviceProcess) -> Bool {
+  /// Whether the person consents to share the age with the app. The `ageConsent` mutant skips the
+  /// question.
+  private func mayShare(_ app: AppID, _ device: SimulatedDevice) -> Bool {
     if mutant == .ageConsent { return true }
-    let isAgreed = dice.chance(50)
-    if isAgreed { note(.agreed(AppAddress(device.address, app))) }
+    let isAgreed = random.chance(50)
+    if isAgreed { record(.consented(AppAddress(device.address, app))) }
     return isAgreed
   }
 
-  func answer(_ prompt: Prompt, _ number: UInt64, _ device: DeviceProcess, _ index: Int) {
+  func answer(_ prompt: Prompt, _ number: UInt64, _ device: SimulatedDevice, _ index: Int) {
     let answer: PromptAnswer =
       switch prompt {
-      case .permission: dice.chance(90) ? .askByMessage : dice.chance(50) ? .inPerson : .cancel
-      case .compose: dice.chance(95) ? .send(names: []) : .cancel
+      case .permission: random.chance(90) ? .askByMessage : random.chance(50) ? .inPerson : .cancel
+      case .compose: random.chance(95) ? .send(names: []) : .cancel
       case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
       case .passcode(_, _, let wait, let wrong):
-        hasHealed || wait > 0 || (wrong && dice.chance(50))
-          ? .cancel : .passcode(dice.chance(70) ? "2580" : "1111", choice: nil)
+        hasHealed || wait > 0 || (wrong && random.chance(50))
+          ? .cancel : .passcode(random.chance(70) ? "2580" : "1111", choice: nil)
       case .acknowledge: .acknowledge
       case .ageRange(let app, _): mayShare(app, device) ? .share : .dontShare
       case .ageSettings: .cancel
       }
-    agenda.plan(
-      .promptAnswer(index, life: device.life, number, answer), at: now + dice.within(200...3_000))
+    queue.schedule(
+      .promptAnswer(index, life: device.life, number, answer), at: now + random.within(200...3_000))
   }
 
   // MARK: guardians
 
-  func look(at bubble: Bubble, _ device: DeviceProcess, _ index: Int) {
-    guard !hasHealed, dice.chance(75) else { return }
-    if dice.chance(30) {
-      agenda.plan(
+  func guardianReacts(to bubble: Bubble, _ device: SimulatedDevice, _ index: Int) {
+    guard !hasHealed, random.chance(75) else { return }
+    if random.chance(30) {
+      queue.schedule(
         .guardianSees(index, life: device.life, bubble.child.id, seq: bubble.seq),
-        at: now + dice.within(100...2_000))
+        at: now + random.within(100...2_000))
     }
-    let wait = dice.chance(80) ? dice.within(300...4_000) : dice.within(4_000...50_000)
-    agenda.plan(
+    let wait = random.chance(80) ? random.within(300...4_000) : random.within(4_000...50_000)
+    queue.schedule(
       .guardianAnswers(
         index, life: device.life, bubble.question.id,
-        choice: dice.pick(bubble.question.choices).id), at: now + wait)
+        choice: random.pick(bubble.question.choices).id), at: now + wait)
   }
 
-  // MARK: who may not
+  // MARK: eavesdropping
 
-  /// A device that knows the name of a channel that is not its own tries to listen, and to fetch.
-  private func pry(
+  /// A device subscribes to a foreign channel by its topic and fetches from it.
+  private func eavesdrop(
     _ index: Int, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) {
     let device = devices[index]
     let topic = ChannelName.bytes(family, audience, generation)
-    if !device.pried.contains(topic) {
-      // It tries again with every connection.
-      device.pried.append(topic)
+    if !device.foreignTopics.contains(topic) {
+      // The device repeats the subscription after every reconnection.
+      device.foreignTopics.append(topic)
       subscribe(index, topic)
     }
     let address = DeviceAddress(family: family, device: device.plan.id)

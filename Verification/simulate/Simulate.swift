@@ -3,37 +3,39 @@ import Foundation
 import History
 public import Simulation
 
-/// Runs the whole system on virtual time, and breaks it.
+/// Runs the whole system on virtual time under injected faults.
 @main
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run families, devices, apps and the relay on virtual time, and break them.",
+    abstract: "Run families, devices, apps and the relay on virtual time under injected faults.",
     discussion: """
-      A seed stands for one run, and for always the same one. A violation is shrunk to few steps, and the \
-      line that repeats it is printed. Ends with 1 if anything is violated.
+      A seed determines its run. A violating run is shrunk to few steps, and the command that repeats it is \
+      printed. The exit code is 1 if a checker finds a violation.
       """)
 
-  @Option(help: "One run.") var seed: UInt64?
-  @Option(help: "Many runs, as 1-1000.") var seeds: SeedRange?
-  @Option(help: "Runs at the same time.") var jobs = 1
-  @Option(help: "With --seed: the steps to run, as 3,17,42; the others are left out.")
+  @Option(help: "Run this seed.") var seed: UInt64?
+  @Option(help: "Run a range of seeds, for example 1-1000.") var seeds: SeedRange?
+  @Option(help: "The number of parallel runs.") var jobs = 1
+  @Option(help: "With --seed: run only these steps, for example 3,17,42.")
   var keep: StepList?
-  @Option(help: "A safeguard to do without.")
+  @Option(help: "Disable a safeguard; a checker must find the defect.")
   var without: Mutant?
-  @Flag(help: "Do not shrink what is violated.") var noShrink = false
-  @Flag(help: "With --seed: print what happened.") var history = false
+  @Flag(help: "Do not shrink violating runs.") var noShrink = false
+  @Flag(help: "With --seed: print the history.") var history = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
-    guard (seed == nil) != (seeds == nil) else { throw ValidationError("Give --seed or --seeds.") }
+    guard (seed == nil) != (seeds == nil) else {
+      throw ValidationError("Pass either --seed or --seeds.")
+    }
     guard jobs >= 1 else { throw ValidationError("--jobs is at least 1.") }
   }
 
   func run() async throws {
-    if let seed { try one(seed) } else { try await many(seeds!.range) }
+    if let seed { try runSeed(seed) } else { try await runRange(seeds!.range) }
   }
 
-  private func one(_ seed: UInt64) throws {
+  private func runSeed(_ seed: UInt64) throws {
     let result = Simulation.run(seed: seed, keeping: keep?.steps, without: without)
     if history {
       for entry in result.history.entries { print("\(entry.at.milliseconds) \(entry.fact)") }
@@ -45,21 +47,21 @@ struct Simulate: AsyncParsableCommand {
     } else {
       print(
         """
-        seed \(seed): \(String(format: "%.1f", result.familyDays)) family-days, \(result.steps) steps, of these \
-        \(result.faults) faults; \(result.events) events
+        seed \(seed): \(String(format: "%.1f", result.familyDays)) family-days, \(result.steps) steps including \
+        \(result.faults) faults, \(result.events) events
         trace \(String(result.trace.value, radix: 16))
         """)
-      if result.violations.isEmpty { print("Nothing is violated.") }
+      if result.violations.isEmpty { print("No violations.") }
     }
     if !result.violations.isEmpty { report(result) }
     if totals.violated > 0 { throw ExitCode.failure }
   }
 
-  private func many(_ range: Range<UInt64>) async throws {
+  private func runRange(_ range: Range<UInt64>) async throws {
     let clock = ContinuousClock()
     let start = clock.now
     var totals = Totals()
-    var said = start
+    var lastProgress = start
     let (mutant, jobs) = (without, jobs)
     await withTaskGroup(of: Simulation.Result.self) { group in
       var next = range.lowerBound
@@ -69,7 +71,7 @@ struct Simulate: AsyncParsableCommand {
         next += 1
         group.addTask {
           var result = Simulation.run(seed: seed, without: mutant)
-          // What went well is not looked at: a hundred thousand histories are large.
+          // Drop the histories of good runs: a hundred thousand would fill the memory.
           if result.violations.isEmpty { result.history = History() }
           return result
         }
@@ -78,8 +80,8 @@ struct Simulate: AsyncParsableCommand {
       for await result in group {
         totals.add(result)
         if !result.violations.isEmpty, totals.violated <= 5 { report(result) }
-        if clock.now - said > .seconds(10) {
-          said = clock.now
+        if clock.now - lastProgress > .seconds(10) {
+          lastProgress = clock.now
           note("\(totals.runs) of \(range.count) runs, \(totals.violated) violated")
         }
         add()
@@ -90,7 +92,7 @@ struct Simulate: AsyncParsableCommand {
     if totals.violated > 0 { throw ExitCode.failure }
   }
 
-  /// Says what is violated, in as few steps as it takes.
+  /// Prints the violations, shrunk to few steps, and the command that repeats them.
   private func report(_ result: Simulation.Result) {
     let shrunk = noShrink ? result : Simulation.shrink(result, without: without)
     note("VIOLATED, seed \(result.seed)")
@@ -109,7 +111,7 @@ struct Simulate: AsyncParsableCommand {
 
 extension Mutant: ExpressibleByArgument {}
 
-/// Seeds from the first to the last, in words that no shell takes for its own.
+/// A range of seeds in the form `first-last`, which needs no quoting in a shell.
 struct SeedRange: ExpressibleByArgument {
   let range: Range<UInt64>
   init?(argument: String) {
@@ -122,7 +124,7 @@ struct SeedRange: ExpressibleByArgument {
   }
 }
 
-/// The places of steps.
+/// A comma-separated list of step indices.
 struct StepList: ExpressibleByArgument, CustomStringConvertible {
   var steps: [Int]
   var description: String {

@@ -2,7 +2,7 @@ import Foundation
 import Simulation
 import TextTable
 
-/// What many runs came to.
+/// Statistics over many runs.
 struct Totals {
   var runs = 0
   var violated = 0
@@ -11,7 +11,7 @@ struct Totals {
   private var steps = 0
   private var faults = 0
   private var events = 0
-  private var happenings = 0
+  private var dispatchedEvents = 0
   private var slowest: (seed: UInt64, milliseconds: Int64) = (0, -1)
   private var recoveries: Int64 = 0
   private var checkers: [String: Int] = [:]
@@ -24,7 +24,7 @@ struct Totals {
     steps += result.steps
     faults += result.faults
     events += result.events
-    happenings += result.happenings
+    dispatchedEvents += result.dispatchedEvents
     recoveries += result.recovery
     if result.recovery > slowest.milliseconds { slowest = (result.seed, result.recovery) }
     names = result.verdicts.map(\.name)
@@ -39,11 +39,11 @@ struct Totals {
       ["runs", "\(runs)"], ["family-days", String(format: "%.0f", familyDays)],
       ["family-days per second", String(format: "%.0f", familyDays / max(seconds, 0.001))],
       ["seconds", String(format: "%.1f", seconds)],
-      ["steps", "\(steps)"], ["of these, faults", "\(faults)"],
-      ["messages, timers and starts", "\(happenings)"], ["events in logs", "\(events)"],
+      ["steps", "\(steps)"], ["– faults", "\(faults)"],
+      ["messages, timers and starts", "\(dispatchedEvents)"], ["events in logs", "\(events)"],
       ["recovery, mean", "\(recoveries / Int64(max(runs, 1))) ms"],
       ["recovery, longest", "\(slowest.milliseconds) ms (seed \(slowest.seed))"],
-      ["runs that violate", "\(violated)"],
+      ["runs with violations", "\(violated)"],
     ]
     let verdicts = names.map { ["  \($0)", "\(checkers[$0] ?? 0)"] }
     return Table.render(rows + verdicts)
@@ -52,7 +52,7 @@ struct Totals {
   func json(trace: TraceHash?) throws -> String {
     var object: [String: Any] = [
       "runs": runs, "violated": violated, "familyDays": familyDays, "seconds": seconds,
-      "steps": steps, "faults": faults, "happenings": happenings, "events": events,
+      "steps": steps, "faults": faults, "happenings": dispatchedEvents, "events": events,
       "recoveryMeanMilliseconds": recoveries / Int64(max(runs, 1)),
       "recoveryLongestMilliseconds": slowest.milliseconds, "checkers": checkers,
     ]

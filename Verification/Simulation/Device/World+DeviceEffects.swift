@@ -2,45 +2,51 @@ import FamilyCore
 import FamilyModel
 import RelayWire
 
-/// What a device wants done.
+/// Carries out the effects of a device's machine.
 extension World {
-  func carryOut(_ effect: DeviceEffect, _ device: DeviceProcess, _ index: Int) {
+  func carryOut(_ effect: DeviceEffect, _ device: SimulatedDevice, _ index: Int) {
     switch effect {
     case .persist: break
     case .send(let id, let request):
-      // As its host would say it: every other time.
+      // Hosts send either form of presence; alternate between them.
       let request = request == .ping && id % 2 == 0 ? .present([]) : request
       send(Envelope(device: device.address, requestID: id, request: request), from: index)
-    case .wantsToAsk(let id):
-      perform(device.child!.step(.mayAsk(id), now: clock(device.clock)), device)
-    case .listen(let channels, let anew): listen(channels.map(\.topic), anew, device, index)
-    case .app(let app, let reply): tell(app, reply, device, index)
+    case .requestAdmission(let id):
+      perform(device.child!.step(.admitted(id), now: clock(device.clock)), device)
+    case .listen(let channels, let isNewConnection):
+      listen(channels.map(\.topic), isNewConnection, device, index)
+    case .app(let app, let reply): deliver(reply, to: app, device, index)
     case .launch(let app, _):
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
-      agenda.plan(.launch(index, number, deviceLife: device.life), at: now + dice.within(5...150))
+      queue.schedule(
+        .launch(index, number, deviceLife: device.life), at: now + random.within(5...150))
     case .terminate(let app):
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
-      // The launcher knows the processes that it started.
-      if device.apps[number].launchedBy == device.life { endApp(index, number, tells: true) }
+      // A launcher ends only processes that it started.
+      if device.apps[number].launchedBy == device.life { endApp(index, number, isReported: true) }
     case .prompt(let number, let prompt): answer(prompt, number, device, index)
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
       let proof = FakePasscode.sign(typed, passcode, bytes)
-      agenda.plan(
-        .passcodeChecked(index, life: device.life, prompt, proof), at: now + dice.within(20...90))
-    case .bubble(let bubble): look(at: bubble, device, index)
+      queue.schedule(
+        .passcodeChecked(index, life: device.life, prompt, proof), at: now + random.within(20...90))
+    case .bubble(let bubble): guardianReacts(to: bubble, device, index)
     case .notify: break
     }
   }
 
-  private func listen(_ wanted: [[UInt8]], _ anew: Bool, _ device: DeviceProcess, _ index: Int) {
+  private func listen(
+    _ wanted: [[UInt8]], _ isNewConnection: Bool, _ device: SimulatedDevice, _ index: Int
+  ) {
     for topic in device.topics where !wanted.contains(topic) { unsubscribe(index, topic) }
-    let new = anew ? wanted : wanted.filter { !device.topics.contains($0) }
+    let new = isNewConnection ? wanted : wanted.filter { !device.topics.contains($0) }
     device.topics = wanted
     for topic in new { subscribe(index, topic) }
   }
 
-  /// As `AgentHost.tell`: an app that cannot be reached has gone.
-  private func tell(_ app: AppID, _ reply: AppReply, _ device: DeviceProcess, _ index: Int) {
+  /// Sends a reply to an app. An unreachable app counts as ended.
+  private func deliver(
+    _ reply: AppReply, to app: AppID, _ device: SimulatedDevice, _ index: Int
+  ) {
     guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
     let process = device.apps[number]
     guard process.isRunning, process.deviceLife == device.life else {

@@ -3,21 +3,21 @@ import FamilyModel
 import History
 import RelayStore
 
-/// Turns of a device, as those of `AgentHost`: the transaction, then everything that waited for it.
+/// Turns of a device: one transaction, then the effects that depend on it.
 extension World {
-  /// As `AgentHost.perform`.
-  func perform(_ wanted: [DeviceEffect], _ device: DeviceProcess) {
+  /// Collects effects for the end of the turn.
+  func perform(_ wanted: [DeviceEffect], _ device: SimulatedDevice) {
     for effect in wanted {
       if case .persist(let records) = effect {
         device.changes += records
       } else {
-        if case .notify(.disbelieved) = effect { device.disbelieving += 1 }
+        if case .notify(.eventRejected) = effect { device.rejectedInTurn += 1 }
         device.effects.append(effect)
       }
     }
   }
 
-  /// As `AgentHost.turn`: the transaction, then everything that waited for it.
+  /// Commits the collected changes, then carries out the effects, until neither is left.
   func turn(_ index: Int) {
     let device = devices[index]
     repeat {
@@ -31,10 +31,10 @@ extension World {
         carryOut(effect, device, index)
       }
     } while device.isRunning && !(device.effects.isEmpty && device.changes.isEmpty)
-    planDeviceTimer(index)
+    scheduleDeviceTimer(index)
   }
 
-  private func persist(_ device: DeviceProcess, _ index: Int) -> Bool {
+  private func persist(_ device: SimulatedDevice, _ index: Int) -> Bool {
     let changes = device.changes
     device.changes = []
     guard !device.isFull else {
@@ -44,31 +44,31 @@ extension World {
     let parts = transactions(changes)
     for (number, part) in parts.enumerated() {
       device.disk.append(part, syncs: mutant != .deviceFsync)
-      if number == parts.count - 1 { notePersisted(changes, device) }
+      if number == parts.count - 1 { recordPersisted(changes, device) }
       guard survives(device, index) else { return false }
     }
-    device.disbelieving = 0
+    device.rejectedInTurn = 0
     return true
   }
 
-  private func notePersisted(_ changes: [RecordChange], _ device: DeviceProcess) {
-    noteBirthdates(changes, device)
-    for case .put(.cursor(let cursor)) in changes { notePassed(cursor, changes, device) }
-    for case .put(let record) in changes {
-      switch record {
-      case .outbox(_, let id, _): note(.issued(device.address, id))
+  private func recordPersisted(_ changes: [RecordChange], _ device: SimulatedDevice) {
+    recordBirthdates(changes, device)
+    for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
+    for case .put(let stored) in changes {
+      switch stored {
+      case .outbox(_, let id, _): record(.issued(device.address, id))
       case .app(let app, let standing):
         guard let number = device.apps.firstIndex(where: { $0.id == app }) else { continue }
-        if standing.registered, !device.standings[number].registered {
-          note(.registered(AppAddress(device.address, app)))
+        if standing.registered, !device.progress[number].registered {
+          record(.registered(AppAddress(device.address, app)))
         }
-        device.standings[number] = standing
+        device.progress[number] = standing
       case .event, .cursor, .receipt, .entry, .passcodeTries: break
       }
     }
   }
 
-  private func noteBirthdates(_ changes: [RecordChange], _ device: DeviceProcess) {
+  private func recordBirthdates(_ changes: [RecordChange], _ device: SimulatedDevice) {
     let isNew = changes.contains {
       if case .put(.cursor(let cursor)) = $0 { cursor.audience != .family } else { false }
     }
@@ -76,33 +76,35 @@ extension World {
     let accounts = device.link.accounts
     for person in accounts.keys.sorted()
     where accounts[person]?.birthdate != nil && device.birthdates.insert(person).inserted {
-      note(.holdsBirthdate(device.address, person))
+      record(.holdsBirthdate(device.address, person))
     }
   }
 
-  /// The device has come up to here: with each event on its disk, or without one that it does not believe.
-  private func notePassed(_ cursor: Cursor, _ changes: [RecordChange], _ device: DeviceProcess) {
+  /// Records the events up to the cursor: stored ones as applied, missing ones as applied if
+  /// rejected.
+  private func recordApplied(_ cursor: Cursor, _ changes: [RecordChange], _ device: SimulatedDevice)
+  {
     let audience = cursor.audience
     var kept: [UInt64: Event] = [:]
     for case .put(.event(let event)) in changes where event.audience == audience {
       kept[event.seq] = event
     }
-    let before = device.passed[audience] ?? 0
+    let before = device.cursors[audience] ?? 0
     for stored in relay.disk.families[device.address.family]?.events ?? []
     where stored.audience == audience && stored.seq > before && stored.seq <= cursor.delivered {
       if let event = kept[stored.seq] {
-        note(.applied(device.address, audience, seq: event.seq, event.command))
+        record(.applied(device.address, audience, seq: event.seq, event.command))
         switch event.body {
         case .decided(let decision), .answeredInPerson(_, _, let decision, _):
-          note(.decided(device.address, decision.question, choice: decision.choice.id))
+          record(.decided(device.address, decision.question, choice: decision.choice.id))
         default: break
         }
-      } else if device.disbelieving > 0 {
-        device.disbelieving -= 1
-        device.disbelieved[audience, default: []].insert(stored.seq)
-        note(.applied(device.address, audience, seq: stored.seq, stored.command))
+      } else if device.rejectedInTurn > 0 {
+        device.rejectedInTurn -= 1
+        device.rejected[audience, default: []].insert(stored.seq)
+        record(.applied(device.address, audience, seq: stored.seq, stored.command))
       }
     }
-    device.passed[audience] = max(before, cursor.delivered)
+    device.cursors[audience] = max(before, cursor.delivered)
   }
 }

@@ -3,35 +3,35 @@ import FamilyModel
 import History
 import RelayWire
 
-/// An app's process, and its disk. Its code is that of Landmarks: it handles one response after the other.
-final class AppProcess {
+/// An app's process and its disk. Like Landmarks, the app handles one response after another.
+final class SimulatedApp {
   let id: AppID
   var machine: AppMachine
   var disk = Journal<AppRecordChange>()
   var isRunning = false
   var life = 0
-  /// The life of the device that started it; `nil`: a person did.
+  /// The life of the device that launched the app; `nil` if a person opened it.
   var launchedBy: Int?
-  /// The life of the device that it is connected to.
+  /// The life of the connected device; `nil` if not connected.
   var deviceLife: Int?
-  var fuse = Fuse()
+  var crash = CrashCountdown()
   var isFull = false
   var delay: Int64 = 0
-  var hasForgotten = false
-  /// Responses that its code was given and has not handled.
-  var given: [UInt64: (question: QuestionID, choice: String)] = [:]
-  /// When its code is done with what it has, for each kind of topic.
+  var hasLostState = false
+  /// Responses that the machine delivered and the app has not handled.
+  var delivered: [UInt64: (question: QuestionID, choice: String)] = [:]
+  /// When the app has handled its delivered responses, for each kind of topic.
   var busyUntil: [Int64] = [0, 0]
-  /// When something happened last, and until when a person looks at it.
-  var lastWord: Int64 = 0
+  /// The last activity, and until when a person keeps the app open.
+  var lastActivity: Int64 = 0
   var openUntil: Int64 = 0
-  /// The question of which it does not know how the asking ended.
-  var asking: (Question, AskManner)?
+  /// The question whose outcome the app does not know yet.
+  var unansweredQuestion: (Question, AskManner)?
   var lastSent: Int64 = 0
-  /// The number of its last request for an age range.
+  /// The number of the last age request.
   var lastAge: UInt64 = 0
 
-  /// Whom it trusts, as its device's launcher says.
+  /// The keys that the app trusts, given by its device's launcher.
   let security: AppSecurity
   private let vault: FakeVault
 
@@ -54,18 +54,18 @@ final class AppProcess {
 }
 
 extension World {
-  /// Seconds without a word after which an app that nobody looks at sleeps.
-  private static let idle: Int64 = 500
-  /// As `AppSession`: how long a second process waits for the app's store.
-  private static let storePatience: Int64 = 5_000
+  /// Milliseconds of inactivity after which an app in the background ends.
+  private static let idleTimeout: Int64 = 500
+  /// Milliseconds for which a second process waits for the lock of the app's store.
+  private static let storeLockTimeout: Int64 = 5_000
 
   func launch(_ index: Int, _ number: Int, _ deviceLife: Int) {
     let (device, app) = (devices[index], devices[index].apps[number])
     guard device.life == deviceLife, device.isRunning else { return }
     guard !app.isRunning else {
-      // Another process has the store: the new one gives up.
-      return agenda.plan(
-        .appEnded(index, number, deviceLife: deviceLife), at: now + Self.storePatience)
+      // Another process holds the store's lock: the new process times out.
+      return queue.schedule(
+        .appEnded(index, number, deviceLife: deviceLife), at: now + Self.storeLockTimeout)
     }
     startApp(index, number, byDevice: true)
   }
@@ -74,27 +74,27 @@ extension World {
     let (device, app) = (devices[index], devices[index].apps[number])
     guard !app.isRunning else { return }
     app.isRunning = true
-    app.hasForgotten = false
+    app.hasLostState = false
     app.life += 1
     app.launchedBy = byDevice ? device.life : nil
     app.deviceLife = nil
-    app.given = [:]
+    app.delivered = [:]
     app.busyUntil = [now, now]
-    app.lastWord = now
+    app.lastActivity = now
     app.restore()
-    note(.knows(AppAddress(device.address, app.id), app.machine.known.sorted()))
+    record(.knows(AppAddress(device.address, app.id), app.machine.known.sorted()))
     for kind in [Topic.Kind.communication, .significantUpdate] {
       step(.subscribe(kind), index, number)
     }
     appMeetsDevice(index, number)
-    agenda.plan(.appIdle(index, number, life: app.life), at: now + Self.idle)
+    queue.schedule(.appIdle(index, number, life: app.life), at: now + Self.idleTimeout)
   }
 
   func appMeetsDevice(_ index: Int, _ number: Int) {
     guard devices[index].isRunning else { return }
-    agenda.plan(
+    queue.schedule(
       .appConnected(index, number, life: devices[index].apps[number].life),
-      at: now + dice.within(1...30))
+      at: now + random.within(1...30))
   }
 
   func appConnected(_ index: Int, _ number: Int, life: Int) {
@@ -104,15 +104,17 @@ extension World {
     step(.connected, index, number)
   }
 
-  /// The app's process ends. The device hears of it if it had started it, and if it `tells`.
-  func endApp(_ index: Int, _ number: Int, tells: Bool) {
+  /// Ends the app's process.
+  ///
+  /// - Parameter isReported: Whether the device is notified if it launched the app.
+  func endApp(_ index: Int, _ number: Int, isReported: Bool) {
     let (device, app) = (devices[index], devices[index].apps[number])
     guard app.isRunning else { return }
     app.isRunning = false
-    app.fuse = Fuse()
+    app.crash = CrashCountdown()
     app.deviceLife = nil
-    if tells, let life = app.launchedBy, life == device.life {
-      agenda.plan(.appEnded(index, number, deviceLife: life), at: now + dice.within(1...10))
+    if isReported, let life = app.launchedBy, life == device.life {
+      queue.schedule(.appEnded(index, number, deviceLife: life), at: now + random.within(1...10))
     }
   }
 
@@ -124,38 +126,38 @@ extension World {
   func appIdle(_ index: Int, _ number: Int, life: Int) {
     let app = devices[index].apps[number]
     guard app.life == life, app.isRunning else { return }
-    let rests = max(app.lastWord + Self.idle, app.openUntil)
-    if app.given.isEmpty, rests <= now { return endApp(index, number, tells: true) }
-    agenda.plan(.appIdle(index, number, life: life), at: max(now + 50, rests))
+    let idleAt = max(app.lastActivity + Self.idleTimeout, app.openUntil)
+    if app.delivered.isEmpty, idleAt <= now { return endApp(index, number, isReported: true) }
+    queue.schedule(.appIdle(index, number, life: life), at: max(now + 50, idleAt))
   }
 
-  private func survives(_ app: AppProcess, _ index: Int, _ number: Int) -> Bool {
+  private func survives(_ app: SimulatedApp, _ index: Int, _ number: Int) -> Bool {
     guard app.isRunning else { return false }
-    guard app.fuse.burns() else { return true }
-    let power = app.fuse.power
-    endApp(index, number, tells: true)
+    guard app.crash.fires() else { return true }
+    let power = app.crash.power
+    endApp(index, number, isReported: true)
     if power { endDevice(index, power: true) }
     return false
   }
 
   // MARK: the device socket
 
-  func send(_ reply: AppReply, to app: AppProcess, _ index: Int, _ number: Int) {
+  func send(_ reply: AppReply, to app: SimulatedApp, _ index: Int, _ number: Int) {
     let decoded = reply.encode().withUnsafeBytes { try! AppReply.decode($0) }
-    app.lastSent = max(app.lastSent, now + dice.within(0...2) + app.delay)
-    agenda.plan(.toApp(index, number, life: app.life, decoded), at: app.lastSent)
+    app.lastSent = max(app.lastSent, now + random.within(0...2) + app.delay)
+    queue.schedule(.toApp(index, number, life: app.life, decoded), at: app.lastSent)
   }
 
   func toApp(_ index: Int, _ number: Int, _ life: Int, _ reply: AppReply) {
     let (device, app) = (devices[index], devices[index].apps[number])
     guard app.life == life, app.isRunning, app.deviceLife == device.life else { return }
-    app.lastWord = now
+    app.lastActivity = now
     if case .asked(let id, let outcome) = reply {
-      if outcome == .sent { note(.sent(AppAddress(device.address, app.id), id)) }
-      if app.asking?.0.id == id { app.asking = nil }
+      if outcome == .sent { record(.sent(AppAddress(device.address, app.id), id)) }
+      if app.unansweredQuestion?.0.id == id { app.unansweredQuestion = nil }
     }
     if case .age(_, .shared(let range)) = reply {
-      note(.ageTold(AppAddress(device.address, app.id), range))
+      record(.ageShared(AppAddress(device.address, app.id), range))
     }
     step(.reply(reply), index, number)
   }
@@ -170,7 +172,7 @@ extension World {
 
   // MARK: the app's code
 
-  /// As `AppSession.step`.
+  /// Steps the app's machine and carries out its effects.
   func step(_ input: AppMachine.Input, _ index: Int, _ number: Int) {
     let (device, app) = (devices[index], devices[index].apps[number])
     let address = AppAddress(device.address, app.id)
@@ -178,43 +180,43 @@ extension World {
       guard survives(app, index, number) else { return }
       switch effect {
       case .persist(let changes):
-        // A store that fails ends the app.
-        guard !app.isFull else { return endApp(index, number, tells: true) }
+        // A store failure ends the app.
+        guard !app.isFull else { return endApp(index, number, isReported: true) }
         app.disk.append(changes, syncs: mutant != .deviceFsync)
-        note(.knows(address, app.machine.known.sorted()))
-        if case .consumed(let position) = input, let (question, _) = app.given[position] {
-          note(.settled(address, question))
+        record(.knows(address, app.machine.known.sorted()))
+        if case .consumed(let position) = input, let (question, _) = app.delivered[position] {
+          record(.consumed(address, question))
         }
       case .send(let request):
         guard let life = app.deviceLife else { continue }
         let decoded = request.encode().withUnsafeBytes { try! AppRequest.decode($0) }
-        app.lastSent = max(app.lastSent, now + dice.within(0...2) + app.delay)
-        agenda.plan(
+        app.lastSent = max(app.lastSent, now + random.within(0...2) + app.delay)
+        queue.schedule(
           .fromApp(index, number, life: app.life, deviceLife: life, decoded), at: app.lastSent)
       case .deliver(let position, let question, let choice):
-        app.given[position] = (question.id, choice.id)
+        app.delivered[position] = (question.id, choice.id)
         let loop = question.topic.kind == .communication ? 0 : 1
-        app.busyUntil[loop] = max(app.busyUntil[loop], now) + dice.within(1...40) + app.delay
-        agenda.plan(
+        app.busyUntil[loop] = max(app.busyUntil[loop], now) + random.within(1...40) + app.delay
+        queue.schedule(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
-      // The device is honest here, and so whatever it tells is to be believed.
-      case .disbelieved(let problem):
-        fatalError("seed \(scenario.seed): an app refused: \(problem)")
+      // Simulated devices are honest: a rejected entry is a defect.
+      case .rejected(let problem):
+        fatalError("seed \(scenario.seed): an app rejected an entry: \(problem)")
       case .asked, .age, .consentChanged, .caughtUp: break
       }
     }
-    if case .consumed(let position) = input { app.given[position] = nil }
+    if case .consumed(let position) = input { app.delivered[position] = nil }
   }
 
   func appHandles(_ index: Int, _ number: Int, life: Int, position: UInt64) {
     let (device, app) = (devices[index], devices[index].apps[number])
-    guard app.life == life, app.isRunning, let (question, choice) = app.given[position] else {
+    guard app.life == life, app.isRunning, let (question, choice) = app.delivered[position] else {
       return
     }
     guard survives(app, index, number) else { return }
-    app.lastWord = now
-    note(.handled(AppAddress(device.address, app.id), question, choice: choice))
-    if app.asking?.0.id == question { app.asking = nil }
+    app.lastActivity = now
+    record(.handled(AppAddress(device.address, app.id), question, choice: choice))
+    if app.unansweredQuestion?.0.id == question { app.unansweredQuestion = nil }
     guard survives(app, index, number) else { return }
     step(.consumed(position), index, number)
   }

@@ -4,12 +4,12 @@ import History
 import RelayStore
 import RelayWire
 
-/// A device's process, its disk, and its connection to the relay.
-final class DeviceProcess {
+/// A device's process, its disk and its connection to the relay.
+final class SimulatedDevice {
   let plan: Scenario.DevicePlan
   let address: DeviceAddress
   let key: [UInt8]
-  let apps: [AppProcess]
+  let apps: [SimulatedApp]
   let vault: FakeVault
 
   var child: ChildMachine?
@@ -18,34 +18,34 @@ final class DeviceProcess {
   var isDamaged = false
   var isFull = false
   var isRunning = false
-  /// Counts the process's lives.
+  /// The number of starts of the process.
   var life = 0
-  var fuse = Fuse()
+  var crash = CrashCountdown()
   var clock: Int64 = 0
-  /// What jumps since a step back in this life come to, until the shell sees them.
-  var unseenJump: Int64 = 0
+  /// The sum of clock jumps since an unreported step back, in milliseconds.
+  var pendingClockJump: Int64 = 0
   var timerAt: Int64?
-  /// As `AgentHost`'s: what waits for the end of the turn.
+  /// The changes and effects of the current turn.
   var changes: [RecordChange] = []
   var effects: [DeviceEffect] = []
-  /// Events of this turn that the device does not believe: it passes them by.
-  var disbelieving = 0
-  var passed: [Audience: UInt64] = [:]
-  var disbelieved: [Audience: Set<UInt64>] = [:]
-  /// Whose birthdates it is known to have.
+  /// The number of events that the device rejected in this turn.
+  var rejectedInTurn = 0
+  var cursors: [Audience: UInt64] = [:]
+  var rejected: [Audience: Set<UInt64>] = [:]
+  /// The persons whose birthdates the device has opened, as recorded in the history.
   var birthdates: Set<PersonID> = []
-  /// What the device owes each app, as its disk has it.
-  var standings: [AppProgress]
+  /// The progress of each app, as stored on the disk.
+  var progress: [AppProgress]
 
-  /// Whether there is a network around.
+  /// Whether the device has a network.
   var isOnline = false
   var isConnected = false
   var isListening = false
-  /// Counts the connections: what was sent on an earlier one does not arrive.
+  /// The number of the current connection. Messages of earlier connections are lost.
   var connection = 0
-  /// The channels that it listens to, and those that it tries to.
+  /// The topics of its own channels, and foreign ones that it tries to subscribe to.
   var topics: [[UInt8]] = []
-  var pried: [[UInt8]] = []
+  var foreignTopics: [[UInt8]] = []
   var network = Act.LinkFault()
   private var faults: [(number: Int, fault: Act.LinkFault)] = []
   private var lastFault = 0
@@ -67,33 +67,35 @@ final class DeviceProcess {
     let security = AppSecurity(
       family: family, child: plan.person.id, organizerKey: root.signingKey)
     let vault = vault
-    self.apps = (0..<apps).map { AppProcess(Scenario.apps[$0], security, vault) }
-    standings = Array(repeating: AppProgress(), count: apps)
+    self.apps = (0..<apps).map { SimulatedApp(Scenario.apps[$0], security, vault) }
+    progress = Array(repeating: AppProgress(), count: apps)
   }
 
   var link: DeviceLink { child?.link ?? guardian!.link }
-  /// Mutating accesses copy nothing.
+  /// The machine's deadline. The mutating helper avoids a copy of the machine.
   var deadline: Instant? { child?.due() ?? guardian?.due() }
 
-  /// The link's faults that are not over, together; gives the number to end this one with.
+  /// Adds a link fault to the active ones.
+  ///
+  /// - Returns: The number that ends this fault.
   func begin(linkFault fault: Act.LinkFault) -> Int {
     lastFault += 1
     faults.append((lastFault, fault))
-    mix()
+    combineFaults()
     return lastFault
   }
 
   func end(linkFault number: Int) {
     faults.removeAll { $0.number == number }
-    mix()
+    combineFaults()
   }
 
   func endLinkFaults() {
     faults = []
-    mix()
+    combineFaults()
   }
 
-  private func mix() {
+  private func combineFaults() {
     network = faults.reduce(into: Act.LinkFault()) { all, next in
       all.losesPercent = max(all.losesPercent, next.fault.losesPercent)
       all.repeatsPercent = max(all.repeatsPercent, next.fault.repeatsPercent)
