@@ -6,12 +6,12 @@ import Testing
 
 @testable import chaos
 
-/// The programs stand beside the test bundle.
+/// The program in the test bundle's folder.
 private let program = URL(fileURLWithPath: CommandLine.arguments[0])
   .deletingLastPathComponent().appendingPathComponent("chaos").path
 
 @Suite(.serialized) struct ChaosTests {
-  /// A run; gives what it prints as JSON.
+  /// Runs chaos and decodes its JSON output.
   private func run(_ arguments: [String]) async throws -> (isOK: Bool, result: [String: Any]) {
     let folder = "/tmp/prc-\(UUID().uuidString.prefix(8))"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -27,7 +27,7 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
-    "X2, X3, K3, M3, R3, R6: whatever is killed, cut, filled or damaged, nothing is lost, doubled or told",
+    "X2, X3, K3, M3, R3, R6: loses, doubles and leaks nothing under kills, cuts, full disks and damage",
     .timeLimit(.minutes(10)))
   func everything() async throws {
     let (isOK, result) = try await run(["--minutes", "0.4", "--seed", "7"])
@@ -36,7 +36,7 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
     #expect(faults.count >= 10, "\(faults.keys.sorted())")
   }
 
-  @Test("X3: who is told of in a log or an argument of a run is found")
+  @Test("X3: reports personal data in the logs and arguments of a run")
   func telltale() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -45,23 +45,23 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
     for name in ["relay", "child-agent-1", "app-1-3"] {
       try Data("applied seq=1\n".utf8).write(to: layout.log(name))
     }
-    let secrecy = LeakCheck(layout, .example(1))
-    secrecy.note(["relay", "--log-level", "info"])
-    secrecy.note(["app-agent", "background"])
-    secrecy.note(["app-agent", "ask", "--handle", "p1-yes-alex-x"])
-    #expect(try secrecy.findings(agents: 1) == [])
-    #expect(try secrecy.findings(agents: 2) == ["only 3 logs were searched"])
+    let leaks = LeakCheck(layout, .example(1))
+    leaks.addArguments(["relay", "--log-level", "info"])
+    leaks.addArguments(["app-agent", "background"])
+    leaks.addArguments(["app-agent", "ask", "--handle", "p1-yes-alex-x"])
+    #expect(try leaks.findings(agents: 1) == [])
+    #expect(try leaks.findings(agents: 2) == ["only 3 logs were searched"])
 
     try Data("handled p1-yes-alex-x by Rosa\n".utf8).write(to: layout.log("child-agent-1"))
-    secrecy.note(["app-agent", "background", "--handle", "friend7@example.org"])
+    leaks.addArguments(["app-agent", "background", "--handle", "friend7@example.org"])
     #expect(
-      try Set(secrecy.findings(agents: 1)) == [
+      try Set(leaks.findings(agents: 1)) == [
         "alex-x in child-agent-1.log", "Rosa in child-agent-1.log",
         "example.org in a process's arguments",
       ])
   }
 
-  @Test("X2: a relay that does not sync is caught when the power goes", .timeLimit(.minutes(10)))
+  @Test("X2: finds a relay that does not sync after a power loss", .timeLimit(.minutes(10)))
   func noSync() async throws {
     let (isOK, result) = try await run([
       "--minutes", "0.1", "--seed", "3", "--patience", "5", "--faults", "power-loss", "--mutant",
@@ -73,9 +73,9 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
-    "A3: agents that forget their outbox are caught when they are killed", .timeLimit(.minutes(10)))
+    "A3: finds agents that lose their outboxes when they are killed", .timeLimit(.minutes(10)))
   func noOutbox() async throws {
-    // A slow machine has few questions on their way when an agent dies: so there is more than one run.
+    // On a slow machine few questions are in flight when an agent is killed, so try several seeds.
     for seed in 5..<10 {
       let (isOK, result) = try await run([
         "--minutes", "0.4", "--seed", "\(seed)", "--patience", "20", "--faults", "cut,kill",
@@ -87,6 +87,6 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
       #expect(verdict?.hasPrefix("violated") ?? false, "\(verdicts)")
       return
     }
-    Issue.record("none of five runs caught it")
+    Issue.record("none of five runs found the mutant")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import chaos
 
 @Suite struct NetworkTests {
-  @Test("netem: the kernel's own words say why there is none; without words it is not allowed")
+  @Test("netem: reports the kernel's error as the reason, or a missing permission without one")
   func skipped() {
     let words = "Error: Specified qdisc kind is unknown.\nmore\n"
     #expect(Netem.reason(2, words) == "Error: Specified qdisc kind is unknown.")
@@ -12,7 +12,7 @@ import Testing
     #expect(Netem.reason(0, words) == nil)
   }
 
-  @Test("netem: loss, delay, repetition and reordering on the loopback interface, and their end")
+  @Test("netem: begins and ends loss, delay, duplication and reordering on the loopback interface")
   func commands() {
     let begins = (0..<8).map { Netem.commands($0).begin }
     #expect(Set(begins.map { $0[6] }) == ["loss", "delay", "duplicate"])
@@ -29,10 +29,10 @@ import Testing
       ])
   }
 
-  @Test("a slow connection is far away, loses packets, or is narrow, and any of them alone")
+  @Test("draws slow links with a delay, with stalls, with a low rate, and with all three")
   func slowness() {
     var random = IDSource(seed: 1)
-    let some = (0..<100).map { _ in Lane.Slowness(&random) }
+    let some = (0..<100).map { _ in ProxyLink.Slowness(&random) }
     #expect(some.allSatisfy { $0.delay > 0 || $0.stall > 0 || $0.rate != nil })
     #expect(some.contains { $0.delay > 0 && $0.stall == 0 && $0.rate == nil })
     #expect(some.contains { $0.delay == 0 && $0.stall > 0 && $0.rate == nil })

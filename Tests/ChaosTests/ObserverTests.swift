@@ -5,14 +5,15 @@ import Testing
 
 @testable import chaos
 
-/// What the observer makes of the lines of processes.
+/// Tests the facts that the observer derives from the output of processes.
 @Suite struct ObserverTests {
   private static let question = UUID()
   private static let landmarks = AppAddress(
     DeviceAddress(family: FamilyID(1), device: DeviceID(3)), AppID("example.landmarks"))
 
-  /// The facts of a child's device and app that wrote these lines, and who saw them.
-  private func look(agent: [String], app: [String] = []) async throws -> (History, Observer) {
+  /// Lets an observer read the output of a child's device and app.
+  private func readNewLines(agent: [String], app: [String] = []) async throws -> (History, Observer)
+  {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -26,7 +27,7 @@ import Testing
     try write(app, files.app)
     let recorder = Recorder()
     let observer = Observer(agents: [files.agent], apps: [(files.app, Self.landmarks)], recorder)
-    await observer.look()
+    await observer.readNewLines()
     return (recorder.all, observer)
   }
 
@@ -34,7 +35,7 @@ import Testing
     #"{"at":1,"step":"\#(name)","family":1,"device":3,"question":"\#(Self.question)"\#(facts)}"#
   }
 
-  /// What is said of the history by a family's end in which no question is in the log.
+  /// The liveness verdict for the history if the family's log ends without a question.
   private func verdict(_ history: History) -> Verdict {
     var history = history
     let roster = Roster(
@@ -47,14 +48,14 @@ import Testing
       seq: 1, previous: 0, audience: .family, command: ID128(high: 0, low: 1), device: DeviceID(0),
       at: .now, body: .rosterChanged(roster))
     for fact in [.healed, .converged, .stored(FamilyID(1), event), .storeRead] as [Fact] {
-      history.note(fact, at: .now)
+      history.record(fact, at: .now)
     }
     return EverythingArrives().check(history)
   }
 
-  @Test("A5: a question that the child cancelled is owed to nobody, whatever its app writes")
+  @Test("A5: expects no delivery of a question that the child cancelled")
   func cancelled() async throws {
-    let (history, _) = try await look(
+    let (history, _) = try await readNewLines(
       agent: [step("prompt", ""), step("asked", #","outcome":"cancelled""#)],
       app: ["asked: \(Self.question)"])
     #expect(history.entries.isEmpty, "\(history.entries)")
@@ -62,20 +63,21 @@ import Testing
   }
 
   @Test(
-    "A3: a question that a device said is on its way, and kept nowhere, is found to be lost",
+    "A3: finds a lost question that its device reported as sent",
     arguments: ["sent", "answered-in-person"])
   func lost(_ outcome: String) async throws {
-    // As of a device whose outbox is not durable: nothing tells that a command was issued.
-    let (history, _) = try await look(agent: [step("asked", #","outcome":"\#(outcome)""#)])
+    // A device without a durable outbox issues no command.
+    let (history, _) = try await readNewLines(agent: [step("asked", #","outcome":"\#(outcome)""#)])
     #expect(verdict(history).isViolated)
   }
-  @Test("an event has arrived whose device was killed before it said so, and has it when it starts")
+
+  @Test("counts an event as applied that a killed device reports only after its restart")
   func restored() async throws {
     let lines = [
       #"{"at":1,"step":"applied","family":1,"device":3,"audience":0,"seq":1,"command":"\#(UUID())"}"#,
       #"{"at":2,"step":"restored","family":1,"device":3,"audience":0,"seq":4,"seqs":[1,4]}"#,
     ]
-    let (_, observer) = try await look(agent: lines)
+    let (_, observer) = try await readNewLines(agent: lines)
     let other = DeviceAddress(family: FamilyID(2), device: DeviceID(3))
     for seq: UInt64 in [1, 4] {
       let found = await observer.devices(of: [Self.landmarks.device, other], with: seq)

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The programs stand beside the test bundle.
+/// The program in the test bundle's folder.
 private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
   .deletingLastPathComponent().appendingPathComponent("cluster").path
 
@@ -13,14 +13,14 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
     let result = try await Subprocess.run(
       .path(FilePath(cluster)), arguments: [command, "--directory", folder],
       output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-    // Where it failed, the logs that it names stay.
+    // After a failure the folder stays, because the error names its logs.
     try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
     try FileManager.default.removeItem(atPath: folder)
     return result.standardOutput
   }
 
   @Test(
-    "X1, K2, K4: the demo's approvals go through real processes, and open only the chats of known people",
+    "X1, K2, K4: the demo approves through real processes and opens only chats with known people",
     .timeLimit(.minutes(10)))
   func demo() async throws {
     let text = try await run("demo")
@@ -28,7 +28,7 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
-    "X2, R6: kill -9 of each process at each step loses nothing and doubles nothing",
+    "X2, R6: SIGKILL of each process at each step loses and doubles nothing",
     .timeLimit(.minutes(10)))
   func kills() async throws {
     let text = try await run("kills")

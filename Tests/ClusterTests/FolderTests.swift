@@ -2,7 +2,7 @@ import Foundation
 import ProcessCluster
 import Testing
 
-/// A cluster's folder belongs to one cluster, and to nothing else.
+/// Tests the exclusive use of a cluster's folder.
 @Suite struct FolderTests {
   private func inFolder(_ body: (URL) throws -> Void) throws {
     let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
@@ -10,7 +10,7 @@ import Testing
     try body(folder)
   }
 
-  @Test("A folder that no cluster made is not removed; what a cluster left is")
+  @Test("removes the folder of an earlier cluster but no other folder")
   func foreign() throws {
     try inFolder { folder in
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A folder has one cluster: a second one is refused, and does not remove it")
+  @Test("refuses a second cluster in one folder and keeps the folder")
   func taken() throws {
     try inFolder { folder in
       let layout = Layout(folder.path)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("Processes that a killed cluster left are named, and none is started beside them")
+  @Test("names the processes of a killed cluster and starts no others")
   func orphans() throws {
     try inFolder { folder in
       let layout = Layout(folder.path)

@@ -4,15 +4,15 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// What a run of real processes, with kills, leaves for others to read.
+/// Tests that runs of real processes leave no personal data and no secrets for others to read.
 @Suite(.serialized) struct SecrecyTests {
-  /// Names, handles, birthdates and texts of the demo; what is found in families.json comes to them.
+  /// Handles, names and texts of the demo. The names and birthdates of families.json are added.
   private static let said = [
     "dragonslayer42", "maria", "tomas", "Tomás", "Grandpa", "15550100", "lighthouse", "bridge",
   ]
 
   @Test(
-    "X3: no handle, name, birthdate or text in any log or output; no secret in arguments or environments",
+    "X3: writes no personal data to logs or output, and no secrets to arguments or environments",
     .timeLimit(.minutes(10)))
   func demo() async throws {
     let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
@@ -46,14 +46,14 @@ import Testing
     let secrets = try Self.files(below: root).filter { $0.pathExtension == "json" }
       .flatMap { Self.secrets(in: $0) }
     #expect(secrets.count >= 8)
-    // The relay, agents, and apps; their environments are the longer ones.
+    // Relay, agents and apps, each with arguments and environment.
     #expect(seen.count >= 8 && seen.contains { $0.contains("PATH=") })
     for text in seen {
       for secret in secrets { #expect(!text.contains(secret)) }
     }
   }
 
-  @Test("the check finds a word in a log, and not a part of one") func canFail() throws {
+  @Test("finds whole personal words in a text, not parts of longer words") func canFail() throws {
     let personal = PersonalWords(ClusterFamilies.example(1), and: ["maria", "Tomás"])
     func found(_ text: String) -> [String] { personal.found(in: Data(text.utf8)) }
     #expect(found("a question of Emily, maria.") == ["Emily", "maria"])
@@ -62,7 +62,7 @@ import Testing
     #expect(found("Emilys Emilyé") == [] && found("") == [])
   }
 
-  @Test("F3: files with secrets are for their owner alone", .timeLimit(.minutes(10)))
+  @Test("F3: creates all files with owner-only permissions", .timeLimit(.minutes(10)))
   func modes() async throws {
     let folder = "/tmp/pr-\(UUID().uuidString.prefix(8))"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -84,7 +84,7 @@ import Testing
       .appendingPathComponent(name).path
   }
 
-  /// The arguments and the environment of each process that names the folder.
+  /// The arguments and environment of each process with the folder in its arguments.
   private static func processes(of folder: String) -> [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.filter { Int($0) != nil }.flatMap { process -> [String] in
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// The values of a file whose names speak of secrets.
+  /// The values of a JSON file whose keys contain `secret`.
   private static func secrets(in file: URL) -> [String] {
     let object = (try? Data(contentsOf: file)).flatMap {
       try? JSONSerialization.jsonObject(with: $0) as? [String: Any]

@@ -1,9 +1,9 @@
-// Stands before libc in a process that chaos runs (LD_PRELOAD), and so needs nothing of the process:
-// - the wall clock is off by as much as chaos says;
-// - a full disk: the SQLite files of CHAOS_DISK cannot grow beyond the room that is left;
-// - a slow disk: a sync of them takes longer;
-// - power loss: what is written to them, and what is synced, is told to a journal, from which chaos knows
-//   what a disk would still have. With CHAOS_NOSYNC set no sync is told: a store that does not sync.
+// Interposes libc functions in a process under chaos (LD_PRELOAD), without changes to the process:
+// - clock: adds an offset to the wall clock;
+// - full disk: limits the growth of the SQLite files in CHAOS_DISK;
+// - slow disk: delays the syncs of these files;
+// - power loss: journals writes and syncs of these files, so that chaos can compute the durable state.
+//   With CHAOS_NOSYNC set no sync is journalled, as for a store that does not sync.
 #define _GNU_SOURCE
 #include "include/ChaosShim.h"
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ static struct chaos_control *control;
 static const char *disk;
 static int journal = -1;
 static int is_unsynced;
-// By descriptor: 1 + the file, or 0.
+// By descriptor: 1 + the file's index in the journal, or 0 for other files.
 static unsigned char files[maximum_descriptors];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -138,7 +138,7 @@ int unlink(const char *path) {
   return result;
 }
 
-// How many of the bytes the disk takes; 0 with ENOSPC when it is full.
+// The number of bytes that fit on the disk; 0 with ENOSPC if it is full.
 static size_t taken(int descriptor, size_t length, int64_t offset) {
   int64_t room = control ? __atomic_load_n(&control->room, __ATOMIC_RELAXED) : -1;
   struct stat status;

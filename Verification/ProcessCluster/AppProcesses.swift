@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The processes of the app: an agent starts them, or whoever plays the person who opens the app.
+/// The app's processes, started by an agent or by a test that acts as the person.
 package enum AppProcesses {
-  /// Those that these processes started.
+  /// The app's processes among the children of these processes.
   package static func children(of parents: [pid_t]) -> [pid_t] {
     parents.flatMap { parent -> [pid_t] in
       let tasks =
@@ -14,7 +14,7 @@ package enum AppProcesses {
       }
     }.filter { pid in
       let command = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
-      // The program alone: child-agent has the app's among its arguments.
+      // Compare the program only, because child-agent's arguments contain the app's path.
       return command.prefix { $0 != "\0" }.hasSuffix("app-agent")
     }
   }

@@ -33,13 +33,13 @@ package struct ClusterFamilies: Codable {
       })
   }
 
-  /// The people of D3: Olivia is 14, Emily 9, Ann 42; and Sam, who is a guardian.
+  /// A family for age ranges: Olivia is 14, Emily 9 and Ann 42; Sam is the organizer.
   package static func ages(_ id: Int) -> Family {
     func born(_ age: Int) -> String {
       var calendar = Calendar(identifier: .gregorian)
       calendar.timeZone = .current
       let day = calendar.dateComponents([.year, .month, .day], from: Date())
-      // A birthday that has been this year; no day that some years lack.
+      // The birthday is not later than today in its year, and never on a leap day.
       return String(format: "%04d-%02d-%02d", day.year! - age, day.month!, min(day.day!, 28))
     }
     return Family(

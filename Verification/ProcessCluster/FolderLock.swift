@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A cluster's hold on its folder, for as long as its process lives: two clusters in one folder would end each
-/// other's processes.
+/// A cluster's exclusive lock on its folder. Two clusters in one folder would end each other's
+/// processes.
 package final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the folder, and writes who has it.
+  /// Locks the folder and writes the process id of its owner.
   ///
-  /// - Throws: `ClusterError` when another cluster has it.
+  /// - Throws: `ClusterError` if another cluster holds the lock.
   init(_ layout: Layout) throws {
     let file = layout.pidFile.path
-    // Closed in children: they may outlive a cluster that is killed.
+    // O_CLOEXEC: children may outlive a killed cluster and must not keep its lock.
     descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ClusterError("Cannot write \(file): \(String(cString: strerror(errno))).")
@@ -29,13 +29,13 @@ package final class FolderLock: Sendable {
 
   deinit { Self.close(descriptor) }
 
-  /// A child that is just being started has the descriptor, too, and would keep the lock for that long.
+  /// Unlocks explicitly, because a child between fork and exec shares the descriptor.
   private static func close(_ descriptor: Int32) {
     flock(descriptor, LOCK_UN)
     Glibc.close(descriptor)
   }
 
-  /// The process that has the folder, if one has.
+  /// The process that holds the lock; `nil` if the folder is not locked.
   package static func owner(of layout: Layout) -> pid_t? {
     let descriptor = open(layout.pidFile.path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

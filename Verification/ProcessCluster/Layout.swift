@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where a cluster keeps its files, and its programs.
+/// The paths of a cluster's files and programs.
 package struct Layout: Sendable {
   package let root: URL
 
@@ -17,32 +17,33 @@ package struct Layout: Sendable {
   package func log(_ name: String) -> URL { root.appendingPathComponent("logs/\(name).log") }
   package func agent(_ name: String) -> URL { root.appendingPathComponent("agents/\(name)") }
 
-  /// The programs stand beside this one.
+  /// The path of a program, in the folder of the running one.
   package static func program(_ name: String) -> String {
     let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
     return own.resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent(name)
       .path
   }
 
-  /// Removes what an earlier cluster left in the folder.
+  /// Removes the files of an earlier cluster.
   ///
-  /// - Throws: `ClusterError` when a cluster runs in it, or when it holds what no cluster made.
+  /// - Throws: `ClusterError` if a cluster runs in the folder or the folder was not made by a
+  ///   cluster.
   package func clear() throws {
     guard let found = try? FileManager.default.contentsOfDirectory(atPath: root.path) else {
       return
     }
     guard found.isEmpty || found.contains(families.lastPathComponent) else {
       throw ClusterError(
-        "\(root.path) holds what no cluster made: choose a new folder with --directory.")
+        "\(root.path) was not made by a cluster: choose a new folder with --directory.")
     }
     _ = try FolderLock(self)
     try checkOrphans()
     try FileManager.default.removeItem(at: root)
   }
 
-  /// A cluster that is killed leaves its processes, which would hold the stores of the next one.
+  /// Checks for processes of a killed cluster, which would still use the stores of the next one.
   ///
-  /// - Throws: `ClusterError` when there are some.
+  /// - Throws: `ClusterError` if such processes run.
   func checkOrphans() throws {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     let found = all.compactMap { pid_t($0) }.sorted().filter { pid in
@@ -69,17 +70,17 @@ package struct Layout: Sendable {
         try FileManager.default.createDirectory(
           at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       } catch {
-        throw ClusterError("Cannot make \(folder.path): choose another folder with --directory.")
+        throw ClusterError("Cannot create \(folder.path): choose another folder with --directory.")
       }
     }
-    // A unix socket's path has at most 107 bytes, and the longest of ours comes below an agent.
+    // The path of a unix socket has at most 107 bytes; the longest one is in an agent's folder.
     guard agent("parent-agent-1000000").path.utf8.count < 90 else {
       throw ClusterError("The folder's path is too long for unix sockets: choose a shorter one.")
     }
   }
 }
 
-/// What went wrong, and what to do.
+/// An error of a cluster, with a remedy for a person.
 package struct ClusterError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

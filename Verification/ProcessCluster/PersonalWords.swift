@@ -1,21 +1,23 @@
 package import Foundation
 
-/// Words that tell of people, and where they are written.
+/// Personal words of a run, and a search for them in texts and logs.
 package struct PersonalWords: Sendable {
   package let words: [String]
 
-  /// Names and birthdates of the families, and what else is said in a run.
+  /// Collects the names and birthdates of the families and further personal texts of a run.
   package init(_ file: ClusterFamilies, and said: [String]) {
     let members = file.families.flatMap(\.members)
     words = Set(members.map(\.name) + members.compactMap(\.birthdate) + said).sorted()
   }
 
-  /// Those that stand in the text, and are not a part of a longer word.
+  /// The personal words in the text, as whole words.
   package func found(in text: Data) -> [String] {
     words.filter { Self.holds(text, Data($0.utf8)) }
   }
 
-  /// What the logs below the folder hold, as “word in file”; and how many logs there are.
+  /// Searches all logs below the folder.
+  ///
+  /// - Returns: The leaks as “word in file”, and the number of logs.
   package func found(inLogsBelow folder: URL) throws -> (leaks: [String], logs: Int) {
     let files =
       FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
@@ -39,7 +41,7 @@ package struct PersonalWords: Sendable {
     return false
   }
 
-  /// A letter, or a part of one that is not ASCII.
+  /// Whether the byte is an ASCII letter or part of a non-ASCII character.
   private static func isLetter(_ byte: UInt8) -> Bool {
     byte >= 0x80 || (0x61...0x7A).contains(byte | 0x20)
   }

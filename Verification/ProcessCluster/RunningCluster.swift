@@ -4,70 +4,74 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// A relay and the agents of some families, as processes that are restarted when they die.
+/// A relay and the agents of some families, as supervised processes.
 package final class RunningCluster: Sendable {
   /// The app on each child's device.
   package static let app = "example.landmarks"
-  /// Seconds in which whatever is waited for must come, on a busy machine, too.
-  package static let patience = 120.0
+  /// The timeout of ``wait(_:_:)`` in seconds, long enough for a busy machine.
+  package static let timeout = 120.0
 
   package let layout: Layout
-  package let relay: Managed
-  package let agents: [Managed]
+  package let relay: SupervisedProcess
+  package let agents: [SupervisedProcess]
   private let tasks: Mutex<[Task<Void, any Error>]> = Mutex([])
 
-  /// What a cluster may have that an ordinary one has not.
-  package struct Manner: Sendable {
-    /// More arguments of `relayctl init`: the endpoints that credentials name.
+  /// Additions of a test to an ordinary cluster.
+  package struct Configuration: Sendable {
+    /// Additional arguments of `relayctl init`, such as the endpoints for credentials.
     package var initArguments: [String] = []
-    /// More arguments of the relay: the endpoints that it binds.
+    /// Additional arguments of the relay, such as its endpoints.
     package var relayArguments: [String] = []
-    /// More arguments of every agent.
+    /// Additional arguments of every agent.
     package var agentArguments: [String] = []
-    /// More variables of a process, by its name.
+    /// Additional environment variables of a process, by its name.
     package var environment: @Sendable (String) -> [String: String] = { _ in [:] }
     /// Called before each start of a process, with its name.
     package var prepare: @Sendable (String) throws -> Void = { _ in }
-    /// Called when the credentials are written, before any agent starts.
+    /// Called after the credentials are written and before any agent starts.
     package var prepareAgents: @Sendable () throws -> Void = {}
     package init() {}
   }
-  private let manner: Manner
+  private let configuration: Configuration
   private let lock: FolderLock
 
-  /// A cluster of these families, not started.
+  /// Creates a cluster of these families without starting it.
   ///
-  /// - Throws: `ClusterError` when another runs in the folder, or processes of one that was killed.
-  package init(_ layout: Layout, _ file: ClusterFamilies, _ manner: Manner = Manner()) throws {
+  /// - Throws: `ClusterError` if another cluster, or processes of a killed one, run in the folder.
+  package init(
+    _ layout: Layout, _ file: ClusterFamilies, _ configuration: Configuration = Configuration()
+  ) throws {
     self.layout = layout
-    self.manner = manner
+    self.configuration = configuration
     try layout.prepare()
     lock = try FolderLock(layout)
     try layout.checkOrphans()
     try file.write(to: layout.families)
-    relay = Managed(
+    relay = SupervisedProcess(
       "relay", Layout.program("relay"),
-      ["--directory", layout.relay.path] + manner.relayArguments,
-      environment: manner.environment("relay"), log: layout.log("relay"),
-      prepare: manner.prepare)
+      ["--directory", layout.relay.path] + configuration.relayArguments,
+      environment: configuration.environment("relay"), log: layout.log("relay"),
+      prepare: configuration.prepare)
     let layout = layout
     agents = file.families.flatMap { family in
-      ["child-agent", "parent-agent"].flatMap { kind -> [Managed] in
-        if kind == "child-agent" { return [Self.agent(kind, family.id, nil, layout, manner)] }
+      ["child-agent", "parent-agent"].flatMap { kind -> [SupervisedProcess] in
+        if kind == "child-agent" {
+          return [Self.agent(kind, family.id, nil, layout, configuration)]
+        }
         return family.members.filter { ["organizer", "guardian"].contains($0.role) }
-          .map { Self.agent(kind, family.id, $0.name, layout, manner) }
+          .map { Self.agent(kind, family.id, $0.name, layout, configuration) }
       }
     }
   }
 
   private static func agent(
     _ kind: String, _ family: UInt64, _ member: String?, _ layout: Layout,
-    _ manner: Manner
-  ) -> Managed {
+    _ configuration: Configuration
+  ) -> SupervisedProcess {
     let name = [kind, "\(family)", member?.lowercased()].compactMap { $0 }.joined(separator: "-")
     let script = layout.scripts.appendingPathComponent("\(name).json")
     if !FileManager.default.fileExists(atPath: script.path) {
-      // Nobody answers until a script says so.
+      // Without rules, people answer nothing.
       try? Data(#"{"rules": []}"#.utf8).write(to: script)
     }
     let credential =
@@ -76,7 +80,7 @@ package final class RunningCluster: Sendable {
       "--credential", credential.path, "--families", "\(family)",
       "--directory", layout.agent(name).path, "--script", script.path,
     ]
-    arguments += manner.agentArguments
+    arguments += configuration.agentArguments
     if kind == "child-agent" {
       arguments += [
         "--app", "\(app)=\(Layout.program("app-agent"))",
@@ -84,24 +88,25 @@ package final class RunningCluster: Sendable {
         "\(app)=\(Layout.program("permission-relay_app-agent.resources"))/manifest.json",
       ]
     }
-    return Managed(
-      name, Layout.program(kind), arguments, environment: manner.environment(name),
-      log: layout.log(name), prepare: manner.prepare)
+    return SupervisedProcess(
+      name, Layout.program(kind), arguments, environment: configuration.environment(name),
+      log: layout.log(name), prepare: configuration.prepare)
   }
 
-  package func agent(_ name: String) -> Managed { agents.first { $0.name == name }! }
+  package func agent(_ name: String) -> SupervisedProcess { agents.first { $0.name == name }! }
 
-  /// Makes the relay's keys and the families, and starts everything. Returns when all is connected.
+  /// Creates the relay's keys and the families, and starts all processes. Returns when all agents
+  /// are connected.
   package func start(_ progress: (String) -> Void = { _ in }) async throws {
-    progress("making the relay's keys")
-    try await relayctl(["init", "--directory", layout.relay.path] + manner.initArguments)
+    progress("creating the relay's keys")
+    try await relayctl(["init", "--directory", layout.relay.path] + configuration.initArguments)
     launch(relay)
-    progress("making the families and their devices' keys")
+    progress("creating the families and their devices' keys")
     try await relayctl([
       "apply", layout.families.path, "--directory", layout.relay.path, "--credentials",
       layout.credentials.path,
     ])
-    try manner.prepareAgents()
+    try configuration.prepareAgents()
     for agent in agents { launch(agent) }
     progress("waiting for \(agents.count) agents")
     try await wait("all agents to connect") {
@@ -112,15 +117,16 @@ package final class RunningCluster: Sendable {
     }
   }
 
-  private func launch(_ process: Managed) {
+  private func launch(_ process: SupervisedProcess) {
     let task = Task { try await process.run() }
     tasks.withLock { $0.append(task) }
   }
 
-  /// Seconds after which a process that was asked to end is killed.
+  /// Seconds from SIGTERM to SIGKILL.
   static let stopLimit = 5.0
 
-  /// Ends everything, agents first, and waits for it. A stopped process goes on, to end.
+  /// Terminates all processes, agents first, and waits for their ends. Processes under SIGSTOP are
+  /// continued.
   package func stop() async {
     let processes = agents + [relay]
     for process in processes {
@@ -135,7 +141,7 @@ package final class RunningCluster: Sendable {
     ending.cancel()
   }
 
-  /// Does the work and ends everything after it: when it is done, when it fails, and at Ctrl-C or SIGTERM.
+  /// Runs the work, then stops the cluster: after success, failure, SIGINT or SIGTERM.
   package func stopping(after work: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await work() }
     let signals = Interrupts.handle { _ in task.cancel() }
@@ -143,12 +149,14 @@ package final class RunningCluster: Sendable {
     await stop()
     for source in signals { source.cancel() }
     guard !task.isCancelled else {
-      throw ClusterError("Interrupted; everything is stopped.")
+      throw ClusterError("Interrupted. All processes are stopped.")
     }
     try result.get()
   }
 
-  /// Runs relayctl with these arguments, and returns what it prints.
+  /// Runs relayctl with these arguments.
+  ///
+  /// - Returns: The standard output.
   @discardableResult
   package func relayctl(_ arguments: String..., typing input: String = "") async throws -> String {
     try await relayctl(arguments, typing: input)
@@ -167,17 +175,17 @@ package final class RunningCluster: Sendable {
     return result.standardOutput
   }
 
-  /// Looks every 20 ms whether it is so.
+  /// Polls the condition every 20 ms until it is true.
   ///
-  /// - Throws: `ClusterError` when it is not so in time.
+  /// - Throws: `ClusterError` after a timeout.
   package func wait(
-    _ what: String, _ isSo: () async throws -> Bool
+    _ what: String, _ condition: () async throws -> Bool
   ) async throws {
-    let end = Date().addingTimeInterval(Self.patience)
-    while try await !isSo() {
+    let end = Date().addingTimeInterval(Self.timeout)
+    while try await !condition() {
       guard Date() < end else {
         throw ClusterError(
-          "Waited \(Int(Self.patience)) s for \(what). See \(layout.root.path)/logs.")
+          "Waited \(Int(Self.timeout)) s for \(what). See \(layout.root.path)/logs.")
       }
       try await Task.sleep(for: .milliseconds(20))
     }

@@ -29,7 +29,7 @@ package struct Status: Codable {
     return try? JSONDecoder().decode(Status.self, from: data)
   }
 
-  /// All devices of all agents that have written a status, by family and device.
+  /// The devices of all agents that have written a status, sorted by family and device.
   package static func all(_ layout: Layout) -> [Device] {
     let folder = layout.root.appendingPathComponent("agents")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -37,7 +37,7 @@ package struct Status: Codable {
       .sorted { ($0.family, $0.device) < ($1.family, $1.device) }
   }
 
-  /// A table of the devices, one a line, for terminals of 80 columns.
+  /// A table with one line per device.
   package static func table(_ devices: [Device]) -> String {
     let head = [
       "device", "person", "role", "relay", "events", "outbox", "questions", "known",
@@ -53,7 +53,7 @@ package struct Status: Codable {
     return Table.render([head] + rows)
   }
 
-  /// How many questions stand where, as `3 approve, 1 open`: there may be hundreds.
+  /// The numbers of questions by state, as `3 approve, 1 open`.
   private static func outcomes(of questions: [Question]) -> String {
     Dictionary(grouping: questions, by: \.state).mapValues(\.count)
       .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -62,6 +62,6 @@ package struct Status: Codable {
 }
 
 extension Status.Question {
-  /// Where the question stands, and who answered.
+  /// The question's state and who answered.
   package var line: String { by.map { "\(state) by \($0)" } ?? state }
 }

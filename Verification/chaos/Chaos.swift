@@ -3,12 +3,12 @@ import Foundation
 import ProcessCluster
 import Processes
 
-/// Breaks a cluster of real processes under a workload, and checks what comes of it.
+/// Injects faults into a cluster of real processes under a workload and checks the results.
 @main
 struct Chaos: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chaos",
-    abstract: "Real processes, real faults, and checkers that read what happened.",
+    abstract: "Inject faults into real processes under a workload and check the results.",
     usage: "chaos [--minutes <n>] [--seed <n>] [--faults <kinds>] …",
     discussion: "Build everything first: swift build -c release. All options: chaos run --help",
     subcommands: [Run.self, OrphanReaper.self],
@@ -17,30 +17,31 @@ struct Chaos: AsyncParsableCommand {
 
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "One run. It ends with 1 when a checker finds a violation.")
-  @Option(help: "Minutes of faults; then everything is healed, and has to converge.")
+    abstract: "Run chaos once. The exit code is 1 after a violation.")
+  @Option(help: "Minutes of faults; afterwards the system must converge.")
   var minutes = 5.0
-  @Option(help: "What draws the faults and what people do.") var seed: UInt64 = 1
-  @Option(help: "How many families; each has two guardians and a child.") var families = 3
-  @Option(help: "Only these kinds of faults, with commas between them.") var faults: String?
-  @Option(help: "The folder of the cluster's files; it is made anew.")
+  @Option(help: "The seed of the faults and of the people's actions.") var seed: UInt64 = 1
+  @Option(help: "Number of families, each with two guardians and a child.") var families = 3
+  @Option(help: "Kinds of faults to inject, comma-separated (default: all).") var faults: String?
+  @Option(help: "The folder for the cluster's files; an earlier cluster in it is removed.")
   var directory = "/tmp/permission-relay-chaos"
-  @Option(help: "The folder of the report; by default `report` in the cluster's.")
+  @Option(help: "The folder for the report (default: `report` in the cluster's folder).")
   var report: String?
-  @Option(help: "Make the system worse on purpose: \(Mutant.allCases.map(\.rawValue)).")
+  @Option(
+    help: "Inject a deliberate defect: \(Mutant.allCases.map(\.rawValue).joined(separator: ", ")).")
   var mutant: Mutant?
-  @Option(help: "Seconds that a recovery, and at the end everything, may take.")
+  @Option(help: "Seconds within which each recovery and the final convergence must end.")
   var patience = 120.0
-  @Flag(help: "Print the result as JSON, and nothing else on standard output.") var json = false
+  @Flag(help: "Print only the result, as JSON, on standard output.") var json = false
 
   func validate() throws {
     guard minutes > 0, families > 0 else {
-      throw ValidationError("--minutes and --families are more than zero.")
+      throw ValidationError("--minutes and --families must be above 0.")
     }
     for name in faults?.split(separator: ",") ?? [] where Fault.Kind(rawValue: String(name)) == nil
     {
       throw ValidationError(
-        "There is no fault “\(name)”: \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", "))."
+        "Unknown fault “\(name)”. Choose from \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", "))."
       )
     }
     for program in ["relay", "relayctl", "child-agent", "parent-agent", "app-agent"]
@@ -48,13 +49,13 @@ struct Run: AsyncParsableCommand {
     {
       guard FileManager.default.fileExists(atPath: Layout.program(program)) else {
         throw ValidationError(
-          "\(program) is not built: swift build -c release (or without -c release, as this is).")
+          "\(program) is not built. Build it in the same configuration: swift build [-c release].")
       }
     }
   }
 
   func run() async throws {
-    let skipped = wantsNetem ? Netem.enter() : "not among --faults"
+    let skipped = wantsNetem ? Netem.enter() : "not selected by --faults"
     let kinds = self.kinds.filter { $0 != .netem || Netem.isOn }
     let run = ChaosRun(
       seed: seed, seconds: minutes * 60, families: families, kinds: kinds,
@@ -64,7 +65,7 @@ struct Run: AsyncParsableCommand {
     let ended: RunResult?
     do { ended = try await work.value } catch is CancellationError { ended = nil }
     guard var result = ended else {
-      FileHandle.standardError.write(Data("Interrupted; everything is stopped.\n".utf8))
+      FileHandle.standardError.write(Data("Interrupted. All processes are stopped.\n".utf8))
       throw ExitCode(130)
     }
     withExtendedLifetime(signals) {}
@@ -83,13 +84,13 @@ struct Run: AsyncParsableCommand {
 
   private var wantsNetem: Bool { kinds.contains(.netem) }
 
-  /// What repeats the run.
+  /// The command that repeats the run.
   private var command: String {
-    var words = ["swift run -c release chaos"]
-    words.append("--minutes \(minutes.formatted()) --seed \(seed) --families \(families)")
-    if let faults { words.append("--faults \(faults)") }
-    if let mutant { words.append("--mutant \(mutant.rawValue)") }
-    return words.joined(separator: " ")
+    var parts = ["swift run -c release chaos"]
+    parts.append("--minutes \(minutes.formatted()) --seed \(seed) --families \(families)")
+    if let faults { parts.append("--faults \(faults)") }
+    if let mutant { parts.append("--mutant \(mutant.rawValue)") }
+    return parts.joined(separator: " ")
   }
 }
 

@@ -5,24 +5,24 @@ import ProcessCluster
 import RelayStore
 import SQLiteStore
 
-/// The cluster under chaos, with everything that can break it: proxies, controls, the relay's disk.
+/// The cluster under test with its fault injectors: proxies, shim controls and the relay's disk.
 final class ChaosCluster: Sendable {
-  /// The variable that all processes of a run have: whoever cleans up finds them by it.
+  /// The environment variable that marks all processes of a run for the clean-up.
   static let runVariable = "CHAOS_RUN"
-  /// Milliseconds for which a guardian thinks who takes their time.
+  /// The delay of a slow guardian's answer, in milliseconds.
   static let slowAnswer = 2_000
-  /// The family's passcode.
+  /// The passcode of every family.
   static let passcode = "2580"
 
   let layout: Layout
   let families: ClusterFamilies
   let cluster: RunningCluster
   let proxy: FaultProxy
-  /// By agent: the ways to the relay's two sockets.
-  let shards: [String: [Lane]]
+  /// The links to the relay's two sockets, by agent.
+  let links: [String: [ProxyLink]]
   let controls: [String: Control]
   let power: PowerLoss
-  /// The relay's own socket for requests, past the proxies.
+  /// The relay's request endpoint without a proxy.
   let requests: String
 
   init(_ layout: Layout, families: Int, mutant: Mutant?) async throws {
@@ -35,9 +35,9 @@ final class ChaosCluster: Sendable {
     requests = "tcp://127.0.0.1:\(ports.0)"
     let broadcasts = "tcp://127.0.0.1:\(ports.1)"
     let proxy = FaultProxy()
-    var shards: [String: [Lane]] = [:]
+    var links: [String: [ProxyLink]] = [:]
     for name in names where name != "relay" {
-      shards[name] = [try await proxy.shard(to: ports.0), try await proxy.shard(to: ports.1)]
+      links[name] = [try await proxy.link(to: ports.0), try await proxy.link(to: ports.1)]
     }
     let folder = layout.root.appendingPathComponent("chaos")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,17 +49,17 @@ final class ChaosCluster: Sendable {
       database: layout.relay.appendingPathComponent("relay.sqlite"),
       journal: folder.appendingPathComponent("relay.journal"))
     self.proxy = proxy
-    self.shards = shards
+    self.links = links
     self.controls = controls
     self.power = power
     for name in names where name != "relay" { try Self.script(name, layout) }
 
-    var manner = RunningCluster.Manner()
-    manner.initArguments = ["--requests", requests, "--broadcasts", broadcasts]
-    manner.relayArguments = ["--requests", requests, "--broadcasts", broadcasts]
-    manner.agentArguments = ["--trace-all"]
+    var configuration = RunningCluster.Configuration()
+    configuration.initArguments = ["--requests", requests, "--broadcasts", broadcasts]
+    configuration.relayArguments = ["--requests", requests, "--broadcasts", broadcasts]
+    configuration.agentArguments = ["--trace-all"]
     let journal = power.journal.path
-    manner.environment = { name in
+    configuration.environment = { name in
       var variables = Self.environment(name, layout)
       if name == "relay" {
         variables["CHAOS_JOURNAL"] = journal
@@ -67,16 +67,16 @@ final class ChaosCluster: Sendable {
       }
       return variables
     }
-    manner.prepare = { name in
-      if name == "relay" { try power.settle() }
+    configuration.prepare = { name in
+      if name == "relay" { try power.absorbJournal() }
       if mutant == .noOutbox, name != "relay" { try Mutant.deleteOutboxes(in: layout.agent(name)) }
     }
-    let map = shards.mapValues { $0.map(\.port) }
-    manner.prepareAgents = { try Self.redirect(layout, map) }
-    cluster = try RunningCluster(layout, file, manner)
+    let map = links.mapValues { $0.map(\.port) }
+    configuration.prepareAgents = { try Self.redirect(layout, map) }
+    cluster = try RunningCluster(layout, file, configuration)
   }
 
-  /// What the shim in a process reads; what a process starts inherits it.
+  /// The environment that configures the shim of a process and of its children.
   static func environment(_ name: String, _ layout: Layout) -> [String: String] {
     [
       "LD_PRELOAD": Layout.program("libChaosShim.so"), runVariable: layout.root.path,
@@ -85,7 +85,7 @@ final class ChaosCluster: Sendable {
     ]
   }
 
-  /// Families of two guardians and a child; every second child has two devices.
+  /// Families of two guardians and a child. Every second child has two devices.
   private static func families(_ count: Int) -> ClusterFamilies {
     var file = ClusterFamilies.example(count)
     for index in file.families.indices where index % 2 == 0 {
@@ -106,7 +106,8 @@ final class ChaosCluster: Sendable {
       }
   }
 
-  /// What people do is written in the handle that is asked about: see `Workload.Ask`.
+  /// Writes an agent's script. The handle of a question encodes the people's actions: see
+  /// `Workload.Ask`.
   private static func script(_ name: String, _ layout: Layout) throws {
     var rules: [[String: Any]]
     if name.hasPrefix("child") {
@@ -132,7 +133,7 @@ final class ChaosCluster: Sendable {
       .write(to: file)
   }
 
-  /// Each agent's credentials lead to its own ports of the proxy.
+  /// Points each agent's credentials to its own proxy ports.
   private static func redirect(_ layout: Layout, _ ports: [String: [Int]]) throws {
     let files = try FileManager.default.contentsOfDirectory(
       at: layout.credentials, includingPropertiesForKeys: nil)
@@ -151,7 +152,7 @@ final class ChaosCluster: Sendable {
       ? "child-agent-\(family)" : "parent-agent-\(family)-\(credential.name.lowercased())"
   }
 
-  /// All devices, with the agents that host them.
+  /// All devices with the agents that host them.
   func devices() throws -> [(agent: String, credential: Credential)] {
     try FileManager.default.contentsOfDirectory(
       at: layout.credentials, includingPropertiesForKeys: nil
@@ -162,13 +163,13 @@ final class ChaosCluster: Sendable {
     .map { (Self.agent(of: $0), $0) }
   }
 
-  func process(_ name: String) -> Managed {
+  func process(_ name: String) -> SupervisedProcess {
     name == "relay" ? cluster.relay : cluster.agent(name)
   }
 }
 
-/// Ports that the system gives to nobody by itself: a client that connects to its own port while the relay
-/// is down would talk to itself.
+/// Free ports outside the ephemeral range. A client of an ephemeral port could connect to itself
+/// while the relay is down.
 enum FreePorts {
   static func pair() throws -> (Int, Int) {
     var found: [Int] = []

@@ -7,7 +7,7 @@ import RelayClient
 import Subprocess
 import SystemPackage
 
-/// One run from its beginning to the checkers' verdicts.
+/// One run, from the cluster's start to the checkers' verdicts.
 struct ChaosRun: Sendable {
   let seed: UInt64
   let seconds: Double
@@ -16,120 +16,157 @@ struct ChaosRun: Sendable {
   let layout: Layout
   let mutant: Mutant?
   let isQuiet: Bool
-  /// Seconds that a recovery, and the end, may take.
+  /// Seconds within which each recovery and the final convergence must end.
   let patience: Double
 
   func play() async throws -> RunResult {
     try layout.clear()
-    let stage = try await ChaosCluster(layout, families: families, mutant: mutant)
-    let cleaner = Task { try await self.startGuard() }
+    let chaosCluster = try await ChaosCluster(layout, families: families, mutant: mutant)
+    let cleaner = Task { try await self.startOrphanReaper() }
     defer { cleaner.cancel() }
     do {
-      let result = try await play(on: stage)
-      await stage.cluster.stop()
-      await stage.proxy.stop()
+      let result = try await play(on: chaosCluster)
+      await chaosCluster.cluster.stop()
+      await chaosCluster.proxy.stop()
       return result
     } catch {
-      await stage.cluster.stop()
-      await stage.proxy.stop()
+      await chaosCluster.cluster.stop()
+      await chaosCluster.proxy.stop()
       for pid in OrphanReaper.processes(of: layout.root.path) { kill(pid, SIGKILL) }
       throw error
     }
   }
 
-  private func play(on stage: ChaosCluster) async throws -> RunResult {
-    try await stage.cluster.start { say($0) }
-    let devices = try stage.devices()
-    try await setPasscodes(stage, devices)
-    let recorder = Recorder()
-    let log = Log()
+  /// The parts of a run whose cluster has started.
+  private struct Parts {
+    let cluster: ChaosCluster
+    let devices: [(agent: String, credential: Credential)]
+    let recorder: Recorder
+    let log: RunLog
+    let observer: Observer
+    let workloads: [Workload]
+  }
+
+  private func play(on cluster: ChaosCluster) async throws -> RunResult {
+    try await cluster.cluster.start { say($0) }
+    let devices = try cluster.devices()
+    try await setPasscodes(cluster, devices)
+    let (recorder, log) = (Recorder(), RunLog())
     let observer = Observer(
-      agents: stage.cluster.agents.map(\.log), apps: appLogs(devices), recorder)
-    let watching = Task { await observer.run() }
-    let secrecy = LeakCheck(layout, stage.families)
-    let searching = Task { await secrecy.watch() }
-    defer { searching.cancel() }
-    let workloads = workloads(stage, devices, recorder, log)
-    // Who opened the app once may have it launched.
-    for workload in workloads {
+      agents: cluster.cluster.agents.map(\.log), apps: appLogs(devices), recorder)
+    let parts = Parts(
+      cluster: cluster, devices: devices, recorder: recorder, log: log, observer: observer,
+      workloads: workloads(cluster, devices, recorder, log))
+    let observerTask = Task { await observer.run() }
+    let leakCheck = LeakCheck(layout, cluster.families)
+    let leakTask = Task { await leakCheck.watch() }
+    defer { leakTask.cancel() }
+    // A device launches only apps that a person has opened once.
+    for workload in parts.workloads {
       for device in workload.child {
         _ = try await workload.openApp(device, ["background", "--idle", "0.3"])
       }
     }
-    let plan = FaultPlan(
-      seed: seed, seconds: seconds, agents: stage.cluster.agents.map(\.name), kinds: kinds)
-    say("\(plan.faults.count) faults in \(Int(seconds)) s, \(devices.count) devices, seed \(seed)")
-    let begin = recorder.now
-    let nemesis = Nemesis(stage, recorder, log, observer, devices, begin: begin, patience: patience)
-    let people = Task { await work(workloads) }
-    let breaking = Task { await nemesis.run(plan) }
-    let telling = Task { await tell(log, recorder, until: begin + seconds) }
-    await withTaskCancellationHandler {
-      try? await Task.sleep(for: .seconds(seconds))
-      await breaking.value
-    } onCancel: {
-      breaking.cancel()
-      people.cancel()
-      telling.cancel()
-    }
-    telling.cancel()
-    people.cancel()
-    await people.value
+    let begin = await injectFaults(parts)
     try Task.checkCancellation()
-    let ending = HealAndVerify(
-      stage: stage, recorder: recorder, devices: devices, patience: patience)
-    ending.heal()
+    let verification = HealAndVerify(
+      chaosCluster: cluster, recorder: recorder, devices: devices, patience: patience)
+    verification.heal()
     let healed = recorder.now
-    say("healed; waiting until everything is everywhere")
-    // On a device that began anew the app is not launched before a person has opened it.
-    let anew = await observer.anew
-    for workload in workloads {
-      for device in workload.child where anew.contains(device.address) {
-        _ = try? await workload.openApp(device, ["background", "--idle", "0.3"])
-      }
-    }
-    let stuck = await ending.converge()
+    say("healed; waiting for convergence")
+    let unfinishedWork = await waitForConvergence(verification, parts)
     let converged = recorder.now
     try Task.checkCancellation()
-    await stage.cluster.stop()
-    watching.cancel()
-    await watching.value
-    try ending.read()
-    for leak in try secrecy.findings(agents: stage.cluster.agents.count) { log.find(leak) }
-    // A run in which nobody came through tests nothing.
-    for kind in Set(log.operations.map(\.kind)).sorted() {
-      let some = log.operations.filter { $0.kind == kind }
-      if some.count >= 5, !some.contains(where: { $0.outcome == .ok }) {
-        log.find("\(kind): none of \(some.count) came through")
-      }
+    await cluster.cluster.stop()
+    observerTask.cancel()
+    await observerTask.value
+    try verification.read()
+    for leak in try leakCheck.findings(agents: cluster.cluster.agents.count) {
+      log.addFinding(leak)
     }
+    findIneffectiveOperations(log)
     let history = recorder.all
     return RunResult(
       seed: seed, seconds: seconds, families: families, devices: devices.count,
       operations: log.operations, faults: log.faults, findings: log.findings,
       verdicts: history.verdicts().map { RunResult.Verdict($0.name, $0.verdict) },
       facts: history.entries.count, begin: begin, healed: healed,
-      converged: stuck == nil ? converged : nil)
+      converged: unfinishedWork == nil ? converged : nil)
+  }
+
+  /// Runs the workload under the planned faults until all faults have ended.
+  ///
+  /// - Returns: When the first fault could begin, on the recorder's clock.
+  private func injectFaults(_ parts: Parts) async -> Double {
+    let plan = FaultPlan(
+      seed: seed, seconds: seconds, agents: parts.cluster.cluster.agents.map(\.name),
+      kinds: kinds)
+    say(
+      "\(plan.faults.count) faults in \(Int(seconds)) s, \(parts.devices.count) devices, seed \(seed)"
+    )
+    let begin = parts.recorder.now
+    let nemesis = Nemesis(
+      parts.cluster, parts.recorder, parts.log, parts.observer, parts.devices, begin: begin,
+      patience: patience)
+    let workloadTask = Task { await work(parts.workloads) }
+    let faultTask = Task { await nemesis.run(plan) }
+    let progressTask = Task {
+      await reportProgress(parts.log, parts.recorder, until: begin + seconds)
+    }
+    await withTaskCancellationHandler {
+      try? await Task.sleep(for: .seconds(seconds))
+      await faultTask.value
+    } onCancel: {
+      faultTask.cancel()
+      workloadTask.cancel()
+      progressTask.cancel()
+    }
+    progressTask.cancel()
+    workloadTask.cancel()
+    await workloadTask.value
+    return begin
+  }
+
+  /// - Returns: The unfinished work; `nil` if the system converged in time.
+  private func waitForConvergence(_ verification: HealAndVerify, _ parts: Parts) async -> String? {
+    // A person must open the app again on a device that lost its state.
+    let resetDevices = await parts.observer.resetDevices
+    for workload in parts.workloads {
+      for device in workload.child where resetDevices.contains(device.address) {
+        _ = try? await workload.openApp(device, ["background", "--idle", "0.3"])
+      }
+    }
+    return await verification.waitForConvergence()
+  }
+
+  /// A run in which a kind of operation never succeeded tests nothing.
+  private func findIneffectiveOperations(_ log: RunLog) {
+    for kind in Set(log.operations.map(\.kind)).sorted() {
+      let operations = log.operations.filter { $0.kind == kind }
+      if operations.count >= 5, !operations.contains(where: { $0.outcome == .ok }) {
+        log.addFinding("\(kind): none of \(operations.count) operations succeeded")
+      }
+    }
   }
 
   private func work(_ workloads: [Workload]) async {
     await withTaskGroup { group in
       for workload in workloads {
         group.addTask { await workload.ask(seed &* 31 &+ workload.family) }
-        group.addTask { await workload.talk(seed &* 37 &+ workload.family) }
+        group.addTask { await workload.interact(seed &* 37 &+ workload.family) }
       }
     }
   }
 
   private func workloads(
-    _ stage: ChaosCluster, _ devices: [(agent: String, credential: Credential)],
+    _ chaosCluster: ChaosCluster, _ devices: [(agent: String, credential: Credential)],
     _ recorder: Recorder,
-    _ log: Log
+    _ log: RunLog
   ) -> [Workload] {
     let members = Dictionary(grouping: devices.map(\.credential), by: \.address.family)
     return members.keys.sorted().map { family in
       Workload(
-        stage: stage, recorder: recorder, log: log, family: family.rawValue,
+        chaosCluster: chaosCluster, recorder: recorder, log: log, family: family.rawValue,
         child: members[family]!.filter { $0.role == .child },
         guardians: members[family]!.filter(\.role.isGuardian))
     }
@@ -150,7 +187,7 @@ struct ChaosRun: Sendable {
   }
 
   private func setPasscodes(
-    _ stage: ChaosCluster, _ devices: [(agent: String, credential: Credential)]
+    _ chaosCluster: ChaosCluster, _ devices: [(agent: String, credential: Credential)]
   ) async throws {
     let organizers = devices.map(\.credential).filter { $0.role == .organizer }
     try await blocking {
@@ -161,10 +198,10 @@ struct ChaosRun: Sendable {
     }
   }
 
-  private func startGuard() async throws {
+  private func startOrphanReaper() async throws {
     let own = Bundle.main.executableURL?.path ?? CommandLine.arguments[0]
     _ = try await Subprocess.run(
-      .path(FilePath(own)), arguments: ["guard", layout.root.path, "\(getpid())"],
+      .path(FilePath(own)), arguments: [OrphanReaper.name, layout.root.path, "\(getpid())"],
       input: .none, output: .discarded, error: .discarded)
   }
 
@@ -174,7 +211,7 @@ struct ChaosRun: Sendable {
     FileHandle.standardError.write(Data((isQuiet ? "" : text + "\n").utf8))
   }
 
-  private func tell(_ log: Log, _ recorder: Recorder, until end: Double) async {
+  private func reportProgress(_ log: RunLog, _ recorder: Recorder, until end: Double) async {
     let isTerminal = isatty(STDERR_FILENO) == 1
     while !Task.isCancelled {
       try? await Task.sleep(for: .seconds(isTerminal ? 1 : 10))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What chaos tells the shim in a process, through a file that both have mapped.
+/// The control block of a process's shim, in a file that both processes map.
 ///
-/// The process may read at any moment; each field is one aligned word.
+/// The shim may read at any time; each field is one aligned word.
 final class Control: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Int64>
 
@@ -16,13 +16,13 @@ final class Control: @unchecked Sendable {
     heal()
   }
 
-  /// Milliseconds by which the process's wall clock is wrong.
+  /// Sets the offset of the process's wall clock, in milliseconds.
   func setClock(_ milliseconds: Int64) { words[0] = milliseconds }
 
-  /// Milliseconds that each sync of a store takes longer.
+  /// Sets the additional duration of each sync of a store, in milliseconds.
   func setSyncDelay(_ milliseconds: Int64) { words[1] = milliseconds }
 
-  /// Bytes by which the process's stores may still grow; `nil`: no bound.
+  /// Sets the number of bytes by which the process's stores may still grow; `nil` for no limit.
   func setRoom(_ bytes: Int64?) { words[2] = bytes ?? -1 }
 
   func heal() {

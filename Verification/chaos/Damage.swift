@@ -1,11 +1,11 @@
 import FamilyModel
 import Foundation
 
-/// What happens to the file of a dead process.
+/// Damages, saves and restores the store files of a process that does not run.
 enum Damage {
   private static let suffixes = ["", "-wal"]
 
-  /// Reads the file and what belongs to it.
+  /// Reads the database file and its write-ahead log.
   static func copy(_ folder: URL, _ name: String) throws -> [Data?] {
     suffixes.map { try? Data(contentsOf: folder.appendingPathComponent(name + $0)) }
   }
@@ -30,14 +30,17 @@ enum Damage {
     }
   }
 
-  /// SQLite's mark of a page that holds rows of a table, as the relay's events.
+  /// SQLite's page type of a table leaf, which holds rows.
   static let tableLeaf: UInt8 = 0x0D
 
-  /// Bytes of rows in a page that is worth it: smaller ones are of other tables than the events'.
+  /// The minimum bytes of rows in a damaged page. Pages with fewer belong to tables other than the
+  /// events'.
   static let leastRows = 1_000
 
-  /// Flips bytes in the file: of rows in a page of this kind, or else the head of the first page after the
-  /// schema. `false`: there is no such page yet.
+  /// Flips bytes in the file: in the rows of a page of this type, or for `nil` in the header of the
+  /// first page after the schema.
+  ///
+  /// - Returns: `false` if the file has no such page yet.
   static func flip(_ kind: UInt8?, in folder: URL, _ name: String, _ seed: UInt64) throws -> Bool {
     let file = folder.appendingPathComponent(name)
     var random = IDSource(seed: seed)
@@ -55,7 +58,7 @@ enum Damage {
     if kind == nil {
       for offset in page..<page + 8 { data[offset] ^= 0xFF }
     } else {
-      // Rows fill the page from its end; each has a sum.
+      // Rows fill the page from its end; each has a checksum.
       let rows = page + (Int(data[page + 5]) << 8 | Int(data[page + 6]))
       for _ in 0..<8 { data[.random(in: rows..<page + size, using: &random)] ^= 0x5A }
     }

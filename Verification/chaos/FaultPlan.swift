@@ -1,5 +1,6 @@
 import FamilyModel
-/// What chaos breaks, when, and whose: drawn from a seed before the run begins.
+
+/// A planned fault: its kind, time and victims, drawn from the seed before the run.
 struct Fault: Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case kill
@@ -21,39 +22,40 @@ struct Fault: Sendable {
       switch self {
       case .kill: "SIGKILL of up to four processes at once"
       case .stop: "SIGSTOP of up to four processes, later SIGCONT"
-      case .storm: "the same process killed as soon as it is up, three to six times"
-      case .cut: "an agent's connections closed, and new ones refused"
+      case .storm: "one process killed three to six times, each time right after its restart"
+      case .cut: "an agent's connections closed and new ones refused"
       case .slow:
-        "an agent's bytes late by up to 400 ms each way, stalled for up to 800, or down to 4 KB a second"
-      case .blackHole: "an agent's bytes go nowhere while its connections stay"
-      case .oneWay: "the same, one way only"
-      case .diskFull: "the disk takes no growth of a process's store"
+        "an agent's bytes delayed by up to 400 ms each way, stalled for up to 800 ms, or limited to 4 KB/s"
+      case .blackHole: "an agent's bytes held back while its connections stay open"
+      case .oneWay: "an agent's bytes held back in one direction"
+      case .diskFull: "a process's store cannot grow"
       case .slowDisk: "each sync of a process's store takes up to 300 ms longer"
-      case .clock: "a process's wall clock jumps by up to two days, and back"
-      case .powerLoss: "the relay's machine loses power: what was not synced is gone, or torn"
-      case .damagedRelay: "bytes of the relay's file are flipped; later the file is restored"
+      case .clock: "a process's wall clock jumps by up to two days and back"
+      case .powerLoss: "the relay's machine loses power: unsynced data is lost or torn"
+      case .damagedRelay: "flipped bytes in the relay's file; the file is restored later"
       case .damagedAgent:
-        "bytes of an agent's file are flipped; later it is removed, and fetched again"
+        "flipped bytes in an agent's file; the file is removed, the agent fetches again"
       case .netem: "loss, delay and duplication of packets (tc netem)"
       }
     }
   }
 
   var kind: Kind
-  /// Seconds after the beginning.
+  /// Seconds after the run's start.
   var at: Double
-  /// Seconds.
+  /// The duration in seconds.
   var lasts: Double
-  /// Processes by name; an app's is its agent's, with a star.
+  /// The names of the target processes. An app has its agent's name with a star.
   var victims: [String]
-  /// What else is random about it.
+  /// The seed of the fault's further random choices.
   var seed: UInt64
 }
 
+/// All faults of a run. Each kind occurs once before any kind repeats.
 struct FaultPlan: Sendable {
-  /// Seconds without a fault at the beginning.
+  /// Seconds before the first fault.
   static let quiet = 1.0
-  /// Seconds between two faults, at random.
+  /// The random gap between the starts of two faults, in seconds.
   static let gap = 0.6...2.4
 
   let faults: [Fault]
@@ -81,7 +83,7 @@ struct FaultPlan: Sendable {
     case .kill, .storm, .powerLoss: 0
     case .stop: .random(in: 0.2...5, using: &random)
     case .cut, .slow, .slowDisk, .clock, .netem: .random(in: 0.5...6, using: &random)
-    // Longer than what a device waits for a sign of the relay, now and then.
+    // Sometimes longer than a device's timeout for the relay.
     case .blackHole, .oneWay:
       .random(in: 0.5...(Bool.random(using: &random) ? 5 : 25), using: &random)
     case .diskFull: .random(in: 0.5...4, using: &random)
@@ -105,9 +107,9 @@ struct FaultPlan: Sendable {
         agents.shuffled(using: &random).prefix(.random(in: 1...agents.count, using: &random)))
     case .kill, .stop:
       let all = (["relay"] + agents + apps).shuffled(using: &random)
-      let some = Array(all.prefix(.random(in: 1...4, using: &random)))
-      // The relay is one of many: without this it would seldom be hit.
-      return Bool.random(using: &random) && !some.contains("relay") ? some + ["relay"] : some
+      let chosen = Array(all.prefix(.random(in: 1...4, using: &random)))
+      // The relay is one process of many, so add it to half of these faults.
+      return Bool.random(using: &random) && !chosen.contains("relay") ? chosen + ["relay"] : chosen
     }
   }
 }

@@ -10,51 +10,54 @@ import RelayStore
 import RelayWire
 import SQLiteStore
 
-/// The end of a run: everything is healed, comes to rest, stops, and is read.
+/// The end of a run: ends all faults, waits for convergence and reads all stores.
 struct HealAndVerify {
-  let stage: ChaosCluster
+  let chaosCluster: ChaosCluster
   let recorder: Recorder
   let devices: [(agent: String, credential: Credential)]
-  /// Seconds that the system has to come to rest.
+  /// Seconds within which the system must converge.
   let patience: Double
 
-  /// Nothing is broken from here on.
+  /// Ends all faults.
   func heal() {
-    for control in stage.controls.values { control.heal() }
-    for shard in stage.shards.values.flatMap({ $0 }) { shard.set { $0 = Lane.Faults() } }
-    for pid in OrphanReaper.processes(of: stage.layout.root.path) { kill(pid, SIGCONT) }
+    for control in chaosCluster.controls.values { control.heal() }
+    for link in chaosCluster.links.values.flatMap({ $0 }) { link.set { $0 = ProxyLink.Faults() } }
+    for pid in OrphanReaper.processes(of: chaosCluster.layout.root.path) { kill(pid, SIGCONT) }
     recorder.record(.healed)
   }
 
-  /// Waits until every device has everything and nothing is under way; gives what is not so in time. A guardian
-  /// may think about what came last: so it has to be so twice.
-  func converge() async -> String? {
+  /// Waits until every device is up to date and no work is unfinished.
+  ///
+  /// A slow guardian may still answer, so two checks in a row must succeed.
+  ///
+  /// - Returns: The unfinished work after a timeout; `nil` after convergence.
+  func waitForConvergence() async -> String? {
     let end = recorder.now + patience
-    var open = "nothing was looked at"
+    var unfinished = "no check was made"
     var isRepeated = false
     while recorder.now < end, !Task.isCancelled {
-      if let found = await unfinished() {
-        (open, isRepeated) = (found, false)
+      if let found = await unfinishedWork() {
+        (unfinished, isRepeated) = (found, false)
         try? await Task.sleep(for: .milliseconds(200))
       } else if isRepeated {
         recorder.record(.converged)
         return nil
       } else {
-        (open, isRepeated) = ("it was at rest only once", true)
+        (unfinished, isRepeated) = ("only one check succeeded", true)
         try? await Task.sleep(for: .milliseconds(2 * ChaosCluster.slowAnswer))
       }
     }
-    recorder.record(.notConverged(open))
-    return open
+    recorder.record(.notConverged(unfinished))
+    return unfinished
   }
 
-  /// What is still under way, in words; `nil`: nothing.
-  private func unfinished() async -> String? {
+  /// Describes the first unfinished work; `nil` without any.
+  private func unfinishedWork() async -> String? {
     for (agent, credential) in devices {
       let address = credential.address
       let name = "device \(address.device.rawValue) of family \(address.family.rawValue)"
-      guard stage.process(agent).pid != nil,
-        let status = Status.read(stage.layout, agent)?.devices.first(where: {
+      guard chaosCluster.process(agent).pid != nil,
+        let status = Status.read(chaosCluster.layout, agent)?.devices.first(where: {
           $0.family == address.family.rawValue && $0.device == address.device.rawValue
         })
       else { return "\(name) is down" }
@@ -64,10 +67,10 @@ struct HealAndVerify {
         return "apps on \(name) have not acknowledged \(status.unacknowledged) entries"
       }
       var direct = credential
-      direct.requests = stage.requests
-      let visitor = direct
+      direct.requests = chaosCluster.requests
+      let directCredential = direct
       let heads = try? await blocking {
-        var client = try DeviceClient(visitor)
+        var client = try DeviceClient(directCredential)
         return try client.heads().reduce(0) { $0 + $1.delivered }
       }
       guard let heads else { return "the relay does not answer" }
@@ -76,12 +79,14 @@ struct HealAndVerify {
     return nil
   }
 
-  /// Reads what all stores hold; nothing runs any more.
+  /// Records the contents of all stores.
+  ///
+  /// Precondition: no process of the cluster runs.
   func read() throws {
     var opened: [FamilyID: [UInt64: Event]] = [:]
     for (agent, credential) in devices {
       let store = try SQLiteAgentStore(
-        path: stage.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
+        path: chaosCluster.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
       defer { store.close() }
       let prefix = credential.address.recordKeyPrefix
       let records = try store.load(prefix: prefix).map {
@@ -97,10 +102,10 @@ struct HealAndVerify {
       if credential.role == .child { try readApp(credential, agent) }
     }
     let store = try SQLiteEventStore(
-      path: stage.layout.relay.appendingPathComponent("relay.sqlite").path)
+      path: chaosCluster.layout.relay.appendingPathComponent("relay.sqlite").path)
     defer { store.close() }
     for family in Set(devices.map(\.credential.address.family)).sorted() {
-      // The relay cannot read what was said: the devices can.
+      // The relay's events are sealed; the devices hold them opened.
       let events = try store.load(family).events.map { try Event.decode($0.payload) }
       recorder.record(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
     }
@@ -129,7 +134,7 @@ struct HealAndVerify {
 
   private func readApp(_ credential: Credential, _ agent: String) throws {
     let address = credential.address
-    let folder = stage.layout.agent(agent).appendingPathComponent(
+    let folder = chaosCluster.layout.agent(agent).appendingPathComponent(
       "app-\(address.family.rawValue)-\(address.device.rawValue)-\(RunningCluster.app)")
     let store = try SQLiteAgentStore(
       path: folder.appendingPathComponent("permissionkit.sqlite").path)

@@ -2,20 +2,20 @@ import Foundation
 import ProcessCluster
 import Synchronization
 
-/// Searches what a run leaves for others to read, its logs and its processes' arguments, for its people.
+/// Searches the logs and the process arguments of a run for personal data.
 final class LeakCheck: Sendable {
   static let interval = Duration.milliseconds(100)
 
   private let layout: Layout
   private let personal: PersonalWords
-  private let seen: Mutex<Set<[String]>> = Mutex([])
+  private let argumentLists: Mutex<Set<[String]>> = Mutex([])
 
   init(_ layout: Layout, _ file: ClusterFamilies) {
     self.layout = layout
     personal = PersonalWords(file, and: Workload.marks)
   }
 
-  /// Looks at the arguments of the run's processes.
+  /// Collects the arguments of the run's processes until the task is cancelled.
   func watch() async {
     while !Task.isCancelled {
       for pid in OrphanReaper.processes(of: layout.root.path) {
@@ -27,22 +27,24 @@ final class LeakCheck: Sendable {
     }
   }
 
-  /// A process with these arguments was seen.
+  /// Adds the arguments of a process.
   func addArguments(_ arguments: [String]) {
-    // What a person types into an app is the person's own; and files may be called as people are.
+    // Text that a person types into an app is no leak, and file names may contain names of people.
     guard !arguments.isEmpty, arguments.dropFirst().first != "ask" else { return }
-    _ = seen.withLock { $0.insert(arguments.filter { !$0.contains("/") }) }
+    _ = argumentLists.withLock { $0.insert(arguments.filter { !$0.contains("/") }) }
   }
 
-  /// Who is told of in a log or an argument, in words; also when there was too little to search.
+  /// Searches all logs and the collected arguments.
+  ///
+  /// - Returns: A description of each leak, and of missing logs or arguments.
   func findings(agents: Int) throws -> [String] {
     let (leaks, logs) = try personal.found(inLogsBelow: layout.root)
-    let seen = seen.withLock { $0 }
-    let arguments = personal.found(in: Data(seen.joined().joined(separator: "\n").utf8))
+    let argumentLists = argumentLists.withLock { $0 }
+    let arguments = personal.found(in: Data(argumentLists.joined().joined(separator: "\n").utf8))
     var findings = leaks + arguments.map { "\($0) in a process's arguments" }
-    // Each agent's, the relay's, and at least one of an app.
+    // Expect one log per agent, the relay's, and at least one of an app.
     if logs < agents + 2 { findings.append("only \(logs) logs were searched") }
-    if seen.count < 2 { findings.append("only \(seen.count) commands were seen") }
+    if argumentLists.count < 2 { findings.append("only \(argumentLists.count) commands were seen") }
     return findings
   }
 }

@@ -1,16 +1,19 @@
 import Foundation
 import Subprocess
 
-/// Faults of packets by the kernel, in a network namespace of the run.
+/// Packet faults by the kernel's netem, in a network namespace of the run.
 ///
-/// The run enters the namespace at its start; it goes with the last process in it.
+/// The run enters the namespace at its start. The kernel removes the namespace after its last
+/// process.
 enum Netem {
   private static let variable = "CHAOS_NAMESPACE"
 
-  /// Whether the run is in a namespace of its own in which `tc netem` works.
+  /// Whether the run is in its own namespace with a working `tc netem`.
   static var isOn: Bool { ProcessInfo.processInfo.environment[variable] != nil }
 
-  /// Goes on in a new namespace, where that is allowed and the kernel has netem; else says why not.
+  /// Restarts the program in a new namespace, if permitted and supported by the kernel.
+  ///
+  /// - Returns: The reason if this is not possible.
   static func enter() -> String? {
     guard !isOn else { return nil }
     let process = Process()
@@ -19,14 +22,14 @@ enum Netem {
     let output = Pipe()
     process.standardOutput = output
     guard (try? process.run()) != nil else { return "no shell" }
-    let words = String(
+    let text = String(
       decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    if let reason = reason(process.terminationStatus, words) { return reason }
+    if let reason = reason(process.terminationStatus, text) { return reason }
     setenv(variable, "1", 1)
     let own = (Bundle.main.executableURL?.path ?? CommandLine.arguments[0])
-    let again = reentry(own, Array(CommandLine.arguments.dropFirst()))
-    var pointers: [UnsafeMutablePointer<CChar>?] = again.map { strdup($0) } + [nil]
+    let command = reentry(own, Array(CommandLine.arguments.dropFirst()))
+    var pointers: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
     execvp("unshare", &pointers)
     unsetenv(variable)
     return "exec failed"
@@ -41,34 +44,34 @@ enum Netem {
     return fault.victims
   }
 
-  private static func tc(_ words: [String]) async throws {
+  private static func tc(_ arguments: [String]) async throws {
     _ = try await Subprocess.run(
-      .name("tc"), arguments: Arguments(words), output: .discarded, error: .discarded)
+      .name("tc"), arguments: Arguments(arguments), output: .discarded, error: .discarded)
   }
 
   // MARK: command lines
 
-  /// What a shell runs to see whether there is netem; what goes wrong is on its standard output.
+  /// The shell command that tests for netem. Its output states an error.
   static let probe =
     "unshare -n sh -c 'ip link set lo up && tc qdisc add dev lo root netem delay 1ms' 2>&1"
 
-  /// Why there is no netem here, from how the probe ended; `nil`: there is.
+  /// Why netem is not available, from the probe's status and output; `nil` if it is.
   static func reason(_ status: Int32, _ output: String) -> String? {
     guard status != 0 else { return nil }
     return output.split(separator: "\n").first.map(String.init) ?? "not allowed"
   }
 
-  /// The same program once more, in a new namespace whose loopback interface is up.
+  /// The command that restarts the program in a new namespace with a loopback interface.
   static func reentry(_ program: String, _ arguments: [String]) -> [String] {
     ["unshare", "-n", "sh", "-c", "ip link set lo up && exec \"$@\"", "chaos", program] + arguments
   }
 
-  /// The arguments of `tc` at the fault's beginning and at its end.
+  /// The arguments of `tc` that begin and end the fault.
   static func commands(_ seed: UInt64) -> (begin: [String], end: [String]) {
     let kinds = ["loss 5%", "delay 30ms 20ms", "duplicate 10%", "delay 10ms reorder 25%"]
-    let what = kinds[Int(seed % UInt64(kinds.count))].split(separator: " ").map(String.init)
+    let options = kinds[Int(seed % UInt64(kinds.count))].split(separator: " ").map(String.init)
     return (
-      ["qdisc", "replace", "dev", "lo", "root", "netem"] + what,
+      ["qdisc", "replace", "dev", "lo", "root", "netem"] + options,
       ["qdisc", "del", "dev", "lo", "root"]
     )
   }

@@ -4,10 +4,11 @@ import History
 import ProcessCluster
 import Synchronization
 
-/// Reads what all processes write, while they write it, and makes facts of it.
+/// Reads the processes' output while they run and records facts.
 ///
-/// Their own clocks may be wrong, so the order is that in which lines are seen. What apps wrote comes before
-/// what agents wrote in the same look, and is read after it: an agent is told after the app has handled.
+/// The processes' clocks may be wrong, so facts have the order in which their lines are read. In
+/// one poll, agents' files are read first but apps' lines are recorded first: an app handles a
+/// response before its agent learns it.
 actor Observer {
   /// A line of an agent's trace.
   private struct Line: Decodable {
@@ -25,17 +26,17 @@ actor Observer {
     var problem: UInt16?
   }
   static let interval = Duration.milliseconds(25)
-  /// The outcomes of asking after which a command is on its way.
-  private static let promises: Set = ["sent", "answered-in-person"]
+  /// The outcomes of asking that promise a command.
+  private static let sentOutcomes: Set = ["sent", "answered-in-person"]
 
   private let agents: [URL]
   private let apps: [(file: URL, app: AppAddress)]
   private let recorder: Recorder
   private var offsets: [URL: UInt64] = [:]
-  private var rests: [URL: Data] = [:]
+  private var partialLines: [URL: Data] = [:]
   private var entries: [AppAddress: [UInt64: QuestionID]] = [:]
   private var registered: Set<AppAddress> = []
-  /// The events of its family that each device has applied, in any of its lives.
+  /// The events that each device has applied, in any of its processes.
   private var applied: [DeviceAddress: Set<UInt64>] = [:]
   private(set) var unreadable = 0
 
@@ -47,37 +48,38 @@ actor Observer {
 
   func run() async {
     while !Task.isCancelled {
-      look()
+      readNewLines()
       try? await Task.sleep(for: Self.interval)
     }
-    look()
+    readNewLines()
   }
 
-  /// Who of them has applied the event of their family, said so or was killed before that.
+  /// The devices among `all` that have applied the event, by an `applied` or a later `restored`
+  /// line.
   func devices(of all: Set<DeviceAddress>, with seq: UInt64) -> Set<DeviceAddress> {
     all.filter { applied[$0]?.contains(seq) ?? false }
   }
 
-  /// Devices that lost their state in the run.
-  private(set) var anew: Set<DeviceAddress> = []
+  /// The devices that lost their state in the run.
+  private(set) var resetDevices: Set<DeviceAddress> = []
 
-  /// The device lost its state; its apps' positions begin again.
+  /// Records that the devices lost their state. Their apps' positions restart.
   func forget(_ devices: [DeviceAddress]) {
-    // What its last life wrote comes before.
-    look()
+    // Record the output of the previous processes first.
+    readNewLines()
     for device in devices {
       let app = AppAddress(device, AppID(RunningCluster.app))
       entries[app] = nil
-      anew.insert(device)
-      recorder.note([.forgot(device), .appForgot(app)])
+      resetDevices.insert(device)
+      recorder.record([.lostState(device), .appLostState(app)])
     }
   }
 
-  /// Reads what was written since the last look.
-  func look() {
+  /// Reads the output since the last call and records its facts.
+  func readNewLines() {
     let lines = agents.flatMap { newLines($0) }
-    for (file, app) in apps { for line in newLines(file) { tell(line, of: app) } }
-    for line in lines where line.first == UInt8(ascii: "{") { tell(line) }
+    for (file, app) in apps { for line in newLines(file) { recordLine(line, of: app) } }
+    for line in lines where line.first == UInt8(ascii: "{") { recordLine(line) }
   }
 
   private func newLines(_ file: URL) -> [Data] {
@@ -86,21 +88,21 @@ actor Observer {
     try? handle.seek(toOffset: offsets[file] ?? 0)
     guard let data = try? handle.readToEnd(), !data.isEmpty else { return [] }
     offsets[file, default: 0] += UInt64(data.count)
-    var lines = ((rests[file] ?? Data()) + data).split(
+    var lines = ((partialLines[file] ?? Data()) + data).split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    rests[file] = lines.removeLast()
+    partialLines[file] = lines.removeLast()
     return lines.map { Data($0) }
   }
 
-  private func tell(_ data: Data, of app: AppAddress) {
-    let words = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
-    guard words.count >= 2, let id = UUID(uuidString: words[1]).map(ID128.init) else { return }
-    if words[0] == "handled:", words.count == 3 {
-      recorder.note(.handled(app, id, choice: words[2]))
+  private func recordLine(_ data: Data, of app: AppAddress) {
+    let fields = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
+    guard fields.count >= 2, let id = UUID(uuidString: fields[1]).map(ID128.init) else { return }
+    if fields[0] == "handled:", fields.count == 3 {
+      recorder.record(.handled(app, id, choice: fields[2]))
     }
   }
 
-  private func tell(_ data: Data) {
+  private func recordLine(_ data: Data) {
     guard let line = try? JSONDecoder().decode(Line.self, from: data) else {
       unreadable += 1
       return
@@ -110,40 +112,42 @@ actor Observer {
     let app = AppAddress(device, AppID(RunningCluster.app))
     let command = line.command.map(ID128.init)
     switch line.step {
-    case "issued": if let command { recorder.note(.issued(device, command)) }
+    case "issued": if let command { recorder.record(.issued(device, command)) }
     case "asked":
-      // An app cannot tell a question that goes out from one that was cancelled: its device says which it was told.
-      if let id = line.question.map(ID128.init), Self.promises.contains(line.outcome ?? "") {
-        recorder.note(.sent(app, id))
+      // An app's output does not distinguish a sent question from a cancelled one; the device's
+      // trace does.
+      if let id = line.question.map(ID128.init), Self.sentOutcomes.contains(line.outcome ?? "") {
+        recorder.record(.sent(app, id))
       }
     case "acknowledged":
       if let command, let seq = line.seq {
-        recorder.note(.acknowledged(device, command, seq: seq))
+        recorder.record(.acknowledged(device, command, seq: seq))
       }
     case "refused-command":
       if let command, let problem = line.problem {
-        recorder.note(.refused(device, command, Problem(code: problem)))
+        recorder.record(.refused(device, command, Problem(code: problem)))
       }
     case "applied":
       guard let command, let seq = line.seq, let audience = line.audience else { return }
       applied[device, default: []].insert(seq)
-      let place = Audience(rawValue: audience)
-      recorder.note([
-        .received(device, place, seq: seq), .applied(device, place, seq: seq, command),
+      let eventAudience = Audience(rawValue: audience)
+      recorder.record([
+        .received(device, eventAudience, seq: seq),
+        .applied(device, eventAudience, seq: seq, command),
       ])
     case "restored":
       guard let audience = line.audience, let seq = line.seq, let seqs = line.seqs else { return }
       applied[device, default: []].formUnion(seqs)
-      recorder.note(.restored(device, Audience(rawValue: audience), seqs, cursor: seq))
+      recorder.record(.restored(device, Audience(rawValue: audience), seqs, cursor: seq))
     case "app-registered":
-      if registered.insert(app).inserted { recorder.note(.registered(app)) }
+      if registered.insert(app).inserted { recorder.record(.registered(app)) }
     case "app-entry":
       if let position = line.position, let id = line.about.map(ID128.init) {
         entries[app, default: [:]][position] = id
       }
     case "app-settled":
       for position in (entries[app] ?? [:]).keys.sorted() where position <= line.position ?? 0 {
-        recorder.note(.settled(app, entries[app]!.removeValue(forKey: position)!))
+        recorder.record(.consumed(app, entries[app]!.removeValue(forKey: position)!))
       }
     default: break
     }

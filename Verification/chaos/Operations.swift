@@ -1,52 +1,54 @@
 import Foundation
 import Synchronization
 
-/// One thing that a person of the workload did.
+/// An operation of a person in the workload.
 struct Operation: Sendable {
   enum Outcome: String, Sendable { case ok, refused, unknown }
   var kind: String
   var family: UInt64
-  /// Seconds after the beginning.
+  /// Seconds after the run's start.
   var from: Double
   var to: Double
   var outcome: Outcome
 }
 
-/// A fault as it happened.
-struct Injected: Sendable {
+/// An injected fault and its outcome.
+struct InjectedFault: Sendable {
   var fault: Fault
   var from: Double
   var to: Double
-  /// Who was hit: a process that was down already is not.
-  var hit: [String]
-  /// Seconds from the fault's end until everybody who was hit had what was said after it.
+  /// The affected processes, without those that were already down.
+  var victims: [String]
+  /// Seconds from the fault's end until all affected devices had a later event; `nil` after a
+  /// timeout.
   var recovery: Double?
-  /// What else is worth a line.
+  /// Details for the report.
   var note: String?
 }
 
-/// What was done in the run, by people and by chaos.
-final class Log: Sendable {
-  private let state = Mutex((operations: [Operation](), faults: [Injected](), findings: [String]()))
+/// The operations, faults and findings of a run.
+final class RunLog: Sendable {
+  private let state = Mutex(
+    (operations: [Operation](), faults: [InjectedFault](), findings: [String]()))
 
   func add(_ operation: Operation) { state.withLock { $0.operations.append(operation) } }
-  func add(_ fault: Injected) { state.withLock { $0.faults.append(fault) } }
-  /// Something that must not be, and that no checker of histories sees.
-  func find(_ text: String) { state.withLock { $0.findings.append(text) } }
+  func add(_ fault: InjectedFault) { state.withLock { $0.faults.append(fault) } }
+  /// Adds a failure that no checker of histories can see.
+  func addFinding(_ text: String) { state.withLock { $0.findings.append(text) } }
 
   var operations: [Operation] { state.withLock { $0.operations } }
-  var faults: [Injected] { state.withLock { $0.faults.sorted { $0.from < $1.from } } }
+  var faults: [InjectedFault] { state.withLock { $0.faults.sorted { $0.from < $1.from } } }
   var findings: [String] { state.withLock { $0.findings } }
 }
 
-/// Runs blocking work on a thread of its own, not on one of the pool.
+/// Runs blocking work on a new thread instead of the cooperative pool.
 func blocking<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
   }
 }
 
-/// Kills the process when its time is over, unless that is cancelled.
+/// Kills the process after a delay unless the task is cancelled.
 func killLater(_ pid: pid_t, after seconds: Double) -> Task<Void, any Error> {
   Task {
     try await Task.sleep(for: .seconds(seconds))

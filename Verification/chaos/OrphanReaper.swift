@@ -1,13 +1,14 @@
 import ArgumentParser
 import Foundation
 
-/// Ends what is left of a run when chaos itself was killed.
+/// Ends the processes of a run after chaos itself was killed.
 ///
-/// It is a process beside chaos that waits until its parent is gone, and then kills, one by one, the processes
-/// that have the run's folder in their environment.
+/// This process waits for the end of its parent. Then it kills, by id, the processes with the run's
+/// folder in their environment.
 struct OrphanReaper: ParsableCommand {
+  static let name = "orphan-reaper"
   static let configuration = CommandConfiguration(
-    abstract: "Clean up after a run that was killed.", shouldDisplay: false)
+    commandName: name, abstract: "Clean up after a run that was killed.", shouldDisplay: false)
   @Argument var folder: String
   @Argument var parent: Int32
 
@@ -15,14 +16,14 @@ struct OrphanReaper: ParsableCommand {
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
     setsid()
     while getppid() == parent { usleep(100_000) }
-    // Twice: a supervisor that was still alive may have started one more.
+    // Twice, because a supervisor may have restarted a process between the scan and its own end.
     for _ in 0..<2 {
       for pid in Self.processes(of: folder) { kill(pid, SIGKILL) }
       usleep(300_000)
     }
   }
 
-  /// The processes of a run, but for this one.
+  /// The processes of a run, except this one.
   static func processes(of run: String) -> [pid_t] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.compactMap { pid_t($0) }.filter { pid in

@@ -1,11 +1,11 @@
 import FamilyModel
 import Foundation
 
-/// What the relay's disk would still have if the power went now.
+/// Simulates power loss on the relay's disk.
 ///
-/// The shim in the relay writes a journal of all writes and syncs. From it comes the *durable image* of each
-/// file: what was synced. What the file has beyond that may survive a power loss or not, sector by sector.
-/// Kills do not change it: the page cache outlives a process, and so does what was not synced.
+/// The relay's shim journals all writes and syncs, from which the *durable image* of each file is
+/// computed. In a power loss each unsynced sector survives or not. A kill loses nothing, because
+/// the page cache outlives it.
 final class PowerLoss: @unchecked Sendable {
   static let sector = 512
   private static let suffixes = ["", "-wal", "-journal"]
@@ -14,7 +14,7 @@ final class PowerLoss: @unchecked Sendable {
 
   private let database: URL
   let journal: URL
-  /// By the number of the file; `nil`: it does not exist.
+  /// The durable images in the order of `suffixes`; `nil` for a file that does not exist.
   private var durable: [Data?] = [nil, nil, nil]
 
   init(database: URL, journal: URL) {
@@ -26,11 +26,12 @@ final class PowerLoss: @unchecked Sendable {
     URL(fileURLWithPath: database.path + Self.suffixes[index])
   }
 
-  /// Takes the journal in and begins a new one; the process must not run. What it wrote and did not sync
-  /// goes on being at risk.
-  func settle() throws {
+  /// Applies the journal to the durable images and starts a new journal with the unsynced writes.
+  ///
+  /// Precondition: the relay does not run.
+  func absorbJournal() throws {
     replay((try? Data(contentsOf: journal)) ?? Data())
-    var rest = Data()
+    var unsynced = Data()
     for index in durable.indices {
       guard let now = try? Data(contentsOf: file(index)) else {
         durable[index] = nil
@@ -38,20 +39,23 @@ final class PowerLoss: @unchecked Sendable {
       }
       let old = durable[index] ?? Data()
       guard now != old else { continue }
-      if now.count < old.count { rest += Self.record(2, index, Int64(now.count)) }
+      if now.count < old.count { unsynced += Self.record(2, index, Int64(now.count)) }
       for sector in Self.differing(old, now) {
-        rest += Self.record(1, index, Int64(sector.lowerBound), now[sector])
+        unsynced += Self.record(1, index, Int64(sector.lowerBound), now[sector])
       }
     }
-    try rest.write(to: journal)
+    try unsynced.write(to: journal)
   }
 
-  /// Cuts the power: each sector that was not synced is kept or lost, by the seed. Gives how many bytes of
-  /// unsynced sectors there were. The process must not run.
-  func strike(_ seed: UInt64) throws -> Int {
-    try settle()
+  /// Cuts the power: the seed decides for each unsynced sector whether it survives.
+  ///
+  /// Precondition: the relay does not run.
+  ///
+  /// - Returns: The number of unsynced bytes.
+  func cutPower(_ seed: UInt64) throws -> Int {
+    try absorbJournal()
     var random = IDSource(seed: seed)
-    // Half of the time everything is lost that may be.
+    // Half of the power losses lose all unsynced sectors.
     let chance = Bool.random(using: &random) ? 0 : Double.random(in: 0...1, using: &random)
     var atRisk = 0
     for index in durable.indices {
@@ -82,8 +86,8 @@ final class PowerLoss: @unchecked Sendable {
     return atRisk
   }
 
-  /// Takes the files as they are for synced: chaos itself changed them.
-  func adopt() throws {
+  /// Marks the files as synced after chaos itself has changed them.
+  func markSynced() throws {
     for index in durable.indices { durable[index] = try? Data(contentsOf: file(index)) }
     try Data().write(to: journal)
   }
@@ -100,7 +104,7 @@ final class PowerLoss: @unchecked Sendable {
         )
       }
       let body = operation == 1 ? length : 0
-      // A record that a kill cut off is the last one: `settle` comes before each start.
+      // Only the last record can be torn by a kill, because each start absorbs the journal.
       guard magic == Self.magic, file < 3, at + Self.header + body <= journal.count else { return }
       let bytes = journal.subdata(in: at + Self.header..<at + Self.header + body)
       at += Self.header + body
@@ -131,7 +135,7 @@ final class PowerLoss: @unchecked Sendable {
     durable[file] = image
   }
 
-  /// The sectors of `new` that are not so in `old`.
+  /// The sectors of `new` that differ from `old`.
   private static func differing(_ old: Data, _ new: Data) -> [Range<Int>] {
     old.withUnsafeBytes { old in
       new.withUnsafeBytes { new in

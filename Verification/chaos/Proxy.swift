@@ -3,33 +3,34 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Stands between the agents and the relay, and does to their connections what networks do.
+/// A TCP proxy between agents and relay that injects network faults.
 final class FaultProxy: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-  /// A way to the relay's port, at a port of its own.
-  func shard(to port: Int) async throws -> Lane {
-    let shard = Lane()
+  /// Opens a link to the relay's port, with its own listening port.
+  func link(to port: Int) async throws -> ProxyLink {
+    let link = ProxyLink()
     let server = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { incoming in shard.open(incoming, to: port) }
+      .childChannelInitializer { incoming in link.open(incoming, to: port) }
       .bind(host: "127.0.0.1", port: 0).get()
-    shard.port = server.localAddress!.port!
-    return shard
+    link.port = server.localAddress!.port!
+    return link
   }
 
   func stop() async { try? await group.shutdownGracefully() }
 }
 
-/// One agent's way to one of the relay's sockets.
-final class Lane: Sendable {
+/// The proxied connections of one agent to one of the relay's sockets.
+final class ProxyLink: Sendable {
   struct Faults: Sendable {
-    /// Connections are closed, and new ones refused.
+    /// Whether connections are closed and new ones refused.
     var isCut = false
-    /// Bytes wait, both ways or one: to the relay, and from it.
+    /// Whether bytes to the relay are held back.
     var holdsUp = false
+    /// Whether bytes from the relay are held back.
     var holdsDown = false
-    /// How slow it is, both ways.
+    /// The slowness in both directions.
     var slowness = Slowness()
 
     fileprivate var up: (holds: Bool, Slowness) { (holdsUp, slowness) }
@@ -48,7 +49,7 @@ final class Lane: Sendable {
   }
   var faults: Faults { state.withLock { $0.faults } }
 
-  /// Changes what is wrong with it.
+  /// Changes the link's faults.
   func set(_ change: (inout Faults) -> Void) {
     let cut = state.withLock { state in
       change(&state.faults)
@@ -57,28 +58,28 @@ final class Lane: Sendable {
     for channel in cut { channel.close(promise: nil) }
   }
 
-  /// Closes what is open; agents may connect again at once.
+  /// Closes all connections. Agents may reconnect at once.
   func reset() {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
   }
 
   fileprivate func open(_ incoming: any Channel, to port: Int) -> EventLoopFuture<Void> {
     guard !faults.isCut else { return incoming.close() }
-    note(incoming)
-    let up = Pump { [weak self] in self?.faults.up ?? (false, Lane.Slowness()) }
-    let down = Pump { [weak self] in self?.faults.down ?? (false, Lane.Slowness()) }
+    track(incoming)
+    let up = Pump { [weak self] in self?.faults.up ?? (false, ProxyLink.Slowness()) }
+    let down = Pump { [weak self] in self?.faults.down ?? (false, ProxyLink.Slowness()) }
     return ClientBootstrap(group: incoming.eventLoop)
       .channelInitializer { $0.pipeline.addHandler(down) }
       .connect(host: "127.0.0.1", port: port)
       .flatMap { outgoing in
-        self.note(outgoing)
+        self.track(outgoing)
         up.partner = outgoing
         down.partner = incoming
         return incoming.pipeline.addHandler(up)
       }
   }
 
-  private func note(_ channel: any Channel) {
+  private func track(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLock { $0.channels[id] = channel }
     channel.closeFuture.whenComplete { [weak self] _ in
@@ -87,23 +88,23 @@ final class Lane: Sendable {
   }
 }
 
-/// Carries bytes from its channel to the partner's. It is confined to their event loop.
+/// Forwards bytes from its channel to the partner's. Confined to their event loop.
 final class Pump: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
-  /// Bytes that wait here; then the sender has to.
+  /// The number of buffered bytes at which the pump stops reading.
   static let limit = 1 << 20
-  /// How often what waits is looked at.
+  /// The interval at which buffered bytes are forwarded.
   static let interval = TimeAmount.milliseconds(5)
-  /// Of a hundred reads, so many stall.
+  /// The percentage of reads that stall.
   static let stalls = 5
 
   var partner: (any Channel)?
-  private let faults: () -> (holds: Bool, Lane.Slowness)
+  private let faults: () -> (holds: Bool, ProxyLink.Slowness)
   private var waiting: [(due: NIODeadline, bytes: ByteBuffer)] = []
   private var bytes = 0
   private var isScheduled = false
 
-  init(_ faults: @escaping () -> (holds: Bool, Lane.Slowness)) { self.faults = faults }
+  init(_ faults: @escaping () -> (holds: Bool, ProxyLink.Slowness)) { self.faults = faults }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let buffer = unwrapInboundIn(data)

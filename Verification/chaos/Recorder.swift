@@ -4,17 +4,17 @@ import History
 import Synchronization
 import SystemClock
 
-/// The history of the run, while it is made, on the clock of chaos itself.
+/// Records the history of a run on chaos's own clock.
 final class Recorder: Sendable {
   private let history = Mutex(History())
   let start = Date()
 
-  /// Seconds since the beginning.
+  /// Seconds since the start.
   var now: Double { Date().timeIntervalSince(start) }
 
-  func note(_ fact: Fact) { history.withLock { $0.note(fact, at: .now) } }
-  func note(_ facts: [Fact]) {
-    history.withLock { history in for fact in facts { history.note(fact, at: .now) } }
+  func record(_ fact: Fact) { history.withLock { $0.record(fact, at: .now) } }
+  func record(_ facts: [Fact]) {
+    history.withLock { history in for fact in facts { history.record(fact, at: .now) } }
   }
   var all: History { history.withLock { $0 } }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Statistics
 import TextTable
 
-/// A run for people: tables in Markdown, and a picture beside them.
+/// The report of a run: Markdown with tables, an SVG timeline and JSON.
 struct Report {
   private let result: RunResult
   init(_ result: RunResult) { self.result = result }
@@ -17,23 +17,23 @@ struct Report {
     try write(try result.json() + "\n", "report.json")
   }
 
-  /// A few lines for the terminal.
+  /// The summary for the terminal.
   func summary(_ folder: URL) -> String {
-    let hit = result.faults.count { !$0.hit.isEmpty }
+    let count = result.faults.count { !$0.victims.isEmpty }
     var lines = [
-      "", "\(hit) faults, \(result.operations.count) operations, \(result.facts) facts",
+      "", "\(count) faults, \(result.operations.count) operations, \(result.facts) facts",
       Table.render(result.verdicts.map { [$0.checker, $0.text] }),
     ]
     lines += result.findings.map { "finding: \($0)" }
     lines += result.skipped.sorted { $0.key < $1.key }.map { "skipped: \($0.key): \($0.value)" }
     if let converged = result.converged {
       lines.append(
-        "everything was everywhere \(text(converged - result.healed)) s after the healing")
+        "converged \(text(converged - result.healed)) s after the healing")
     } else {
-      lines.append("not everything was everywhere in time")
+      lines.append("not converged in time")
     }
     lines.append("report: \(folder.path)/report.md")
-    lines.append(result.hasFailed ? "FAILED. Again: \(result.command)" : "Nothing was lost.")
+    lines.append(result.hasFailed ? "FAILED. To repeat: \(result.command)" : "Nothing was lost.")
     return lines.joined(separator: "\n")
   }
 
@@ -42,28 +42,28 @@ struct Report {
     # Chaos, seed \(result.seed)
 
     \(result.families) families with \(result.devices) devices, as real processes on one machine, for \
-    \(Int(result.seconds)) seconds. \(result.hasFailed ? "**It failed.**" : "Nothing was lost.")
+    \(Int(result.seconds)) seconds. \(result.hasFailed ? "**The run failed.**" : "Nothing was lost.")
 
     ![operations and faults over time](timeline.svg)
 
-    Again: `\(result.command)` (the seed draws the faults and what people want; what meets what also depends \
-    on the machine).
+    To repeat: `\(result.command)`. The seed draws the faults and the people's actions; their interleaving also \
+    depends on the machine.
 
     ## Verdicts
 
     \(table(["checker", "verdict"], result.verdicts.map { [$0.checker, $0.text] }))
-    \(result.facts) facts were noted. \(convergence)
+    \(result.facts) facts were recorded. \(convergence)
     \(result.findings.map { "- Finding: \($0)\n" }.joined())
     ## Faults
 
-    Time to recover: seconds from the fault's end until everybody who was hit had, on each device, what was \
-    said in the family after it, whatever other faults came meanwhile.
+    Time to recover: seconds from the fault's end until each affected device had an event that was posted \
+    afterwards, despite other faults meanwhile.
 
-    \(table(["fault", "what", "injected", "p50", "p99", "max"], faultRows))
-    \(result.skipped.sorted { $0.key < $1.key }.map { "- Not possible here: \($0.key): \($0.value)\n" }.joined())
+    \(table(["fault", "description", "injected", "p50", "p99", "max"], faultRows))
+    \(result.skipped.sorted { $0.key < $1.key }.map { "- Skipped: \($0.key): \($0.value)\n" }.joined())
     ## Operations
 
-    Unknown: whoever did it was cut off, or killed, before the outcome came.
+    Unknown: the client was disconnected or killed before it learned the outcome.
 
     \(table(["operation", "done", "refused", "unknown"], operationRows))
     """
@@ -71,17 +71,17 @@ struct Report {
 
   private var convergence: String {
     result.converged.map {
-      "After the healing everything was everywhere in \(text($0 - result.healed)) s."
-    } ?? "After the healing not everything was everywhere in time."
+      "After the healing the system converged in \(text($0 - result.healed)) s."
+    } ?? "After the healing the system did not converge in time."
   }
 
   private var faultRows: [[String]] {
     let rows = Fault.Kind.allCases.compactMap { kind -> [String]? in
-      let count = result.faults.count { $0.fault.kind == kind && !$0.hit.isEmpty }
+      let count = result.faults.count { $0.fault.kind == kind && !$0.victims.isEmpty }
       guard count > 0 else { return nil }
       return [kind.rawValue, kind.meaning, "\(count)"] + times(result.recoveries(kind))
     }
-    let all = result.faults.count { !$0.hit.isEmpty }
+    let all = result.faults.count { !$0.victims.isEmpty }
     return rows + [["all", "", "\(all)"] + times(result.recoveries())]
   }
 
@@ -91,10 +91,10 @@ struct Report {
 
   private var operationRows: [[String]] {
     Set(result.operations.map(\.kind)).sorted().map { kind in
-      let some = result.operations.filter { $0.kind == kind }
+      let operations = result.operations.filter { $0.kind == kind }
       return [kind]
         + [Operation.Outcome.ok, .refused, .unknown].map { outcome in
-          "\(some.count { $0.outcome == outcome })"
+          "\(operations.count { $0.outcome == outcome })"
         }
     }
   }

@@ -4,7 +4,7 @@ import Statistics
 
 typealias CheckerVerdict = Verdict
 
-/// What came of a run.
+/// The outcome of a run.
 struct RunResult: Sendable {
   struct Verdict: Sendable {
     var checker: String
@@ -18,7 +18,8 @@ struct RunResult: Sendable {
         switch verdict {
         case .ok: "ok"
         case .unknown(let why): "unknown: \(why)"
-        case .violated(let what, let at): "violated: \(what)\(at.map { " (fact \($0))" } ?? "")"
+        case .violated(let violation, let at):
+          "violated: \(violation)\(at.map { " (fact \($0))" } ?? "")"
         }
     }
   }
@@ -27,25 +28,25 @@ struct RunResult: Sendable {
   var families: Int
   var devices: Int
   var operations: [Operation]
-  var faults: [Injected]
-  /// What must not be, and no checker sees.
+  var faults: [InjectedFault]
+  /// Failures that no checker of histories can see.
   var findings: [String]
   var verdicts: [Verdict]
-  /// Entries of the history.
+  /// The number of recorded facts.
   var facts: Int
-  /// Seconds after the start, when faults began, when everything was healed, when all was everywhere.
+  /// Seconds after the start at which faults began, ended, and the system converged.
   var begin: Double
   var healed: Double
   var converged: Double?
   var command = ""
-  /// Kinds of faults that could not be made here, and why.
+  /// Kinds of faults that this machine cannot inject, with the reasons.
   var skipped: [String: String] = [:]
 
   var hasFailed: Bool {
     !findings.isEmpty || converged == nil || verdicts.contains { $0.text != "ok" }
   }
 
-  /// The times to recovery, in seconds.
+  /// The recovery times of a kind of fault, or of all faults, in seconds.
   func recoveries(_ kind: Fault.Kind? = nil) -> [Double] {
     faults.filter { kind == nil || $0.fault.kind == kind }.compactMap(\.recovery)
   }
@@ -53,11 +54,11 @@ struct RunResult: Sendable {
   func json() throws -> String {
     var kinds: [String: Any] = [:]
     for kind in Fault.Kind.allCases {
-      let some = faults.filter { $0.fault.kind == kind && !$0.hit.isEmpty }
-      guard !some.isEmpty else { continue }
+      let injected = faults.filter { $0.fault.kind == kind && !$0.victims.isEmpty }
+      guard !injected.isEmpty else { continue }
       let times = recoveries(kind)
       kinds[kind.rawValue] = [
-        "injected": some.count, "recoverySecondsP50": times.quantile(0.5) as Any? ?? NSNull(),
+        "injected": injected.count, "recoverySecondsP50": times.quantile(0.5) as Any? ?? NSNull(),
         "recoverySecondsP99": times.quantile(0.99) as Any? ?? NSNull(),
         "recoverySecondsMax": times.max() as Any? ?? NSNull(),
       ]

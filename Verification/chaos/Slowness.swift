@@ -1,20 +1,20 @@
 import FamilyModel
 
-extension Lane {
-  /// How slow a way is.
+extension ProxyLink {
+  /// The slowness of a link.
   struct Slowness: Sendable {
-    /// Milliseconds by which bytes are late.
+    /// The delay of all bytes, in milliseconds.
     var delay: Int64 = 0
-    /// Milliseconds by which some are later still, and with them all behind: what the loss of a packet, and two
-    /// in the wrong order, are to TCP.
+    /// The additional delay of some reads and of all bytes after them, in milliseconds: the effect
+    /// of lost or reordered packets on TCP.
     var stall: Int64 = 0
-    /// Bytes that pass in each ``Pump/interval``; `nil`: no bound.
+    /// Bytes forwarded in each ``Pump/interval``; `nil` for no limit.
     var rate: Int?
   }
 }
 
-extension Lane.Slowness {
-  /// Far away, or losing packets, or narrow; or all of it.
+extension ProxyLink.Slowness {
+  /// Draws a delay, stalls, a low rate, or all three.
   init(_ random: inout IDSource) {
     let kind = Int.random(in: 0...3, using: &random)
     if [0, 3].contains(kind) { delay = .random(in: 20...400, using: &random) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A picture of a run: faults by process above, what people did by family below.
+/// A timeline of a run as SVG: faults by process above, operations by family below.
 struct Timeline {
   private static let left = 150.0
   private static let width = 1_000.0
@@ -27,13 +27,14 @@ struct Timeline {
   }
 
   var svg: String {
-    let processes = Set(result.faults.flatMap(\.hit).map(Self.process))
+    let processes = Set(result.faults.flatMap(\.victims).map(Self.process))
       .sorted { ($0 != "relay" ? 1 : 0, $0) < ($1 != "relay" ? 1 : 0, $1) }
     var parts: [String] = []
     var y = 40.0
     for process in processes {
       parts.append(label(process, y))
-      for fault in result.faults where fault.hit.contains(where: { Self.process($0) == process }) {
+      for fault in result.faults
+      where fault.victims.contains(where: { Self.process($0) == process }) {
         parts.append(bar(fault, y))
       }
       y += Self.row
@@ -42,8 +43,8 @@ struct Timeline {
     for family in Set(result.operations.map(\.family)).sorted() {
       parts.append(label("family \(family)", y))
       for outcome in [Operation.Outcome.ok, .refused, .unknown] {
-        let some = result.operations.filter { $0.family == family && $0.outcome == outcome }
-        parts.append(strokes(some, Self.outcomes[outcome]!, y))
+        let operations = result.operations.filter { $0.family == family && $0.outcome == outcome }
+        parts.append(strokes(operations, Self.outcomes[outcome]!, y))
       }
       y += Self.row
     }
@@ -75,8 +76,8 @@ struct Timeline {
     """
   }
 
-  /// The fault, and pale behind it the time until all were well.
-  private func bar(_ fault: Injected, _ y: Double) -> String {
+  /// The bar of a fault, followed by a pale bar for its recovery.
+  private func bar(_ fault: InjectedFault, _ y: Double) -> String {
     let color = Self.colors[fault.fault.kind]!
     let (from, to) = (x(fault.from), x(fault.to))
     let well = x(fault.to + (fault.recovery ?? 0))
@@ -87,7 +88,7 @@ struct Timeline {
       """
   }
 
-  /// One path for all: a stroke for each, where it ended.
+  /// One path with a stroke at the end of each operation.
   private func strokes(_ operations: [Operation], _ color: String, _ y: Double) -> String {
     let path = operations.map { "M\(n(x($0.to))) \(n(y + 1))v11" }.joined()
     return "<path d=\"\(path)\" stroke=\"\(color)\" stroke-width=\"0.8\"/>"

@@ -7,57 +7,57 @@ import RelayClient
 import Subprocess
 import SystemPackage
 
-/// What the people of one family do all the time: the child asks, guardians answer by script, and both write,
-/// change contacts and take things back.
+/// The workload of one family: the child asks, guardians answer by script, and both write texts,
+/// change contacts, cancel and withdraw.
 struct Workload: Sendable {
-  /// How a question goes: who answers what is written in the handle, for the scripts of `ChaosCluster`.
+  /// The planned course of a question. The handle encodes it for the scripts of `ChaosCluster`.
   enum Ask: String, CaseIterable {
     case yes, no, day, race, slow, person, open
   }
-  /// What is in every handle, text and title of the workload, and in nothing else: see `LeakCheck`.
+  /// Marks that only the workload's handles, texts and titles contain, for `LeakCheck`.
   static let marks = ["alex-x", "other-x", "example.org", "whispered", "All day"]
-  /// Milliseconds between two things that a person does.
+  /// Milliseconds between two operations of a person.
   static let pause = 150...900
-  /// Seconds that a person waits for the app.
+  /// Seconds after which a person closes an unresponsive app.
   static let patience = 15.0
 
-  let stage: ChaosCluster
+  let chaosCluster: ChaosCluster
   let recorder: Recorder
-  let log: Log
+  let log: RunLog
   let family: UInt64
   let child: [Credential]
   let guardians: [Credential]
 
-  /// The child's part.
+  /// Asks questions as the child, and cancels some, until the task is cancelled.
   func ask(_ seed: UInt64) async {
     var random = IDSource(seed: seed)
     var number = 0
     while !Task.isCancelled {
       number += 1
       let kind = Ask.allCases.randomElement(using: &random)!
-      let who = Bool.random(using: &random) ? "alex" : "other"
+      let guardianName = Bool.random(using: &random) ? "alex" : "other"
       let device = child.randomElement(using: &random)!
-      let handle = "p\(number)-\(kind.rawValue)-\(who)-x"
+      let handle = "p\(number)-\(kind.rawValue)-\(guardianName)-x"
       let id = UUID()
       var arguments = ["ask", "--handle", handle, "--question-id", id.uuidString]
       if kind == .day {
         arguments += ["--choices", "day=All day:approve,decline=No:decline"]
       }
-      let words = arguments
+      let allArguments = arguments
       let outcome = await operation("ask-\(kind.rawValue)") {
-        try await openApp(device, words) ? .ok : .unknown
+        try await openApp(device, allArguments) ? .ok : .unknown
       }
-      let isTakenBack = kind == .open && outcome == .ok && Bool.random(using: &random)
-      if isTakenBack {
+      let isCancelled = kind == .open && outcome == .ok && Bool.random(using: &random)
+      if isCancelled {
         await pause(&random)
-        await send("take back", .cancel(ID128(id)), as: device)
+        await send("cancel", .cancel(ID128(id)), as: device)
       }
       await pause(&random)
     }
   }
 
-  /// What else is said and done.
-  func talk(_ seed: UInt64) async {
+  /// Writes texts, changes contacts and withdraws approvals until the task is cancelled.
+  func interact(_ seed: UInt64) async {
     var random = IDSource(seed: seed)
     let childID = child[0].personID
     var contacts: [Handle] = []
@@ -71,11 +71,11 @@ struct Workload: Sendable {
         let handle = Handle("friend\(random.next() % 1000)@example.org", .emailAddress)
         contacts.append(handle)
         let content = Content.contact(handle, known: true)
-        await send("contact", .changeContact(child: childID, content), as: guardian)
+        await send("add contact", .changeContact(child: childID, content), as: guardian)
       case 7 where !contacts.isEmpty:
         let handle = contacts.remove(at: Int.random(in: contacts.indices, using: &random))
         let content = Content.contact(handle, known: false)
-        await send("contact off", .changeContact(child: childID, content), as: guardian)
+        await send("remove contact", .changeContact(child: childID, content), as: guardian)
       case 8 where !contacts.isEmpty:
         let handle = contacts.randomElement(using: &random)!
         await send(
@@ -84,8 +84,8 @@ struct Workload: Sendable {
           as: guardian)
       default:
         let number = Int.random(in: 1...60, using: &random)
-        let who = Bool.random(using: &random) ? "alex" : "other"
-        let handle = Handle("p\(number)-yes-\(who)-x", .custom)
+        let guardianName = Bool.random(using: &random) ? "alex" : "other"
+        let handle = Handle("p\(number)-yes-\(guardianName)-x", .custom)
         await send(
           "withdraw", .withdraw(child: childID, .withdrawal(.handle(handle, in: nil))),
           as: guardian)
@@ -94,17 +94,20 @@ struct Workload: Sendable {
     }
   }
 
-  /// Opens the app on the child's device with these arguments, as the person does.
+  /// Opens the app on the child's device with these arguments.
+  ///
+  /// - Returns: Whether the app succeeded.
   @discardableResult
   func openApp(_ device: Credential, _ arguments: [String]) async throws -> Bool {
     let agent = "child-agent-\(family)"
     let name = "app-\(family)-\(device.address.device.rawValue)-\(RunningCluster.app)"
-    let credential = stage.layout.agent(agent).appendingPathComponent("\(name).json")
+    let credential = chaosCluster.layout.agent(agent).appendingPathComponent("\(name).json")
     let output = try FileDescriptor.open(
-      FilePath(Self.log(of: device, stage.layout).path), .writeOnly, options: [.create, .append],
+      FilePath(Self.log(of: device, chaosCluster.layout).path), .writeOnly,
+      options: [.create, .append],
       permissions: [.ownerReadWrite])
     defer { try? output.close() }
-    var variables = ChaosCluster.environment(agent, stage.layout)
+    var variables = ChaosCluster.environment(agent, chaosCluster.layout)
     variables["PERMISSION_RELAY_DEVICE"] = credential.path
     let result = try await Subprocess.run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
@@ -114,14 +117,14 @@ struct Workload: Sendable {
       input: .none, output: .fileDescriptor(output, closeAfterSpawningProcess: false),
       error: .fileDescriptor(output, closeAfterSpawningProcess: false)
     ) { execution in
-      // Who waits too long closes the app.
+      // The person closes the app after the timeout.
       killLater(execution.processIdentifier.value, after: Self.patience)
     }
     result.closureResult.cancel()
     return result.terminationStatus.isSuccess
   }
 
-  /// What the app says when the person opens it.
+  /// The log of the app when a person opens it.
   static func log(of device: Credential, _ layout: Layout) -> URL {
     layout.log("app-\(device.address.family.rawValue)-\(device.address.device.rawValue)")
   }
@@ -133,7 +136,7 @@ struct Workload: Sendable {
         try await blocking {
           var client = try DeviceClient(credential)
           let (id, seq) = try client.send(command)
-          recorder.note(.acknowledged(credential.address, id, seq: seq))
+          recorder.record(.acknowledged(credential.address, id, seq: seq))
         }
         return .ok
       } catch is Problem {

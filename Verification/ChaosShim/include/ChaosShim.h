@@ -1,14 +1,14 @@
 #pragma once
 #include <stdint.h>
 
-// What chaos and a process under it share: a file that both have mapped (CHAOS_CONTROL).
+// The control block in the file CHAOS_CONTROL, which chaos and the process map.
 struct chaos_control {
   int64_t clock_milliseconds;  // Added to the wall clock.
-  int64_t sync_milliseconds;   // What each sync of a store takes longer.
-  int64_t room;                // Bytes by which the stores may still grow; negative: no bound.
+  int64_t sync_milliseconds;   // Added to each sync of a store.
+  int64_t room;                // Bytes by which the stores may still grow; negative for no limit.
 };
 
-// One write, truncation, sync or removal, as the journal (CHAOS_JOURNAL) has it; `length` bytes follow a write.
+// A write, truncation, sync or removal in the journal CHAOS_JOURNAL. `length` bytes follow a write.
 struct chaos_record {
   uint32_t magic;
   uint8_t operation;  // 1 write, 2 truncate to `offset`, 3 sync, 4 removed

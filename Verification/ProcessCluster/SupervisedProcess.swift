@@ -3,8 +3,8 @@ package import Subprocess
 import Synchronization
 import SystemPackage
 
-/// A process of the cluster: started, watched, and started again when it dies.
-package final class Managed: Sendable {
+/// A process that is restarted whenever it ends, until it is stopped.
+package final class SupervisedProcess: Sendable {
   private struct State {
     var pid: pid_t?
     var starts = 0
@@ -12,7 +12,7 @@ package final class Managed: Sendable {
     var isWanted = true
     var holds = 0
   }
-  /// Milliseconds before a dead process is started again.
+  /// Milliseconds from a process's end to its restart.
   static let restartDelay = 100
 
   package let name: String
@@ -37,13 +37,13 @@ package final class Managed: Sendable {
     self.prepare = prepare
   }
 
-  /// The program with its arguments and variables.
+  /// The program with its arguments and environment variables.
   package var command: (program: String, arguments: [String], environment: [String: String]) {
     (executable, arguments, environment)
   }
 
   package var pid: pid_t? { state.withLock { $0.pid } }
-  /// How often it was started.
+  /// The number of starts.
   package var starts: Int { state.withLock { $0.starts } }
   package var restarts: Int { state.withLock { $0.restarts } }
 
@@ -52,17 +52,17 @@ package final class Managed: Sendable {
     if let pid { kill(pid, number) }
   }
 
-  /// Ends it, and does not start it again.
+  /// Terminates the process without a restart.
   package func stop() {
     state.withLock { $0.isWanted = false }
     signal(SIGTERM)
   }
 
-  /// A dead process stays down until each hold was followed by a `release`.
-  package func hold() { state.withLock { $0.holds += 1 } }
-  package func release() { state.withLock { $0.holds -= 1 } }
+  /// Prevents restarts until each call is matched by `releaseRestart`.
+  package func holdRestart() { state.withLock { $0.holds += 1 } }
+  package func releaseRestart() { state.withLock { $0.holds -= 1 } }
 
-  /// Runs it, again and again, until it is stopped.
+  /// Runs and restarts the process until it is stopped.
   func run() async throws {
     while state.withLock({ $0.isWanted }) {
       guard state.withLock({ $0.holds == 0 }) else {
@@ -84,7 +84,7 @@ package final class Managed: Sendable {
         error: .fileDescriptor(output, closeAfterSpawningProcess: false)
       ) { execution in
         let pid = execution.processIdentifier.value
-        // A stop that came while it was being started counts.
+        // `stop` may have been called during the start.
         let isWanted = self.state.withLock { state in
           state.pid = pid
           state.starts += 1
@@ -92,12 +92,12 @@ package final class Managed: Sendable {
         }
         if !isWanted { kill(pid, SIGTERM) }
       }
-      let again = state.withLock { state in
+      let isRestarting = state.withLock { state in
         state.pid = nil
         if state.isWanted { state.restarts += 1 }
         return state.isWanted
       }
-      if again { try await Task.sleep(for: .milliseconds(Self.restartDelay)) }
+      if isRestarting { try await Task.sleep(for: .milliseconds(Self.restartDelay)) }
     }
   }
 }
