@@ -3,11 +3,11 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The programs stand beside the test bundle.
+/// The program in the test bundle's folder.
 private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
   .deletingLastPathComponent().appendingPathComponent("bench").path
 
-/// That measurements run at all; what they measure is for release builds.
+/// Tests that the benches run. Only release builds give meaningful figures.
 @Suite(.serialized) struct BenchTests {
   private func run(_ arguments: [String]) async throws -> (code: Int32, output: String) {
     let result = try await Subprocess.run(
@@ -17,7 +17,7 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
     return (code, result.standardOutput)
   }
 
-  @Test("bench trust: each of ten steps does what it says", .timeLimit(.minutes(10)))
+  @Test("bench trust: measures each of ten steps", .timeLimit(.minutes(10)))
   func trust() async throws {
     let (code, output) = try await run(["trust", "--times", "2", "--rounds", "1"])
     #expect(code == 0)
@@ -25,7 +25,7 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
-    "numbers that make no sense are refused",
+    "rejects invalid options",
     arguments: [
       ["relay", "--families", "0"], ["relay", "--windows", "1,,2"], ["relay", "--rounds", "0"],
       ["scale", "--families", "10"], ["scale", "--families", "1000", "100000"],

@@ -12,13 +12,13 @@ import ZeroMQ
         seed: seed, rate: 1_000, seconds: 10, families: 50, mix: Mix(Mix.standard)!, first: first))
   }
 
-  @Test("arrivals are fixed by the seed alone") func seeded() {
+  @Test("the seed determines all arrivals") func seeded() {
     #expect(plan(7) == plan(7))
     #expect(plan(7) != plan(8))
     #expect(plan(7, first: 1 << 40).map(\.at) != plan(7).map(\.at))
   }
 
-  @Test("arrivals come in order, at the rate, from all families, and of every kind") func shape() {
+  @Test("arrivals are ordered, have the rate, and cover all families and kinds") func shape() {
     let arrivals = plan(1)
     #expect(arrivals.map(\.at) == arrivals.map(\.at).sorted())
     #expect(Set(arrivals.map(\.number)).count == arrivals.count)
@@ -26,13 +26,13 @@ import ZeroMQ
     #expect((9_500...10_500).contains(arrivals.count))
     #expect(Set(arrivals.map(\.family)) == Set(1...50))
     #expect(Set(arrivals.map(\.kind)) == Set(Kind.allCases))
-    // Of exponential gaps 63% are shorter than the mean.
+    // 63 % of exponential gaps are shorter than the mean.
     let gaps = zip(arrivals.dropFirst(), arrivals).map { $0.at - $1.at }
     let short = Double(gaps.count { $0 < 1_000_000 }) / Double(gaps.count)
     #expect((0.60...0.66).contains(short))
   }
 
-  @Test("the devices' processes are called the limit where they took the machine and were late")
+  @Test("reports the workers as the limit if they missed the rate on a saturated machine")
   func limit() {
     var machine = Results.Machine()
     machine.cores = 4
@@ -48,7 +48,7 @@ import ZeroMQ
     #expect(!isLimit(done: 500, relay: 2, workers: 1.5))
   }
 
-  @Test("objectives and mixes are read, and others are refused") func texts() {
+  @Test("parses objectives and mixes and rejects invalid ones") func texts() {
     #expect(Objective("p99=50ms")?.limit == 50)
     #expect(Objective("p99.9=2s")?.limit == 2_000)
     for text in ["p99", "99=50ms", "p100=5ms", "p99=0ms", "p99=5"] {
@@ -59,11 +59,11 @@ import ZeroMQ
   }
 }
 
-@Suite struct CrowdTests {
+@Suite struct SimulatedUsersTests {
   private let child = DeviceAddress(family: FamilyID(4), device: FamilyFactory.child)
   private let arrival = Arrival(number: 1, at: 0, family: 4, kind: .approve, random: 0)
 
-  @Test("a question that is asked late is measured from the moment of the plan") func late() {
+  @Test("measures a late question from its planned time") func late() {
     let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
     _ = users.begin(arrival, scheduled: Monotonic.now() - 2_000_000_000)
     let lag = users.takeSamples().0.first { $0.measure == .lag }
@@ -71,7 +71,7 @@ import ZeroMQ
   }
 
   @Test(
-    "X2: an acknowledged command that the store lacks fails the load, sampled or not",
+    "X2: fails if the store lacks an acknowledged command, with and without a complete history",
     arguments: [0, 1] as [UInt64])
   func lost(_ every: UInt64) throws {
     let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: every))
@@ -81,7 +81,7 @@ import ZeroMQ
     #expect(result.examples.first?.contains("nothing acknowledged is lost") ?? false)
   }
 
-  @Test("R3, R4: an app that is told another answer than was given fails the load")
+  @Test("R3, R4: fails if an app receives a different answer than the guardian gave")
   func wrongAnswer() {
     let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
     _ = users.begin(arrival, scheduled: Monotonic.now())

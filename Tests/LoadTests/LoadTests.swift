@@ -4,11 +4,11 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The programs stand beside the test bundle.
+/// The program in the test bundle's folder.
 private let load = URL(fileURLWithPath: CommandLine.arguments[0])
   .deletingLastPathComponent().appendingPathComponent("load").path
 
-/// What a load prints with `--json`, as far as it is looked at here.
+/// The parts of the `--json` output that the tests use.
 private struct Results: Decodable {
   struct Counts: Decodable {
     var asked: Int
@@ -50,7 +50,7 @@ private struct Results: Decodable {
   }
 
   @Test(
-    "X2, R3, R6, A6: 300 families' questions of every kind are answered rightly, and a report says so",
+    "X2, R3, R6, A6: answers questions of every kind correctly for 300 families and writes a report",
     .timeLimit(.minutes(10)))
   func everyKind() async throws {
     let html = "/tmp/pr-load-test-\(UUID().uuidString.prefix(8)).html"
@@ -61,7 +61,7 @@ private struct Results: Decodable {
       "--json")
     #expect(code == 0, "\(text)")
     let results = try JSONDecoder().decode(Results.self, from: Data(text.utf8))
-    // The plan is the seed's, and no machine is too slow to ask what it says.
+    // The seed determines the plan; even a slow machine asks all its questions.
     let plan = LoadPlan(
       seed: 1, rate: 40, seconds: 6, families: 300,
       mix: Mix("approve=4,decline=2,choice=2,race=3,duplicate=2,asleep=2,off=1")!)
@@ -71,17 +71,17 @@ private struct Results: Decodable {
     #expect(results.counts.launches > 0 && results.counts.alreadyAsked > 0)
     #expect(results.kinds.allSatisfy { $0.times.count > 0 })
     #expect(results.checks.families == 150)
-    // Of each question the ask and the decision, at least.
+    // At least the question and the decision of each approval.
     #expect(results.checks.acknowledgements >= 2 * results.counts.asked)
     #expect(results.checks.rows.count == 10)
     #expect(results.checks.rows.allSatisfy { $0.violated == 0 && $0.unknown == 0 && $0.ok > 0 })
     let page = try String(contentsOfFile: html, encoding: .utf8)
     #expect(page.components(separatedBy: "<svg ").count == 7)
-    #expect(page.contains("Everything was right.") && !page.contains("http"))
+    #expect(page.contains("All checks passed.") && !page.contains("http"))
   }
 
   @Test(
-    "what makes no sense is refused with what to do",
+    "rejects invalid options with a remedy",
     arguments: [
       ["--mix", "sometimes=1"], ["--ramp"], ["--objective", "fast"], ["--guardians", "3"],
       ["--soak", "1", "--seconds", "5"], ["--check-every", "0"], ["--html", "/nowhere/load.html"],

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A picture of lines, as SVG that stands in an HTML page.
+/// A line chart as SVG for embedding in HTML.
 struct Chart {
   struct Line {
     var name: String
     var points: [(x: Double, y: Double)]
-    /// Whether a line goes from point to point.
+    /// Whether the points are joined by a line.
     var isJoined = true
   }
   enum Scale { case linear, logarithmic }
@@ -16,16 +16,16 @@ struct Chart {
   var lines: [Line]
   var xScale = Scale.linear
   var yScale = Scale.linear
-  /// A height that must not be passed, and what it is.
+  /// A limit on the y axis and its label.
   var limit: (value: Double, name: String)?
-  /// Whether single points are marked.
+  /// Whether points have markers.
   var isMarked = false
-  /// Places on the x axis with names of their own.
+  /// Labels at values of the x axis, in place of ticks.
   var xNames: [(at: Double, name: String)] = []
 
   private static let size = (width: 720.0, height: 300.0)
   private static let margin = (left: 64.0, right: 16.0, top: 12.0, bottom: 44.0)
-  /// More points than there are pixels say nothing.
+  /// The maximum number of drawn points: about two for each pixel column.
   private static let mostPoints = 1_400
   static let colors = [
     "#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a", "#bf3989", "#0e7490",
@@ -37,7 +37,7 @@ struct Chart {
       "<svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"\(title.html)\">"
     text += axes
     if let limit, yRange.contains(limit.value) {
-      let at = place(
+      let at = position(
         limit.value, yRange, yScale, from: height - Self.margin.bottom, to: Self.margin.top)
       text +=
         "<line class=\"limit\" x1=\"\(Self.margin.left)\" x2=\"\(width - Self.margin.right)\" y1=\"\(at.px)\" y2=\"\(at.px)\"/>"
@@ -47,21 +47,21 @@ struct Chart {
     for (index, line) in lines.enumerated() {
       let color = Self.colors[index % Self.colors.count]
       if line.isJoined {
-        let points = thinned(line.points).map { "\(left($0.x).px),\(top($0.y).px)" }
+        let points = thinned(line.points).map { "\(xPosition($0.x).px),\(yPosition($0.y).px)" }
         text +=
           "<polyline fill=\"none\" stroke=\"\(color)\" stroke-width=\"1.5\" points=\"\(points.joined(separator: " "))\"/>"
       }
       if isMarked {
         for point in thinned(line.points) {
           text +=
-            "<circle r=\"3\" fill=\"\(color)\" cx=\"\(left(point.x).px)\" cy=\"\(top(point.y).px)\"/>"
+            "<circle r=\"3\" fill=\"\(color)\" cx=\"\(xPosition(point.x).px)\" cy=\"\(yPosition(point.y).px)\"/>"
         }
       }
     }
     return text + "</svg>"
   }
 
-  /// The names of the lines, in their colours.
+  /// The HTML legend: the lines' names in their colours.
   var legend: String {
     guard lines.count > 1 else { return "" }
     return lines.enumerated().map { index, line in
@@ -69,7 +69,7 @@ struct Chart {
     }.joined(separator: " &nbsp; ")
   }
 
-  /// Of each stretch the highest: a peak must not be lost.
+  /// Keeps the highest point of each stretch, so that no peak is lost.
   private func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
     guard points.count > Self.mostPoints else { return points }
     let stretch = (points.count + Self.mostPoints - 1) / Self.mostPoints
@@ -78,12 +78,12 @@ struct Chart {
     }
   }
 
-  // MARK: places
+  // MARK: scales
 
   private var xRange: ClosedRange<Double> {
     let values = lines.flatMap(\.points).map(\.x)
     let range = Self.range(values, xScale)
-    // Places with names need no power of ten at the end.
+    // A labelled axis may end between two powers of ten.
     return xNames.isEmpty ? range : range.lowerBound...(max(values.max() ?? 1, 10) * 1.3)
   }
   private var yRange: ClosedRange<Double> {
@@ -102,7 +102,7 @@ struct Chart {
     }
   }
 
-  private func place(
+  private func position(
     _ value: Double, _ range: ClosedRange<Double>, _ scale: Scale, from: Double, to: Double
   ) -> Double {
     let part =
@@ -115,12 +115,13 @@ struct Chart {
     return from + (to - from) * part
   }
 
-  private func left(_ value: Double) -> Double {
-    place(value, xRange, xScale, from: Self.margin.left, to: Self.size.width - Self.margin.right)
+  private func xPosition(_ value: Double) -> Double {
+    position(value, xRange, xScale, from: Self.margin.left, to: Self.size.width - Self.margin.right)
   }
 
-  private func top(_ value: Double) -> Double {
-    place(value, yRange, yScale, from: Self.size.height - Self.margin.bottom, to: Self.margin.top)
+  private func yPosition(_ value: Double) -> Double {
+    position(
+      value, yRange, yScale, from: Self.size.height - Self.margin.bottom, to: Self.margin.top)
   }
 
   // MARK: axes
@@ -147,7 +148,7 @@ struct Chart {
     let margin = Self.margin
     var text = ""
     for tick in Self.ticks(yRange, yScale) {
-      let at = top(tick)
+      let at = yPosition(tick)
       text +=
         "<line class=\"grid\" x1=\"\(margin.left)\" x2=\"\(width - margin.right)\" y1=\"\(at.px)\" y2=\"\(at.px)\"/>"
       text +=
@@ -155,7 +156,7 @@ struct Chart {
     }
     let names = xNames.isEmpty ? Self.ticks(xRange, xScale).map { ($0, $0.short) } : xNames
     for (tick, name) in names where xRange.contains(tick) {
-      let at = left(tick)
+      let at = xPosition(tick)
       text +=
         "<line class=\"grid\" y1=\"\(margin.top)\" y2=\"\(height - margin.bottom)\" x1=\"\(at.px)\" x2=\"\(at.px)\"/>"
       text +=
@@ -171,12 +172,12 @@ struct Chart {
 }
 
 extension Double {
-  /// For coordinates.
+  /// The value as an SVG coordinate.
   fileprivate var px: String { String(format: "%.1f", self) }
 }
 
 extension String {
-  /// The text where HTML expects text.
+  /// The text with HTML's special characters escaped.
   var html: String {
     replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
       .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")

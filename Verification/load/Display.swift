@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What people see while it runs, on standard error: one line that changes at a terminal, a line now and
-/// then elsewhere.
+/// The progress on standard error: one updated line on a terminal, periodic lines elsewhere.
 final class Display: Sendable {
   private let isTerminal = isatty(STDERR_FILENO) == 1
   /// Nanoseconds between two lines where there is no terminal.
@@ -14,7 +13,7 @@ final class Display: Sendable {
 
   private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 
-  /// Where it stands.
+  /// Updates the progress line, at most ten times a second on a terminal.
   func update(_ text: String) {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = last.withLock { last in
@@ -26,13 +25,13 @@ final class Display: Sendable {
     write(isTerminal ? "\r\u{1B}[K\(text)" : "\(text)\n")
   }
 
-  /// Something that stays.
+  /// Prints a permanent line.
   func line(_ text: String) { write((isTerminal ? "\r\u{1B}[K" : "") + text + "\n") }
 
-  func second(_ moment: Results.Moment, _ rate: Double) {
+  func showProgress(_ moment: Results.Moment, _ rate: Double) {
     update(
-      "\(Int(moment.second)) s: \(rate.short)/s wanted, \(moment.finished) finished,"
-        + " \(moment.underway) under way, p50 \(moment.p50.short) ms, p99 \(moment.p99.short) ms")
+      "\(Int(moment.second)) s: \(rate.short)/s offered, \(moment.finished) finished,"
+        + " \(moment.underway) in flight, p50 \(moment.p50.short) ms, p99 \(moment.p99.short) ms")
   }
 
   func clear() { if isTerminal { write("\r\u{1B}[K") } }

@@ -7,26 +7,26 @@ import Foundation
 import SystemClock
 import ZeroMQ
 
-/// The families of a load: who is in them, and with which keys.
+/// Creates the members, keys and credentials of a load's families.
 ///
-/// Keys come from the seed, so that no process has to hand a hundred thousand files to another. Devices of
-/// one role in `perConnection` families share a key, as in an agent that hosts many people.
+/// Keys derive from the seed, so the processes exchange no key files. Devices of one role in
+/// `perConnection` families share a key, as in an agent that hosts many people.
 struct FamilyFactory: Codable, Sendable {
   static let organizer = DeviceID(1)
   static let child = DeviceID(2)
   static let guardian = DeviceID(3)
 
   var seed: UInt64
-  /// 1 or 2 in each family.
+  /// The number of guardians in each family: 1 or 2.
   var guardians: Int
   var perConnection: UInt64
 
-  /// The devices of each family, ascending.
+  /// The device ids of a family, ascending.
   var devices: [DeviceID] {
     [Self.organizer, Self.child] + (guardians > 1 ? [Self.guardian] : [])
   }
 
-  /// The keys that the devices of a block of families have.
+  /// The keys of one role's devices in a block of families.
   struct Keys {
     var connection: CurveKeyPair
     var device: DeviceKeys
@@ -41,7 +41,7 @@ struct FamilyFactory: Codable, Sendable {
     }
     return Dictionary(
       uniqueKeysWithValues: devices.map { device in
-        // Any 32 bytes are a key.
+        // Any 32 bytes are a valid secret key.
         let keys = Keys(
           connection: CurveKeyPair(secretBytes: secret("connection", device))!,
           device: DeviceKeys(
@@ -51,7 +51,7 @@ struct FamilyFactory: Codable, Sendable {
       })
   }
 
-  /// What the devices of these families need to reach the relay.
+  /// The credentials of all devices of these families.
   func credentials(
     _ families: ClosedRange<UInt64>, relay: AdministratorCredential
   ) -> [Credential] {
@@ -61,7 +61,7 @@ struct FamilyFactory: Codable, Sendable {
     ]
     var (known, keys, organizerKey) = (UInt64.max, [DeviceID: Keys](), [UInt8]())
     var credentials: [Credential] = []
-    // The hosts keep them.
+    // The hosts keep the array, so reserve its exact size.
     credentials.reserveCapacity(families.count * devices.count)
     for family in families {
       if block(family) != known {
@@ -81,8 +81,8 @@ struct FamilyFactory: Codable, Sendable {
     return credentials
   }
 
-  /// The commands that make these families, each signed by its organizer's device.
-  func founding(_ families: ClosedRange<UInt64>, relay: AdministratorCredential) throws
+  /// The commands that create these families, each signed by its organizer's device.
+  func signFoundingCommands(_ families: ClosedRange<UInt64>, relay: AdministratorCredential) throws
     -> [(family: FamilyID, command: SignedCommand)]
   {
     let all = credentials(families, relay: relay)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a load found, as one HTML file that needs no other.
+/// The results of a load as a self-contained HTML file.
 struct HTMLReport {
   private let results: Results
   private let date: Date
@@ -17,50 +17,54 @@ struct HTMLReport {
     <html lang="en"><head><meta charset="utf-8"><title>permission-relay: a load</title>
     <meta name="viewport" content="width=device-width">
     <style>
-    body { font: 15px/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1f2328; }
-    h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-    table { border-collapse: collapse; font-size: 13px; margin: .5rem 0; }
-    th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #d0d7de; }
-    th:first-child, td:first-child { text-align: left; }
-    svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: #57606a; }
-    .grid { stroke: #eaeef2; } .limit { stroke: #d1242f; stroke-dasharray: 5 4; }
-    .legend { font-size: 13px; } .good { color: #1a7f37; } .bad { color: #d1242f; font-weight: 600; }
+    \(Self.style)
     </style></head><body>
     <h1>\(headline.html)</h1>
     \(summary)
     \(pictures)
     <h2>Rates</h2>
-    <p>Latencies of approvals in ms, from the planned moment until the app has handled the answer; cores that were busy.</p>
+    <p>Latencies of approvals in ms, from the planned time until the app has handled the answer; busy cores.</p>
     \(rates)
     <h2>Latencies\(ofAllRates), ms</h2>
-    <p>Each begins at the moment that the plan fixed beforehand, so a stall counts against every question that it delays.</p>
+    <p>Each latency begins at the planned time, so a stall counts against every question that it delays.</p>
     \(latencies)
-    <h2>Was it right?</h2>\(checks)
+    <h2>Checks</h2>\(checks)
     </body></html>
 
     """
   }
 
+  private static let style = [
+    "body { font: 15px/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1f2328; }",
+    "h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }",
+    "table { border-collapse: collapse; font-size: 13px; margin: .5rem 0; }",
+    "th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #d0d7de; }",
+    "th:first-child, td:first-child { text-align: left; }",
+    "svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: #57606a; }",
+    ".grid { stroke: #eaeef2; } .limit { stroke: #d1242f; stroke-dasharray: 5 4; }",
+    ".legend { font-size: 13px; } .good { color: #1a7f37; } .bad { color: #d1242f; font-weight: 600; }",
+  ].joined(separator: "\n")
+
   private var headline: String {
     let set = results.settings
     if let rate = results.highestRate, let objective = set.objective {
-      return "\(rate.short) questions a second with \(objective.text)"
+      return "\(rate.short) questions per second with \(objective.text)"
     }
-    return "\(set.families) families, \(set.rate.short) questions a second"
+    return "\(set.families) families, \(set.rate.short) questions per second"
   }
 
   private var summary: String {
     let (set, setUp, machine) = (results.settings, results.setUp, results.machine)
     let verdict =
       results.failures.isEmpty
-      ? "<p class=\"good\">Everything was right.</p>"
+      ? "<p class=\"good\">All checks passed.</p>"
       : results.failures.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
     return """
       \(verdict)
       <p>\(date.formatted(.iso8601)). \(duration) \(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes; mix \(set.mix.text.html); seed \(set.seed).
       \(machine.cores) cores (\(machine.processor.html)), \(Int(machine.memoryBytes >> 30)) GiB, Linux \(machine.kernel.html).
-      Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device had its family, \(setUp.settlingSeconds.short) s until the relay rested.
-      Memory a family: \(setUp.workerBytesPerFamily.short) bytes in the workers, \(setUp.relayBytesPerFamily.short) in the relay.</p>
+      Set-up: \(setUp.foundingSeconds.short) s until the relay had all families on disk, \(setUp.connectingSeconds.short) s until every device was attached, \(setUp.settlingSeconds.short) s until the relay was idle.
+      Memory per family: \(setUp.workerBytesPerFamily.short) bytes in the workers, \(setUp.relayBytesPerFamily.short) in the relay.</p>
       """
   }
 
@@ -70,10 +74,10 @@ struct HTMLReport {
       ? "\(results.steps.count) rates of \(seconds) each." : "Questions for \(seconds)."
   }
 
-  /// What is said of a whole ramp is not said of one rate.
+  /// The suffix of headings that cover several rates.
   private var ofAllRates: String { results.steps.count > 1 ? " of all rates together" : "" }
 
-  // MARK: pictures
+  // MARK: charts
 
   private var pictures: String {
     [throughput, overTime, rateOverTime, percentiles, cpu, memory]
@@ -85,7 +89,7 @@ struct HTMLReport {
     results.settings.objective.map { ($0.limit, $0.text) }
   }
 
-  /// Of a ramp the rates; of a single rate its seconds.
+  /// Throughput against latency: one point per rate of a ramp, or per second of a single rate.
   private var throughput: Chart {
     let steps = results.steps.sorted { $0.offered < $1.offered }
     guard steps.count > 1 else {
@@ -104,7 +108,7 @@ struct HTMLReport {
         ], yScale: .logarithmic, limit: limit, isMarked: true)
     }
     return Chart(
-      title: "Throughput against latency", x: "questions a second, as wanted", y: "latency, ms",
+      title: "Throughput against latency", x: "offered questions per second", y: "latency, ms",
       lines: [
         .init(name: "p99.9", points: steps.map { ($0.offered, $0.approvals.p999) }),
         .init(name: "p99", points: steps.map { ($0.offered, $0.approvals.p99) }),
@@ -130,7 +134,7 @@ struct HTMLReport {
         .init(
           name: "finished in the second",
           points: results.moments.map { ($0.second, Double($0.finished)) }),
-        .init(name: "under way", points: results.moments.map { ($0.second, Double($0.underway)) }),
+        .init(name: "in flight", points: results.moments.map { ($0.second, Double($0.underway)) }),
       ])
   }
 
@@ -139,16 +143,16 @@ struct HTMLReport {
       (0.0, "0%"), (50, "50%"), (90, "90%"), (99, "99%"), (99.9, "99.9%"), (99.99, "99.99%"),
       (99.999, "99.999%"),
     ]
-    func place(_ percentile: Double) -> Double { 100 / max(100 - percentile, 0.0001) }
+    func position(_ percentile: Double) -> Double { 100 / max(100 - percentile, 0.0001) }
     return Chart(
       title: "Percentiles\(ofAllRates)", x: "percentile of approvals", y: "latency, ms",
       lines: [
         .init(
           name: "approvals",
           points: results.distribution.filter { $0.percentile < 100 }
-            .map { (place($0.percentile), $0.milliseconds) })
+            .map { (position($0.percentile), $0.milliseconds) })
       ], xScale: .logarithmic, yScale: .logarithmic, limit: limit,
-      xNames: marks.map { (at: place($0.0), name: $0.1) })
+      xNames: marks.map { (at: position($0.0), name: $0.1) })
   }
 
   private var cpu: Chart {
@@ -181,7 +185,7 @@ struct HTMLReport {
   private var rates: String {
     table(
       [
-        "wanted/s", "approvals/s", "p50", "p90", "p99", "p99.9", "max", "relay cores",
+        "offered/s", "approvals/s", "p50", "p90", "p99", "p99.9", "max", "relay cores",
         "worker cores",
       ] + (results.settings.objective == nil ? [] : ["objective"]),
       results.steps.map { step in
@@ -202,8 +206,8 @@ struct HTMLReport {
   private var checks: String {
     let checks = results.checks
     let rows = checks.rows.map { [$0.name, "\($0.ok)", "\($0.unknown)", "\($0.violated)"] }
-    return table(["families for which it is", "right", "unknown", "wrong"], rows)
-      + "<p>Whole histories of \(checks.families) of \(results.settings.families) families, \(checks.facts) facts. Acknowledged commands looked for in the relay's store: \(checks.acknowledgements).</p>"
+    return table(["families by verdict", "ok", "unknown", "violated"], rows)
+      + "<p>Complete histories of \(checks.families) of \(results.settings.families) families, \(checks.facts) facts. Acknowledged commands compared with the relay's store: \(checks.acknowledgements).</p>"
       + checks.examples.map { "<p class=\"bad\">\($0.html)</p>" }.joined()
   }
 }

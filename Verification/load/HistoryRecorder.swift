@@ -2,47 +2,49 @@ import FamilyModel
 import History
 import SystemClock
 
-/// What a worker writes down for the checkers.
+/// Records the facts of a host's families for the checkers.
 ///
-/// Whole histories are kept of every n-th family, since they take some 5 KB an approval. What the relay
-/// acknowledged is kept of all.
+/// Every n-th family gets a complete history, because an approval takes about 5 KB. The
+/// acknowledgements of all families are recorded.
 struct HistoryRecorder: Sendable {
-  /// An acknowledgement: this command is that event.
+  /// An acknowledgement: the command became event `seq`.
   struct Acknowledgement: Sendable {
     var device: DeviceAddress
     var command: CommandID
     var seq: UInt64
   }
-  /// Acknowledgements that one host keeps, 40 bytes each. Of later ones the number is kept, and told.
+  /// The maximum number of acknowledgements of one host, 40 bytes each. Further ones are counted
+  /// and reported.
   static let maximum = 8_000_000
-  /// Facts that all workers together keep, about.
+  /// The approximate number of facts that all workers together record.
   static let facts = 2_000_000.0
-  /// Facts of an approval with two guardians, and of a family that was only set up; about.
+  /// The approximate number of facts of an approval with two guardians.
   static let factsPerApproval = 25.0
+  /// The approximate number of facts of a family's set-up.
   static let factsPerFamily = 6.0
 
-  /// Whole histories are kept of the families whose number this divides; zero: of none.
+  /// Families whose number this divides get a complete history; 0 for none.
   let every: UInt64
   private(set) var histories: [FamilyID: History] = [:]
   private(set) var acknowledgements: [Acknowledgement] = []
-  private(set) var notKept = 0
-  /// Responses that apps have handled and not yet told their devices of.
+  private(set) var droppedAcknowledgements = 0
+  /// Responses that apps have handled but not yet acknowledged to their devices.
   var handled: [FamilyID: [QuestionID]] = [:]
 
   init(every: UInt64) { self.every = every }
 
   func isWhole(_ family: FamilyID) -> Bool { every > 0 && family.rawValue % every == 0 }
 
-  mutating func note(_ fact: @autoclosure () -> Fact, _ family: FamilyID) {
+  mutating func record(_ fact: @autoclosure () -> Fact, _ family: FamilyID) {
     guard isWhole(family) else { return }
-    histories[family, default: History()].note(fact(), at: .now)
+    histories[family, default: History()].record(fact(), at: .now)
   }
 
   mutating func acknowledged(_ command: CommandID, seq: UInt64, _ device: DeviceAddress) {
     guard !isWhole(device.family) else {
-      return note(.acknowledged(device, command, seq: seq), device.family)
+      return record(.acknowledged(device, command, seq: seq), device.family)
     }
-    guard acknowledgements.count < Self.maximum else { return notKept += 1 }
+    guard acknowledgements.count < Self.maximum else { return droppedAcknowledgements += 1 }
     acknowledgements.append(Acknowledgement(device: device, command: command, seq: seq))
   }
 }

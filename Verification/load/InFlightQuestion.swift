@@ -1,41 +1,41 @@
 import FamilyModel
 
-/// One question on its way, from the moment at which the plan wanted it to the moment at which the app has
-/// handled the answer and everybody shows it.
+/// A question from its planned time until the app has handled the answer and every device shows the
+/// decision.
 struct InFlightQuestion {
   let kind: Kind
-  /// When the plan wanted it asked, in nanoseconds of `Monotonic`. Every latency begins here, so that a
-  /// stall counts against each question that it delays.
+  /// The planned time, in `Monotonic` nanoseconds. Every latency begins here, so that a stall
+  /// counts against each question that it delays.
   let scheduled: UInt64
   let family: FamilyID
-  /// Whether it is counted: what a duplicate turns into is not an arrival.
+  /// Whether the question is measured. The second question of a duplicate is no arrival and is not.
   var isMeasured = true
-  /// Whether a device of the family was off the network meanwhile.
-  var isHeldUp = false
-  /// How many guardians' devices showed the bubble and gave an answer.
+  /// Whether a device of the family was offline meanwhile.
+  var wasOffline = false
+  /// The number of guardians' devices that showed the bubble.
   var answers = 0
-  /// How often the app was told that the question goes out.
+  /// The number of `sent` outcomes that the app received.
   var timesSent = 0
-  /// Devices that show the decision.
+  /// The number of devices that show the decision.
   var shown = 0
   var isHandled = false
 }
 
-/// What is measured of a question.
+/// A measured latency of a question.
 enum Measure: String, CaseIterable, Codable, Sendable {
-  /// From the plan's moment until the generator asked.
+  /// From the planned time until the generator asks.
   case lag
-  /// From the plan's moment until the relay has the question on disk.
+  /// From the planned time until the relay has committed the question.
   case asked
-  /// From a guardian's answer until the relay has it on disk.
+  /// From a guardian's answer until the relay has committed the answer.
   case answered
-  /// From the plan's moment until the app has handled the answer.
+  /// From the planned time until the app has handled the answer.
   case approval
-  /// The same, where a device of the family was off the network.
+  /// As `approval`, for families with a device offline meanwhile.
   case heldUp
 }
 
-/// One measured time.
+/// One measured latency.
 struct Sample: Sendable {
   var measure: Measure
   var kind: Kind
@@ -45,7 +45,7 @@ struct Sample: Sendable {
 
 /// The question of an arrival.
 enum LoadQuestion {
-  /// Marks the question that a duplicate asks in another's place.
+  /// The bit that marks the second question of a duplicate.
   static let again: UInt64 = 1 << 63
 
   static let choices = [
@@ -67,7 +67,7 @@ enum LoadQuestion {
     return Question(id: id, topic: topic, choices: choices, defaultChoice: choices[2])
   }
 
-  /// What the `index`-th guardian who sees the bubble does; `nil`: leaves it to the other.
+  /// The answer of the `index`-th guardian who sees the bubble; `nil` for no answer.
   static func answer(_ kind: Kind, _ index: Int) -> (choice: String, reviewed: Bool)? {
     switch (kind, index) {
     case (.race, 1): ("decline", false)
@@ -78,7 +78,7 @@ enum LoadQuestion {
     }
   }
 
-  /// What the app may be told of a question of this kind.
+  /// The choices that the app may receive for a question of this kind.
   static func right(_ kind: Kind) -> Set<String> {
     switch kind {
     case .race: ["approve", "decline"]

@@ -1,12 +1,12 @@
 import Histogram
 
-/// Histograms of microseconds, with three digits, up to an hour.
+/// Histograms of microseconds with three significant digits, up to one hour.
 enum Latency {
   private static let most: UInt64 = 3_600_000_000
 
   static func histogram() -> Histogram<UInt64> { Histogram(highestTrackableValue: most) }
 
-  /// An hour, for what takes longer.
+  /// The value, limited to one hour.
   static func bounded(_ value: UInt64) -> UInt64 { min(value, most) }
 }
 
@@ -32,13 +32,13 @@ struct Percentiles: Codable {
   }
 }
 
-/// What the latency must be.
+/// A latency objective: a percentile and its limit.
 struct Objective: Codable {
   var percentile: Double
   /// Milliseconds.
   var limit: Double
 
-  /// Reads `p99=50ms`, `p99.9=2s`; `nil` for anything else.
+  /// Parses `p99=50ms` or `p99.9=2s`; `nil` for anything else.
   init?(_ text: String) {
     let parts = text.split(separator: "=")
     guard parts.count == 2, parts[0].hasPrefix("p"), let percentile = Double(parts[0].dropFirst()),
@@ -63,7 +63,7 @@ struct Objective: Codable {
 }
 
 extension Double {
-  /// Without digits that say nothing.
+  /// The value with about three significant digits.
   var short: String {
     switch abs(self) {
     case 0: "0"

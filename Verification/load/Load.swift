@@ -2,11 +2,12 @@ import ArgumentParser
 import Foundation
 import Processes
 
-/// Many families at once, against a relay of its own.
+/// Loads a relay with the approvals of many families.
 @main
 struct Load: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "load", abstract: "Lets many families ask at once, and measures and checks it.",
+    commandName: "load",
+    abstract: "Load a relay with many families; measure and check the results.",
     usage: "load [--families <n>] [--rate <n>] [--seconds <n>] [--html <file>] …",
     discussion: "All options: load run --help",
     subcommands: [LoadCommand.self, WorkerCommand.self], defaultSubcommand: LoadCommand.self)
@@ -17,51 +18,52 @@ struct LoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a load.",
     discussion: """
-      Build everything first: swift build -c release. A relay is started, families are made, and worker \
-      processes host their devices. Questions are asked at times that the seed fixes beforehand; every \
-      latency begins there. At the end checkers compare what everybody saw with the relay's store.
+      Build everything first: swift build -c release. The load starts a relay, creates families, and starts \
+      worker processes that host their devices. The seed fixes the time of each question; every latency \
+      begins at that time. At the end checkers compare the devices' histories with the relay's store.
 
-      Ends with 0; with 1 when something went wrong, was lost, or was not right; with 2 when the objective \
-      was not held.
+      Exit codes: 0 for success; 1 for an error, a loss or a wrong result; 2 if the objective was missed.
       """)
 
-  @Option(help: "How many families.") var families: UInt64 = 1_000
-  @Option(help: "Guardians in each family, 1 or 2.") var guardians = 2
-  @Option(help: "Questions a second, of all families; with --ramp the first rate.")
+  @Option(help: "Number of families.") var families: UInt64 = 1_000
+  @Option(help: "Guardians in each family: 1 or 2.") var guardians = 2
+  @Option(help: "Questions per second of all families; with --ramp the first rate.")
   var rate: Double?
-  @Option(help: "Seconds of load; with --ramp at each rate.") var seconds: Double?
-  @Option(help: "Hours of load instead, with a line a minute.") var soak: Double?
-  @Option(help: "What the latency of approvals must be, as p99=50ms.", transform: objective)
+  @Option(help: "Seconds of load; with --ramp seconds at each rate.") var seconds: Double?
+  @Option(help: "Hours of load instead of --seconds, with one progress line per minute.")
+  var soak: Double?
+  @Option(help: "The latency objective for approvals, for example p99=50ms.", transform: objective)
   var objective: Objective?
-  @Flag(help: "Look for the highest rate that holds the objective.") var ramp = false
+  @Flag(help: "Search for the highest rate that holds the objective.") var ramp = false
   @Option(
-    help: "Weights of what happens, of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
+    help: "Weights of the question kinds \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
     transform: mix)
   var mix = Mix(Mix.standard)!
-  @Option(help: "Worker processes; by default one a core.") var workers: Int?
-  @Option(help: "Fixes when who asks what.") var seed: UInt64 = 1
+  @Option(help: "Worker processes (default: one per core).") var workers: Int?
+  @Option(help: "The seed of the plan: times, families and kinds of all questions.")
+  var seed: UInt64 = 1
   @Option(help: "Families whose devices of one role share a connection.")
   var familiesPerConnection: UInt64 = 1_000
-  @Option(help: "Families that one thread of a worker hosts.") var familiesPerHost: UInt64 = 2_500
+  @Option(help: "Families hosted by one thread of a worker.") var familiesPerHost: UInt64 = 2_500
   @Option(
     help:
-      "Check the whole history of every n-th family; by default of as many as fit 2 million facts.")
+      "Check the complete history of every n-th family (default: about 2 million facts in all).")
   var checkEvery: UInt64?
-  @Option(help: "Writes the report with its pictures to this HTML file.") var html: String?
-  @Flag(help: "JSON instead of tables.") var json = false
-  @Option(help: "A new folder for the run's files, which are kept; by default they are removed.")
+  @Option(help: "Write a report with charts to this HTML file.") var html: String?
+  @Flag(help: "Print JSON instead of tables.") var json = false
+  @Option(help: "A new folder that keeps the run's files (default: a temporary one, removed).")
   var directory: String?
 
   private static func objective(_ text: String) throws -> Objective {
     guard let objective = Objective(text) else {
-      throw ValidationError("An objective looks like p99=50ms.")
+      throw ValidationError("Invalid objective. Example: p99=50ms.")
     }
     return objective
   }
 
   private static func mix(_ text: String) throws -> Mix {
     guard let mix = Mix(text) else {
-      throw ValidationError("A mix looks like \(Mix.standard).")
+      throw ValidationError("Invalid mix. Example: \(Mix.standard).")
     }
     return mix
   }
@@ -78,7 +80,7 @@ struct LoadCommand: AsyncParsableCommand {
       throw ValidationError("--seconds and --soak are above 0.")
     }
     guard seconds == nil || soak == nil, !ramp || soak == nil else {
-      throw ValidationError("--soak says how long already.")
+      throw ValidationError("--soak excludes --seconds and --ramp.")
     }
     guard !ramp || objective != nil else {
       throw ValidationError("--ramp needs --objective, for example p99=50ms.")
@@ -94,14 +96,15 @@ struct LoadCommand: AsyncParsableCommand {
     if let html { try checkWritable(html) }
   }
 
-  /// What cannot be written is said before the load, and not after it.
+  /// Fails before the load if the report cannot be written after it.
   private func checkWritable(_ path: String) throws {
     let file = URL(fileURLWithPath: path)
     var isFolder: ObjCBool = false
-    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    let place = isThere ? file : file.deletingLastPathComponent()
-    guard !isFolder.boolValue, access(place.path, W_OK) == 0 else {
-      throw ValidationError("--html: cannot write \(file.path). Name a file in a folder of yours.")
+    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    let target = exists ? file : file.deletingLastPathComponent()
+    guard !isFolder.boolValue, access(target.path, W_OK) == 0 else {
+      throw ValidationError(
+        "--html: cannot write \(file.path). Choose a file in a writable folder.")
     }
   }
 
@@ -109,7 +112,7 @@ struct LoadCommand: AsyncParsableCommand {
     let folder = try RunFolder(
       directory ?? "/tmp/pr-load-\(getpid())", isKept: directory != nil)
     defer { folder.remove() }
-    // A worker that has ended is told of by its notes.
+    // Writing to an ended worker must not end this process. Its report stream signals the end.
     signal(SIGPIPE, SIG_IGN)
 
     let display = Display(interval: soak == nil ? 5 : 60)
@@ -125,8 +128,8 @@ struct LoadCommand: AsyncParsableCommand {
       results = try await load.finish()
     } catch {
       display.clear()
-      // Workers would wait for what does not come any more.
-      ChildProcesses.end()
+      // Workers would wait for further orders.
+      ChildProcesses.stopAll()
       await load.stop()
       throw error
     }
@@ -136,7 +139,7 @@ struct LoadCommand: AsyncParsableCommand {
   private var settings: Results.Settings {
     let rate = rate ?? 100
     let seconds = soak.map { $0 * 3_600 } ?? seconds ?? (ramp ? 5 : 10)
-    // A ramp doubles the rate some times: what it will find is not known yet.
+    // A ramp doubles the rate several times; the factor is an estimate.
     let approvals = ramp ? rate * seconds * 64 : rate * seconds
     let facts =
       approvals * HistoryRecorder.factsPerApproval + Double(families)
@@ -153,7 +156,7 @@ struct LoadCommand: AsyncParsableCommand {
 
   /// Prints the tables or the JSON, and writes the HTML.
   ///
-  /// - Throws: the exit code of a load that fails.
+  /// - Throws: The exit code of a failed load.
   private func report(_ results: Results) throws {
     if let html {
       try Data(HTMLReport(results, at: Date()).text.utf8).write(to: URL(fileURLWithPath: html))
@@ -164,9 +167,9 @@ struct LoadCommand: AsyncParsableCommand {
       print(String(decoding: try encoder.encode(results), as: UTF8.self))
     } else {
       print(TextReport.text(results))
-      if let html { print("\nWith pictures: \(html)") }
+      if let html { print("\nreport with charts: \(html)") }
     }
-    if results.isWrong { throw ExitCode(1) }
+    if results.hasErrors { throw ExitCode(1) }
     if results.missesObjective { throw ExitCode(2) }
   }
 }

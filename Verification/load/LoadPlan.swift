@@ -1,31 +1,31 @@
 import FamilyModel
 import Foundation
 
-/// What a question is meant to go through.
+/// The planned course of a question.
 enum Kind: String, CaseIterable, Codable, Sendable {
   /// A guardian reviews and approves.
   case approve
   /// A guardian declines from the bubble.
   case decline
-  /// The question brings choices of its own, and a guardian takes one.
+  /// The question has its own choices, and a guardian picks one.
   case choice
-  /// The app asks twice, and the child asks about the same person once more.
+  /// The app asks twice, and the child asks about the same person again.
   case duplicate
-  /// Both guardians answer at once, each something else.
+  /// Both guardians answer at once with different choices.
   case race
-  /// The child's device or the guardians' are off the network for a while.
+  /// The child's or the guardians' devices are offline for a while.
   case off
-  /// The app sleeps when the answer comes, and is launched.
+  /// The app is not running when the answer arrives and is launched.
   case asleep
 }
 
-/// How many of each kind, as weights.
+/// The weights of the question kinds.
 struct Mix: Codable, Sendable {
   static let standard = "approve=55,decline=15,choice=10,race=10,duplicate=4,asleep=5,off=1"
   private(set) var weights: [(kind: Kind, weight: UInt64)]
   private var total: UInt64 { weights.reduce(0) { $0 + $1.weight } }
 
-  /// Reads `approve=80,decline=20`; `nil` for anything else, and for a mix of nothing.
+  /// Parses `approve=80,decline=20`; `nil` for anything else or a total of zero.
   init?(_ text: String) {
     weights = []
     for part in text.split(separator: ",") {
@@ -39,10 +39,10 @@ struct Mix: Codable, Sendable {
   }
 
   func kind(_ random: UInt64) -> Kind {
-    var left = random % total
+    var remainder = random % total
     for (kind, weight) in weights {
-      if left < weight { return kind }
-      left -= weight
+      if remainder < weight { return kind }
+      remainder -= weight
     }
     return .approve
   }
@@ -61,22 +61,22 @@ struct Mix: Codable, Sendable {
   }
 }
 
-/// One question that will be asked.
+/// A planned question.
 struct Arrival: Hashable, Sendable {
-  /// Unique in the run, and the same for every number of workers.
+  /// Unique in the run and independent of the number of workers.
   var number: UInt64
   /// Nanoseconds after the start.
   var at: UInt64
   /// The family, from 1.
   var family: UInt64
   var kind: Kind
-  /// Decides what else there is to decide.
+  /// The source of all further random choices of this question.
   var random: UInt64
 }
 
-/// The arrivals of a run, fixed by the seed before it starts: whoever is late does not move them.
+/// The arrivals of a run, fixed by the seed (an open loop): delays of the system do not move them.
 ///
-/// They are a Poisson process: independent people who do not wait for each other.
+/// They form a Poisson process, the model of independent people.
 struct LoadPlan: Sequence, IteratorProtocol, Sendable {
   private let rate: Double
   private let end: Double
@@ -87,8 +87,8 @@ struct LoadPlan: Sequence, IteratorProtocol, Sendable {
   private var number: UInt64
 
   /// - Parameters:
-  ///   - rate: Arrivals a second, on average.
-  ///   - seconds: How long.
+  ///   - rate: The mean number of arrivals per second.
+  ///   - seconds: The duration.
   ///   - first: The number of the first arrival.
   init(
     seed: UInt64, rate: Double, seconds: Double, families: UInt64, mix: Mix, first: UInt64 = 0

@@ -11,13 +11,13 @@ import SQLiteStore
 import Synchronization
 import ZeroMQ
 
-/// A process that hosts many families and lets them ask. The load starts it, and tells it what to do.
+/// A worker process that hosts many families. The load starts the process and sends it orders.
 struct WorkerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "worker", abstract: "A worker of a load; started by it.", shouldDisplay: false)
+    commandName: "worker", abstract: "Run a worker; started by the load.", shouldDisplay: false)
 
   func run() async throws {
-    // The one who gives orders has gone, or was interrupted and stops this process itself.
+    // The load stops this process itself, also after SIGINT.
     signal(SIGINT, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
     let (orders, continuation) = AsyncStream<Order>.makeStream()
@@ -26,8 +26,8 @@ struct WorkerCommand: AsyncParsableCommand {
         if let order = Line.decode(Order.self, line) { continuation.yield(order) }
       }
       continuation.finish()
-      // Nobody gives orders any more, and whoever runs may not see the end for hours.
-      sleep(LoadWorker.patience)
+      // The load has ended. A running order may last for hours, so end this process.
+      sleep(LoadWorker.exitTimeout)
       LoadWorker.exit()
     }
     reader.start()
@@ -41,7 +41,7 @@ struct WorkerCommand: AsyncParsableCommand {
         }
       }
     } catch {
-      LoadWorker.tell(.failed("\(error)"))
+      LoadWorker.send(.failed("\(error)"))
       await worker.stop()
       throw ExitCode.failure
     }
@@ -52,31 +52,31 @@ struct WorkerCommand: AsyncParsableCommand {
 
 /// The hosts of one process.
 actor LoadWorker {
-  /// Nanoseconds between two looks at what is under way.
-  private static let look = Duration.milliseconds(20)
-  /// Seconds that a worker may take to end when there are no orders any more.
-  static let patience: UInt32 = 5
-  /// The relay, and who started both.
+  /// The interval at which the worker polls its hosts.
+  private static let pollInterval = Duration.milliseconds(20)
+  /// Seconds that a worker may take to end after its orders have ended.
+  static let exitTimeout: UInt32 = 5
+  /// The process ids of the relay and of the load.
   private static let parents = Mutex<(relay: pid_t, load: pid_t)?>(nil)
-  /// Seconds that the devices of one host may take to get ready.
+  /// Seconds within which the devices of one host must attach.
   private static let readyLimit = 120.0
 
-  private var hosting: Hosting?
-  private var hosts: [(host: AgentHost, crowd: SimulatedUsers, task: Task<Void, Never>)] = []
-  /// Of the families whose whole history is kept.
+  private var hosting: HostingOrder?
+  private var hosts: [(host: AgentHost, users: SimulatedUsers, task: Task<Void, Never>)] = []
+  /// The organizers of the families with complete histories.
   private var organizers: [FamilyID: Credential] = [:]
-  /// Questions that the generators have handed over.
+  /// The number of questions that the generators have dispatched.
   private var asked = 0
   private var ticker: Task<Void, Never>?
 
-  static func tell(_ note: Note) {
+  static func send(_ note: WorkerReport) {
     try? FileHandle.standardOutput.write(contentsOf: Line.encode(note))
   }
 
   // MARK: hosting
 
-  /// Starts the hosts, one after the other: so nobody's requests wait behind everybody's.
-  func host(_ hosting: Hosting) async throws {
+  /// Starts the hosts one after another, so that attachments do not overload the relay.
+  func host(_ hosting: HostingOrder) async throws {
     self.hosting = hosting
     Self.parents.withLock { $0 = (hosting.relayPID, getppid()) }
     let before = ProcessReading(getpid())?.residentBytes ?? 0
@@ -87,47 +87,47 @@ actor LoadWorker {
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     var logger = Logger(label: "load") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
-    let devices = hosting.households.devices.count
+    let devices = hosting.factory.devices.count
     var ready = 0
     for first in stride(
       from: hosting.families.lowerBound, through: hosting.families.upperBound,
       by: Int(hosting.perHost))
     {
       let families = first...min(first + hosting.perHost - 1, hosting.families.upperBound)
-      let crowd = SimulatedUsers(
-        deviceCount: devices, notebook: HistoryRecorder(every: hosting.every))
+      let users = SimulatedUsers(
+        deviceCount: devices, recorder: HistoryRecorder(every: hosting.every))
       let configuration = AgentHost.Configuration(
-        credentials: hosting.households.credentials(families, relay: relay), directory: folder,
+        credentials: hosting.factory.credentials(families, relay: relay), directory: folder,
         apps: [SimulatedUsers.app: []])
       let host = try AgentHost(
         configuration,
         store: SQLiteAgentStore(path: folder.appendingPathComponent("\(first).sqlite").path),
-        responder: crowd, localApps: crowd, observer: crowd, trace: Trace(nil), logger: logger)
+        responder: users, localApps: users, observer: users, trace: Trace(nil), logger: logger)
       let task = Task { do { try await host.run() } catch {} }
-      hosts.append((host, crowd, task))
+      hosts.append((host, users, task))
       for credential in configuration.credentials
       where credential.address.device == FamilyFactory.organizer && hosting.isWhole(credential) {
         organizers[credential.address.family] = credential
       }
       let end = Monotonic.now() + UInt64(Self.readyLimit * 1e9)
-      while crowd.readyCount < families.count * devices {
+      while users.readyCount < families.count * devices {
         guard Monotonic.now() < end else { throw NotReady() }
-        try await Task.sleep(for: Self.look)
-        Self.tell(.hosting(ready: ready + crowd.readyCount, of: hosting.families.count * devices))
+        try await Task.sleep(for: Self.pollInterval)
+        Self.send(.hosting(ready: ready + users.readyCount, of: hosting.families.count * devices))
       }
       ready += families.count * devices
     }
     let after = ProcessReading(getpid())?.residentBytes ?? 0
-    Self.tell(.hosted(before: before, after: after))
+    Self.send(.hosted(before: before, after: after))
     ticker = Task { [weak self] in
       while !Task.isCancelled {
         try? await Task.sleep(for: .seconds(1))
-        await self?.tellSecond()
+        await self?.reportInterval()
       }
     }
   }
 
-  /// Ends this process; and the relay, when the load is gone without having ended it.
+  /// Ends this process, and the relay if the load has ended without stopping it.
   static func exit() -> Never {
     if let parents = parents.withLock({ $0 }), getppid() != parents.load {
       kill(parents.relay, SIGTERM)
@@ -135,7 +135,7 @@ actor LoadWorker {
     Foundation.exit(0)
   }
 
-  /// Ends the hosts.
+  /// Stops the hosts.
   func stop() async {
     ticker?.cancel()
     for (_, _, task) in hosts { task.cancel() }
@@ -145,32 +145,33 @@ actor LoadWorker {
 
   // MARK: running
 
-  func run(_ run: Run) async {
+  func run(_ run: RunOrder) async {
     guard let hosting else { return }
-    let generator = Generator(run, hosting, hosts.map { ($0.host, $0.crowd) })
+    let generator = LoadGenerator(run, hosting, hosts.map { ($0.host, $0.users) })
     asked += await generator.run()
-    let end = Monotonic.now() + UInt64(run.drain * 1e9)
-    var (over, moved) = (0, Monotonic.now())
-    // A busy host may not have begun yet with what it was handed.
-    while hosts.reduce(0, { $0 + $1.crowd.asked }) < asked
-      || !hosts.allSatisfy({ $0.crowd.isIdle }),
-      Monotonic.now() < min(end, moved + UInt64(run.patience * 1e9))
+    let end = Monotonic.now() + UInt64(run.drainTimeout * 1e9)
+    var (ended, moved) = (0, Monotonic.now())
+    // A busy host may not have begun all dispatched questions.
+    while hosts.reduce(0, { $0 + $1.users.asked }) < asked
+      || !hosts.allSatisfy({ $0.users.isIdle }),
+      Monotonic.now() < min(end, moved + UInt64(run.stallTimeout * 1e9))
     {
-      try? await Task.sleep(for: Self.look)
-      let now = hosts.reduce(0) { $0 + $1.crowd.over }
-      if now > over { (over, moved) = (now, Monotonic.now()) }
+      try? await Task.sleep(for: Self.pollInterval)
+      let now = hosts.reduce(0) { $0 + $1.users.ended }
+      if now > ended { (ended, moved) = (now, Monotonic.now()) }
     }
-    tellSecond()
-    Self.tell(.ran(unfinished: hosts.reduce(0) { $0 + $1.crowd.underway }))
+    reportInterval()
+    Self.send(.ran(unfinished: hosts.reduce(0) { $0 + $1.users.underway }))
   }
 
-  private func tellSecond() {
+  private func reportInterval() {
     var histograms: [Measure: [Kind: Histogram<UInt64>]] = [:]
-    var second = Second(measured: [], counts: SimulatedUsers.Counts(), underway: 0, lastFinished: 0)
-    for (_, crowd, _) in hosts {
-      let (samples, counts, lastFinished) = crowd.takeSamples()
+    var second = IntervalReport(
+      measured: [], counts: SimulatedUsers.Counts(), underway: 0, lastFinished: 0)
+    for (_, users, _) in hosts {
+      let (samples, counts, lastFinished) = users.takeSamples()
       second.counts += counts
-      second.underway += crowd.underway
+      second.underway += users.underway
       second.lastFinished = max(second.lastFinished, lastFinished)
       for sample in samples {
         histograms[sample.measure, default: [:]][sample.kind, default: Latency.histogram()]
@@ -182,27 +183,27 @@ actor LoadWorker {
         guard let histogram = histograms[measure]?[kind] else { continue }
         let recorded = Array(histogram.recordedValues())
         second.measured.append(
-          Second.Values(
+          IntervalReport.Values(
             measure: measure, kind: kind, values: recorded.map(\.value),
             counts: recorded.map { $0.count }))
       }
     }
-    Self.tell(.second(second))
+    Self.send(.second(second))
   }
 
   // MARK: checking
 
   func check(_ path: String) async throws {
     ticker?.cancel()
-    for (_, crowd, _) in hosts { crowd.close() }
+    for (_, users, _) in hosts { users.close() }
     let store = try SQLiteEventStore(path: path)
     defer { store.close() }
     var result = CheckResult()
-    for (_, crowd, _) in hosts { result += try crowd.check(store, organizers) }
-    Self.tell(.checked(result))
+    for (_, users, _) in hosts { result += try users.check(store, organizers) }
+    Self.send(.checked(result))
   }
 
   struct NotReady: Error, CustomStringConvertible {
-    let description = "The devices of a host were not ready in time: is the machine too busy?"
+    let description = "The devices of a host did not attach in time: the machine may be overloaded."
   }
 }

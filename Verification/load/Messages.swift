@@ -1,29 +1,29 @@
 import Credentials
 import Foundation
 
-/// What a worker is told, a JSON line each.
+/// An order to a worker, sent as one JSON line.
 enum Order: Codable {
   /// Host these families.
-  case host(Hosting)
-  /// Begin these arrivals.
-  case run(Run)
-  /// The relay has ended: check what happened with its store.
+  case host(HostingOrder)
+  /// Run these arrivals.
+  case run(RunOrder)
+  /// The relay has ended: check the histories against its store.
   case check(store: String)
 }
 
-/// What a worker hosts.
-struct Hosting: Codable {
+/// The families of a worker.
+struct HostingOrder: Codable {
   /// The worker's folder.
   var directory: String
   /// The relay's folder.
   var relay: String
-  /// The relay's process: it is ended when nobody is left who would.
+  /// The relay's process, which the workers end if the load is killed.
   var relayPID: Int32
   var families: ClosedRange<UInt64>
-  var households: FamilyFactory
-  /// Families of one host: a thread with its sockets and its store.
+  var factory: FamilyFactory
+  /// The number of families of one host, which has one thread, its sockets and a store.
   var perHost: UInt64
-  /// Whole histories are kept of every n-th family.
+  /// Every n-th family gets a complete history.
   var every: UInt64
 
   func isWhole(_ credential: Credential) -> Bool {
@@ -31,43 +31,43 @@ struct Hosting: Codable {
   }
 }
 
-/// One run of arrivals.
-struct Run: Codable {
-  /// All families, of all workers.
+/// The parameters of one run.
+struct RunOrder: Codable {
+  /// The number of families of all workers.
   var families: UInt64
   var seed: UInt64
   var mix: Mix
-  /// A second, of all workers.
+  /// Arrivals per second of all workers.
   var rate: Double
   var seconds: Double
   /// The number of the first arrival.
   var first: UInt64
-  /// When it starts, in nanoseconds of `Monotonic`.
+  /// The start of the run, in `Monotonic` nanoseconds.
   var start: UInt64
-  /// Seconds in which nothing is finished, after the last question, when what is still under way is given up;
-  /// and seconds after which it is in any case.
-  var patience: Double
-  var drain: Double
+  /// Seconds without a finished question, after the last arrival, until the rest is given up.
+  var stallTimeout: Double
+  /// Seconds after the last arrival until the rest is given up in any case.
+  var drainTimeout: Double
 }
 
-/// What a worker tells, a JSON line each.
-enum Note: Codable {
-  /// Devices that have their family and its channels, of all that it hosts.
+/// A report of a worker, sent as one JSON line.
+enum WorkerReport: Codable {
+  /// The number of attached devices, of all hosted ones.
   case hosting(ready: Int, of: Int)
-  /// All are hosted: bytes of memory before and after.
+  /// All devices are attached. Resident memory before and after, in bytes.
   case hosted(before: Int, after: Int)
-  /// What one second brought.
-  case second(Second)
-  /// The run is over, and this many questions are still under way.
+  /// The measurements since the last report.
+  case second(IntervalReport)
+  /// The run has ended with this number of unfinished questions.
   case ran(unfinished: Int)
   case checked(CheckResult)
-  /// The worker cannot go on.
+  /// The worker failed and ends.
   case failed(String)
 }
 
-/// What a worker measured since it last told.
-struct Second: Codable {
-  /// By measure and kind: pairs of a value in microseconds and how often it was measured.
+/// The measurements of a worker since its last report.
+struct IntervalReport: Codable {
+  /// A histogram of one measure and kind: values in microseconds with their counts.
   struct Values: Codable {
     var measure: Measure
     var kind: Kind
@@ -78,14 +78,14 @@ struct Second: Codable {
   /// Since the worker's start.
   var counts: SimulatedUsers.Counts
   var underway: Int
-  /// When the last approval that nothing held up was over, in nanoseconds of `Monotonic`.
+  /// When the last approval without offline devices ended, in `Monotonic` nanoseconds.
   var lastFinished: UInt64
 }
 
-/// JSON lines.
+/// The JSON lines between load and workers.
 enum Line {
   static func encode(_ value: some Encodable) -> Data {
-    // These values have no state that cannot be encoded.
+    // Orders and reports are always encodable.
     try! JSONEncoder().encode(value) + Data([0x0A])
   }
 

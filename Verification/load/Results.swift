@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a load found. Times are milliseconds, unless they say otherwise.
+/// The results of a load. Times are in milliseconds unless the name states another unit.
 struct Results: Codable {
   struct Machine: Codable {
     var cores: Int
@@ -19,51 +19,52 @@ struct Results: Codable {
     var objective: Objective?
     var familiesPerConnection: UInt64
     var familiesPerHost: UInt64
-    /// Whole histories were checked of every n-th family.
+    /// Every n-th family was checked with its complete history.
     var checkedEvery: UInt64
   }
   struct SetUp: Codable {
-    /// Until the relay had all families on disk.
+    /// Seconds until the relay had committed all families.
     var foundingSeconds = 0.0
-    /// From then on, until each device had its family.
+    /// Seconds from then until all devices were attached.
     var connectingSeconds = 0.0
-    /// From then on, until the relay rested.
+    /// Seconds from then until the relay was idle.
     var settlingSeconds = 0.0
-    /// What the worker processes grew by while they took the families in, for each family.
+    /// The growth of the workers' memory during set-up, per family.
     var workerBytesPerFamily = 0.0
-    /// What the relay occupies for each family.
+    /// The growth of the relay's memory during set-up, per family.
     var relayBytesPerFamily = 0.0
 
     var seconds: Double { foundingSeconds + connectingSeconds + settlingSeconds }
   }
-  /// One rate of arrivals.
+  /// The results at one rate of arrivals.
   struct Step: Codable {
     var offered: Double
-    /// Approvals a second, until the last of them was over.
+    /// Finished approvals per second, up to the last one.
     var achieved: Double
     var approvals: Percentiles
     var unfinished: Int
-    /// Whether the objective held.
+    /// Whether the objective held; `nil` without an objective.
     var holds: Bool?
-    /// Cores that were busy: the relay's, the workers'.
+    /// The mean number of busy cores of the relay and of the workers.
     var relayCores: Double
     var workerCores: Double
 
-    /// Part of the machine that is busy when there is no more to be had.
-    private static let all = 0.8
+    /// The utilization at which the machine counts as saturated.
+    private static let saturation = 0.8
 
-    /// Whether the rate was not held, and the devices' processes had most of a machine that had no more.
+    /// Whether the rate was missed on a saturated machine on which the workers used most of the
+    /// CPU.
     func isLimitedByDevices(of machine: Machine) -> Bool {
       achieved < 0.95 * offered && workerCores > relayCores
-        && workerCores + relayCores > Self.all * Double(machine.cores)
+        && workerCores + relayCores > Self.saturation * Double(machine.cores)
     }
   }
-  /// One second.
+  /// The results of one interval, usually one second.
   struct Moment: Codable {
-    /// Since the first arrival.
+    /// Seconds since the first arrival.
     var second: Double
     var finished: UInt64
-    /// Of these, those that no device off the network held up: the times are theirs.
+    /// The number of finished approvals without offline devices. The latencies cover only these.
     var measured: UInt64
     var underway: Int
     var p50: Double
@@ -74,12 +75,12 @@ struct Results: Codable {
     var name: String
     var times: Percentiles
   }
-  /// A point of the distribution: this part of the approvals took at most so long.
+  /// A point of the latency distribution.
   struct Point: Codable {
     var percentile: Double
     var milliseconds: Double
   }
-  /// One process, second by second.
+  /// The samples of one process over time.
   struct Series: Codable {
     struct Sample: Codable {
       var second: Double
@@ -102,46 +103,49 @@ struct Results: Codable {
   var counts = SimulatedUsers.Counts()
   var unfinished = 0
   var checks = CheckResult()
-  /// The highest rate that held the objective, where it was looked for.
+  /// The highest rate that held the objective; `nil` without a ramp.
   var highestRate: Double?
 
-  /// Whether something went wrong, was lost, or is not right.
-  var isWrong: Bool { !wrongs.isEmpty }
-  /// Whether an objective was given that the system does not hold.
+  /// Whether an error occurred, an event was lost or a check failed.
+  var hasErrors: Bool { !errors.isEmpty }
+  /// Whether the system missed the given objective.
   var missesObjective: Bool {
     highestRate.map { $0 == 0 } ?? steps.contains { $0.holds == false }
   }
 
-  /// Why the run fails; empty: it does not.
+  /// The reasons for failure; empty for a successful run.
   var failures: [String] {
-    guard missesObjective, let objective = settings.objective else { return wrongs }
-    return wrongs + [
+    guard missesObjective, let objective = settings.objective else { return errors }
+    return errors + [
       highestRate == nil
         ? "The objective was not held: \(objective.text)."
         : "No rate held the objective: \(objective.text)."
     ]
   }
 
-  private var wrongs: [String] {
-    var wrongs: [String] = []
-    if !checks.isRight { wrongs.append("What happened is not right: see the checks.") }
+  private var errors: [String] {
+    var errors: [String] = []
+    if !checks.isCorrect { errors.append("A check failed: see the checks.") }
     if counts.wrongAnswers > 0 {
-      wrongs.append("\(counts.wrongAnswers) apps were told another answer than was given.")
+      errors.append(
+        "\(counts.wrongAnswers) apps received a different answer than the guardian gave.")
     }
-    if counts.refused > 0 { wrongs.append("\(counts.refused) commands were refused.") }
-    if checks.notKept > 0 {
-      wrongs.append("\(checks.notKept) acknowledgements were too many to keep, and not checked.")
+    if counts.refused > 0 { errors.append("\(counts.refused) commands were refused.") }
+    if checks.droppedAcknowledgements > 0 {
+      errors.append(
+        "\(checks.droppedAcknowledgements) acknowledgements were too many to keep, and not checked."
+      )
     }
-    // A ramp goes past what the system can on purpose.
+    // A ramp deliberately exceeds the capacity.
     if unfinished > 0, highestRate == nil {
-      wrongs.append("\(unfinished) questions were still under way when the time was over.")
+      errors.append("\(unfinished) questions did not finish in time.")
     }
-    return wrongs
+    return errors
   }
 }
 
 extension Results.Machine {
-  /// This machine.
+  /// Describes this machine.
   init() {
     cores = ProcessInfo.processInfo.activeProcessorCount
     memoryBytes = ProcessInfo.processInfo.physicalMemory

@@ -9,23 +9,23 @@ extension SimulatedUsers.State {
     samples.append(Sample(measure: measure, kind: kind, value: value))
   }
 
-  /// A question is over when the app has handled the answer and each device shows it.
+  /// Ends the question if the app has handled the answer and each device shows the decision.
   mutating func finish(_ id: QuestionID) {
-    guard let flight = flights[id], flight.isHandled, flight.shown >= deviceCount else { return }
-    flights[id] = nil
+    guard let entry = inFlight[id], entry.isHandled, entry.shown >= deviceCount else { return }
+    inFlight[id] = nil
     answersGiven[id] = nil
   }
 
   mutating func received(_ reply: Reply, on address: DeviceAddress) {
     switch reply {
     case .accepted(let id, let seq): accepted(id, seq, address)
-    // Not the last word: the device sends it again.
+    // A temporary refusal: the device retries.
     case .refused(_, let problem)
     where problem.code >= Problem.overloaded.code || problem.retryAfter > 0 || problem == .stale:
       counts.overloads += 1
     case .refused(let id, let problem):
-      notebook.note(.refused(address, id, problem), address.family)
-      // A command that was sent twice is answered twice.
+      recorder.record(.refused(address, id, problem), address.family)
+      // A retried command is answered twice.
       guard let command = commands.removeValue(forKey: id) else { return }
       if command.isAnswer, problem == .alreadyAnswered {
         counts.lateAnswers += 1
@@ -35,28 +35,28 @@ extension SimulatedUsers.State {
     case .page(_, let events, _):
       for event in events { received(event, on: address) }
     case .attached:
-      // With the roster a device learns of its conversations, and attaches once more.
+      // A device attaches again after the roster has named its conversations.
       if hasRoster.contains(address) { ready.insert(address) }
     case .failed, .pong, .joined: break
     }
   }
 
   mutating func received(_ event: Event, on address: DeviceAddress) {
-    notebook.note(.received(address, event.audience, seq: event.seq), address.family)
-    // A device's own event is the relay's answer to its command.
+    recorder.record(.received(address, event.audience, seq: event.seq), address.family)
+    // A device's own event acknowledges its command.
     guard event.device == address.device, commands[event.command] != nil else { return }
     accepted(event.command, event.seq, address)
   }
 
   private mutating func accepted(_ id: CommandID, _ seq: UInt64, _ address: DeviceAddress) {
-    notebook.acknowledged(id, seq: seq, address)
+    recorder.acknowledged(id, seq: seq, address)
     guard let command = commands.removeValue(forKey: id), let question = command.question,
-      let flight = flights[question], flight.isMeasured
+      let entry = inFlight[question], entry.isMeasured
     else { return }
     if command.isAnswer {
-      measure(.answered, flight.kind, since: answersGiven[question] ?? command.at)
-    } else if !flight.isHeldUp {
-      measure(.asked, flight.kind, since: flight.scheduled)
+      measure(.answered, entry.kind, since: answersGiven[question] ?? command.at)
+    } else if !entry.wasOffline {
+      measure(.asked, entry.kind, since: entry.scheduled)
     }
   }
 
@@ -65,10 +65,10 @@ extension SimulatedUsers.State {
       switch record {
       case .event(let event):
         if case .rosterChanged = event.body { hasRoster.insert(address) }
-        notebook.note(
+        recorder.record(
           .applied(address, event.audience, seq: event.seq, event.command), address.family)
       case .outbox(_, let id, let command):
-        notebook.note(.issued(address, id), address.family)
+        recorder.record(.issued(address, id), address.family)
         let question: (id: QuestionID?, isAnswer: Bool) =
           switch command {
           case .ask(let header, _): (header.id, false)

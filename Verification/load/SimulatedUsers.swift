@@ -4,41 +4,42 @@ import FamilyModel
 import Synchronization
 import ZeroMQ
 
-/// The people and the apps of one host's families: taps, answers, and handles responses, and takes the time.
+/// The people and apps of one host's families: they ask, answer, handle responses and measure the
+/// latencies.
 ///
-/// The devices are the product's own. Whatever is here is what a device meets: a child, two guardians, an
-/// app. The host calls it on its thread.
+/// The devices are production code. The host calls this object on its thread; the generator calls
+/// it on others.
 final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   static let app = AppID("example.landmarks")
 
   struct State {
     let deviceCount: Int
-    var notebook: HistoryRecorder
-    var flights: [QuestionID: InFlightQuestion] = [:]
-    /// The library in each child's app, from its first question on.
+    var recorder: HistoryRecorder
+    var inFlight: [QuestionID: InFlightQuestion] = [:]
+    /// The app machine of each family, from its first question on.
     var apps: [FamilyID: AppMachine] = [:]
-    /// Apps that do not run.
+    /// Families whose app does not run.
     var asleep: Set<FamilyID> = []
-    /// Apps that run because their device launched them.
+    /// Families whose app was launched by the device.
     var launched: Set<FamilyID> = []
-    /// How many reasons there are for a device of the family to be off the network.
+    /// The number of overlapping reasons for which devices of a family are offline.
     var offline: [FamilyID: Int] = [:]
-    /// Commands under way: the question, and when it was issued.
+    /// Commands in flight with their question and time of issue.
     var commands: [CommandID: (question: QuestionID?, isAnswer: Bool, at: UInt64)] = [:]
     var answersGiven: [QuestionID: UInt64] = [:]
     var samples: [Sample] = []
-    /// Devices that have their family and its channels.
+    /// Devices that are attached to all their channels.
     var ready: Set<DeviceAddress> = []
     var hasRoster: Set<DeviceAddress> = []
     var counts = Counts()
     var lastFinished: UInt64 = 0
 
-    func isRight(_ kind: Kind, _ choice: String) -> Bool {
+    func isCorrect(_ kind: Kind, _ choice: String) -> Bool {
       LoadQuestion.right(kind).contains(choice)
     }
   }
 
-  /// What was counted.
+  /// Counters since the start.
   struct Counts: Codable, Hashable {
     var asked = 0
     var finished = 0
@@ -49,7 +50,7 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
     var refused = 0
     var wrongAnswers = 0
 
-    var over: Int { finished + alreadyAsked + refused }
+    var ended: Int { finished + alreadyAsked + refused }
 
     static func += (a: inout Counts, b: Counts) {
       a.asked += b.asked
@@ -65,46 +66,51 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
 
   let state: Mutex<State>
 
-  init(deviceCount: Int, notebook: sending HistoryRecorder) {
-    state = Mutex(State(deviceCount: deviceCount, notebook: notebook))
+  init(deviceCount: Int, recorder: sending HistoryRecorder) {
+    state = Mutex(State(deviceCount: deviceCount, recorder: recorder))
   }
 
-  // MARK: for the generator
+  // MARK: calls of the generator
 
-  /// The child's app asks; tells what its device is to be given.
+  /// Lets the child's app ask the planned question.
+  ///
+  /// - Returns: The inputs for the child's device.
   func begin(_ arrival: Arrival, scheduled: UInt64) -> [ChildMachine.Input] {
     state.withLock { state in
       let family = FamilyID(arrival.family)
       let question = LoadQuestion.make(arrival)
-      state.flights[question.id] = InFlightQuestion(
+      state.inFlight[question.id] = InFlightQuestion(
         kind: arrival.kind, scheduled: scheduled, family: family,
-        isHeldUp: arrival.kind == .off || state.offline[family] != nil)
+        wasOffline: arrival.kind == .off || state.offline[family] != nil)
       state.counts.asked += 1
       state.measure(.lag, arrival.kind, since: scheduled)
       return state.wake(family) + state.step(.ask(question, .choose), family)
     }
   }
 
-  /// A device of the family goes off the network: what is under way there is held up.
-  func holdUp(_ family: FamilyID) {
+  /// Records that a device of the family goes offline, which excludes its questions in flight from
+  /// `approval`.
+  func takeOffline(_ family: FamilyID) {
     state.withLock { state in
       state.offline[family, default: 0] += 1
-      for id in state.flights.keys where state.flights[id]!.family == family {
-        state.flights[id]!.isHeldUp = true
+      for id in state.inFlight.keys where state.inFlight[id]!.family == family {
+        state.inFlight[id]!.wasOffline = true
       }
     }
   }
 
-  /// It is back; tells whether all devices of the family are to be.
-  func letGo(_ family: FamilyID) -> Bool {
+  /// Ends one reason to be offline.
+  ///
+  /// - Returns: Whether no other reason remains.
+  func bringOnline(_ family: FamilyID) -> Bool {
     state.withLock { state in
-      let left = state.offline[family, default: 1] - 1
-      state.offline[family] = left > 0 ? left : nil
-      return left <= 0
+      let remaining = state.offline[family, default: 1] - 1
+      state.offline[family] = remaining > 0 ? remaining : nil
+      return remaining <= 0
     }
   }
 
-  /// Takes what was measured since the last call.
+  /// Returns and clears the samples since the last call.
   func takeSamples() -> ([Sample], Counts, lastFinished: UInt64) {
     state.withLock { state in
       defer { state.samples.removeAll(keepingCapacity: true) }
@@ -112,16 +118,16 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
     }
   }
 
-  /// Questions that have begun.
+  /// The number of questions that have begun.
   var asked: Int { state.withLock { $0.counts.asked } }
-  /// Questions that are not over.
-  var underway: Int { state.withLock { $0.flights.count } }
+  /// The number of questions in flight.
+  var underway: Int { state.withLock { $0.inFlight.count } }
 
-  /// Whether nothing is under way: every question is handled and shown, every command is settled.
-  var isIdle: Bool { state.withLock { $0.flights.isEmpty && $0.commands.isEmpty } }
-  /// Questions that came to their end.
-  var over: Int { state.withLock { $0.counts.over } }
-  /// Devices that have their family and its channels.
+  /// Whether no question or command is in flight.
+  var isIdle: Bool { state.withLock { $0.inFlight.isEmpty && $0.commands.isEmpty } }
+  /// The number of questions that have ended.
+  var ended: Int { state.withLock { $0.counts.ended } }
+  /// The number of attached devices.
   var readyCount: Int { state.withLock { $0.ready.count } }
 
   // MARK: Responder
@@ -137,10 +143,10 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer? {
     state.withLock { state in
       let id = bubble.question.id
-      guard let flight = state.flights[id] else { return nil }
-      state.flights[id]!.answers += 1
-      guard let answer = LoadQuestion.answer(flight.kind, flight.answers) else { return nil }
-      // Of guardians who race, the first.
+      guard let entry = state.inFlight[id] else { return nil }
+      state.inFlight[id]!.answers += 1
+      guard let answer = LoadQuestion.answer(entry.kind, entry.answers) else { return nil }
+      // For guardians who race, the first answer counts.
       if state.answersGiven[id] == nil { state.answersGiven[id] = Monotonic.now() }
       return BubbleAnswer(choice: answer.choice, reviewed: answer.reviewed)
     }
@@ -149,8 +155,8 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   func notified(_ notice: Notice, on address: DeviceAddress) {
     guard case .decided(let id, let choice, _) = notice else { return }
     state.withLock { state in
-      state.notebook.record(.decided(address, id, choice: choice.id), address.family)
-      state.flights[id]?.shown += 1
+      state.recorder.record(.decided(address, id, choice: choice.id), address.family)
+      state.inFlight[id]?.shown += 1
       state.finish(id)
     }
   }

@@ -1,10 +1,10 @@
 import Histogram
 
-/// All that was measured in some stretch of time.
+/// The histograms of one stretch of time.
 struct Tally {
   private var histograms: [Measure: [Kind: Histogram<UInt64>]] = [:]
 
-  mutating func add(_ second: Second) {
+  mutating func add(_ second: IntervalReport) {
     for item in second.measured {
       for (value, count) in zip(item.values, item.counts) {
         histograms[item.measure, default: [:]][item.kind, default: Latency.histogram()]
@@ -13,7 +13,7 @@ struct Tally {
     }
   }
 
-  /// All kinds together, or one of them.
+  /// The histogram of a measure for one kind, or for all kinds.
   func histogram(_ measure: Measure, _ kind: Kind? = nil) -> Histogram<UInt64> {
     var all = Latency.histogram()
     for (found, histogram) in histograms[measure] ?? [:] where kind == nil || kind == found {

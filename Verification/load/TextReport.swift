@@ -1,6 +1,6 @@
 import TextTable
 
-/// What a load found, for people at a terminal.
+/// The results of a load for a terminal.
 enum TextReport {
   static func text(_ results: Results) -> String {
     var parts: [String] = []
@@ -10,15 +10,15 @@ enum TextReport {
       \(set.families) families of \(set.guardians + 1) devices in \(set.workers) worker processes, seed \(set.seed)
       mix \(set.mix.text)
       \(results.machine.cores) cores (\(results.machine.processor)), Linux \(results.machine.kernel)
-      set-up: \(results.setUp.foundingSeconds.short) s to found, \(results.setUp.connectingSeconds.short) s to connect, \(results.setUp.settlingSeconds.short) s to rest
-      memory a family: workers \(results.setUp.workerBytesPerFamily.short) bytes, relay \(results.setUp.relayBytesPerFamily.short) bytes
+      set-up: \(results.setUp.foundingSeconds.short) s to create families, \(results.setUp.connectingSeconds.short) s to attach devices, \(results.setUp.settlingSeconds.short) s to idle
+      memory per family: workers \(results.setUp.workerBytesPerFamily.short) bytes, relay \(results.setUp.relayBytesPerFamily.short) bytes
       """
     )
     parts.append(
       Table.render(
         [
           [
-            "wanted/s", "done/s", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms",
+            "offered/s", "done/s", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms",
             "relay cores", "workers",
           ] + (set.objective == nil ? [] : ["holds"])
         ]
@@ -30,15 +30,15 @@ enum TextReport {
     for step in results.steps where step.isLimitedByDevices(of: results.machine) {
       parts.append(
         """
-        At \(step.offered.short)/s the devices' processes were the limit: they took \(step.workerCores.short) of \(results.machine.cores) cores, the relay \(step.relayCores.short).
-        They did \(step.achieved.short) a second; each question waited for its turn, which counts in its time.
+        At \(step.offered.short)/s the workers were the limit: they used \(step.workerCores.short) of \(results.machine.cores) cores, the relay \(step.relayCores.short).
+        They finished \(step.achieved.short)/s; the latencies include the wait in the devices.
         """)
     }
     parts.append(
       Table.render(
         [
           [
-            results.steps.count > 1 ? "all rates together" : "measured from the plan's moment",
+            results.steps.count > 1 ? "all rates together" : "from the planned time",
             "count", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms",
             "max ms",
           ]
@@ -47,9 +47,9 @@ enum TextReport {
     let counts = results.counts
     parts.append(
       """
-      \(counts.asked) asked, \(counts.finished) finished, \(results.unfinished) under way at the end
-      \(counts.launches) apps launched, \(counts.alreadyAsked) children told that they had asked already, \(counts.lateAnswers) guardians second
-      \(counts.overloads) refused as overload and sent again
+      \(counts.asked) asked, \(counts.finished) finished, \(results.unfinished) unfinished at the end
+      \(counts.launches) apps launched, \(counts.alreadyAsked) duplicate questions, \(counts.lateAnswers) late answers
+      \(counts.overloads) refusals for overload, retried
       """)
     parts.append(checks(results))
     if let rate = results.highestRate, let objective = results.settings.objective {
@@ -57,7 +57,7 @@ enum TextReport {
     }
     parts.append(
       results.failures.isEmpty
-        ? "Everything was right." : results.failures.map { "FAILED: \($0)" }.joined(separator: "\n")
+        ? "All checks passed." : results.failures.map { "FAILED: \($0)" }.joined(separator: "\n")
     )
     return parts.joined(separator: "\n\n")
   }
@@ -65,15 +65,15 @@ enum TextReport {
   static func checks(_ results: Results) -> String {
     let checks = results.checks
     let table = Table.render(
-      [["check", "right", "unknown", "wrong"]]
+      [["check", "ok", "unknown", "violated"]]
         + checks.rows.map { [$0.name, "\($0.ok)", "\($0.unknown)", "\($0.violated)"] })
     return table
-      + "\nwhole histories checked: \(checks.families) of \(results.settings.families) families, \(checks.facts) facts"
-      + "\nacknowledged commands looked for in the relay's store: \(checks.acknowledgements)"
+      + "\ncomplete histories: \(checks.families) of \(results.settings.families) families, \(checks.facts) facts"
+      + "\nacknowledged commands compared with the relay's store: \(checks.acknowledgements)"
       + checks.examples.map { "\n  \($0)" }.joined()
   }
 
-  /// Each latency with its name, and those of the approvals by kind below them.
+  /// The rows of all measures, with the approvals also by kind.
   static func rows(_ results: Results) -> [Results.Row] {
     results.measures.flatMap { measure -> [Results.Row] in
       let row = Results.Row(name: label(measure.name), times: measure.times)
@@ -84,16 +84,16 @@ enum TextReport {
 
   private static func label(_ name: String) -> String {
     switch name {
-    case "lag": "the generator's own delay"
-    case "asked": "question on the relay's disk"
-    case "answered": "answer on disk, from the tap"
+    case "lag": "delay of the generator"
+    case "asked": "question stored by the relay"
+    case "answered": "answer stored, from the guardian's tap"
     case "approval": "answer handled by the app"
-    case "heldUp": "handled, a device was off line"
+    case "heldUp": "handled, with a device offline"
     default: name
     }
   }
 
-  /// What no question was measured for has no times.
+  /// The latencies as cells, or dashes without measured questions.
   static func cells(_ times: Percentiles) -> [String] {
     guard times.count > 0 else { return Array(repeating: "–", count: 5) }
     return [times.p50, times.p90, times.p99, times.p999, times.max].map(\.short)

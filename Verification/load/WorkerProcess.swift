@@ -2,20 +2,20 @@ import Foundation
 import Processes
 import Synchronization
 
-/// A worker as a process of its own: takes orders, and tells what happens.
+/// A worker process as the load sees it: orders in, reports out.
 final class WorkerProcess: Sendable {
-  /// Seconds that a worker may take to end by itself.
-  private static let patience = 10.0
+  /// Seconds within which a worker must end after its orders have ended.
+  private static let stopTimeout = 10.0
 
   let index: Int
-  let notes: AsyncStream<Note>
+  let reports: AsyncStream<WorkerReport>
   private let process = Process()
   private let orders = Pipe()
 
   init(_ index: Int) throws {
     self.index = index
-    let (notes, continuation) = AsyncStream<Note>.makeStream()
-    self.notes = notes
+    let (reports, continuation) = AsyncStream<WorkerReport>.makeStream()
+    self.reports = reports
     process.executableURL = try Program("load").file
     process.arguments = ["worker"]
     process.standardInput = orders
@@ -23,15 +23,15 @@ final class WorkerProcess: Sendable {
     process.standardOutput = output
     try process.run()
     Thread.detachNewThread {
-      var rest: [UInt8] = []
+      var buffer: [UInt8] = []
       while true {
         let data = output.fileHandleForReading.availableData
         guard !data.isEmpty else { break }
-        rest += data
-        while let end = rest.firstIndex(of: 0x0A) {
-          let line = String(decoding: rest[..<end], as: UTF8.self)
-          rest.removeSubrange(...end)
-          if let note = Line.decode(Note.self, line) { continuation.yield(note) }
+        buffer += data
+        while let end = buffer.firstIndex(of: 0x0A) {
+          let line = String(decoding: buffer[..<end], as: UTF8.self)
+          buffer.removeSubrange(...end)
+          if let report = Line.decode(WorkerReport.self, line) { continuation.yield(report) }
         }
       }
       continuation.yield(.failed("worker \(index) has ended"))
@@ -45,16 +45,16 @@ final class WorkerProcess: Sendable {
     try? orders.fileHandleForWriting.write(contentsOf: Line.encode(order))
   }
 
-  /// Has it end, and waits until it has.
+  /// Ends the worker's orders and waits for its end.
   func stop() {
     try? orders.fileHandleForWriting.close()
-    let end = Date().addingTimeInterval(Self.patience)
+    let end = Date().addingTimeInterval(Self.stopTimeout)
     while process.isRunning, Date() < end { usleep(10_000) }
     if process.isRunning { kill(pid, SIGKILL) }
     process.waitUntilExit()
   }
 
-  /// Ends it at once.
+  /// Kills the worker.
   func kill() { kill(pid, SIGKILL) }
 
   private func kill(_ pid: pid_t, _ number: Int32) { _ = Foundation.kill(pid, number) }
