@@ -2,13 +2,13 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// What the fuzzers keep and what they once found, without a fuzzer.
+/// Runs the fuzz targets on the stored corpus and the seeds, without a fuzzer.
 @Suite struct FuzzTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Verification/fuzzing/corpus")
 
-  @Test("X2: no bytes bring a decoder or a machine down", arguments: FuzzTarget.allCases)
+  @Test("X2: no input of the corpus traps a decoder or machine", arguments: FuzzTarget.allCases)
   func corpus(_ target: FuzzTarget) throws {
     let file = Self.corpus.appendingPathComponent("\(target.rawValue).txt")
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -19,7 +19,8 @@ import Testing
     }
   }
 
-  @Test("X2: nor do the fuzzers' seeds, whole or cut short", arguments: FuzzTarget.allCases)
+  @Test(
+    "X2: no seed traps a decoder or machine, complete or truncated", arguments: FuzzTarget.allCases)
   func seeds(_ target: FuzzTarget) {
     #expect(!target.seeds.isEmpty)
     for seed in target.seeds {

@@ -1,12 +1,12 @@
-// Tells the thread sanitizer of Swift's Mutex, to be loaded before the standard library. A lock that is free is
-// taken and left in instrumented code; who has to wait for it, and who wakes him, does so in the library, which
-// is not: without this, what a contended Mutex guards would look as if nothing did.
+// Reports Swift's Mutex to the thread sanitizer. Must be loaded before the standard library.
+// An uncontended lock runs in instrumented code. A contended lock runs in the library, which is not
+// instrumented: without this file the sanitizer reports races on data that a contended Mutex guards.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// The sanitizer's, in programs that are built with it.
+// Defined by the sanitizer's runtime, in programs that are built with it.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -143,7 +143,8 @@ private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
   }
   precondition(state.generation(audience) == generation, "an old channel was approved")
   precondition(
-    state.roster.devices.contains { $0.publicKey == key }, "a channel for an unknown key was approved")
+    state.roster.devices.contains { $0.publicKey == key },
+    "a channel for an unknown key was approved")
 }
 
 private func command(_ input: inout Bytes, now: Instant) -> Command {

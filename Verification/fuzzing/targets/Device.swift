@@ -6,46 +6,63 @@ import RelayWire
 /// act.
 func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
   var input = Bytes(bytes)
-  let isSigned = input.byte() & 1 == 1
-  var guardian = GuardianMachine(
-    DeviceAddress(family: FuzzedFamily.id, device: DeviceID(10)), of: PersonID(1),
-    security: isSigned ? FuzzVault.security(10) : nil, ids: IDSource(seed: 1))
-  var child = ChildMachine(
-    DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30)), of: PersonID(3),
-    apps: [AppID("a")], security: isSigned ? FuzzVault.security(30) : nil, ids: IDSource(seed: 2),
-    digest: { _, _ in [1] })
-  var now = Instant(milliseconds: 1_000_000)
-  write(guardian.step(.connected, now: now))
-  func stepChild(_ input: ChildMachine.Input) {
+  var devices = FuzzedDevices(isSigned: input.byte() & 1 == 1)
+  var steps = 0
+  while !input.isAtEnd, steps < 64 {
+    steps += 1
+    devices.step(&input)
+  }
+  _ = devices.guardian.link.position
+  _ = devices.child.link.pendingCommands
+}
+
+/// The machines of a guardian's and a child's device.
+private struct FuzzedDevices {
+  var guardian: GuardianMachine
+  var child: ChildMachine
+  private var now = Instant(milliseconds: 1_000_000)
+
+  init(isSigned: Bool) {
+    guardian = GuardianMachine(
+      DeviceAddress(family: FuzzedFamily.id, device: DeviceID(10)), of: PersonID(1),
+      security: isSigned ? FuzzVault.security(10) : nil, ids: IDSource(seed: 1))
+    child = ChildMachine(
+      DeviceAddress(family: FuzzedFamily.id, device: DeviceID(30)), of: PersonID(3),
+      apps: [AppID("a")], security: isSigned ? FuzzVault.security(30) : nil,
+      ids: IDSource(seed: 2), digest: { _, _ in [1] })
+    stepGuardian(.connected)
+    stepChild(.connected)
+  }
+
+  private mutating func stepGuardian(_ input: GuardianMachine.Input) {
+    write(guardian.step(input, now: now))
+  }
+
+  private mutating func stepChild(_ input: ChildMachine.Input) {
     let effects = child.step(input, now: now)
     write(effects)
     for case .requestAdmission(let id) in effects { stepChild(.admitted(id)) }
   }
-  stepChild(.connected)
-  var steps = 0
-  while !input.isAtEnd, steps < 64 {
-    steps += 1
+
+  /// Takes one step that the input selects.
+  mutating func step(_ input: inout Bytes) {
     switch input.pick(8) {
     case 0, 1:
       let chunk = input.chunk()
-      guard let reply = try? chunk.withUnsafeBytes({ try ReplyEnvelope.decode($0) }) else {
-        continue
-      }
-      write(guardian.step(.reply(reply.requestID, reply.reply.opened()), now: now))
+      guard let reply = try? chunk.withUnsafeBytes({ try ReplyEnvelope.decode($0) }) else { return }
+      stepGuardian(.reply(reply.requestID, reply.reply.opened()))
       stepChild(.reply(reply.requestID, reply.reply.opened()))
     case 2, 3:
-      guard let broadcast = try? Broadcast.decode(input.chunk()).opened() else { continue }
-      write(guardian.step(.broadcast(broadcast), now: now))
+      guard let broadcast = try? Broadcast.decode(input.chunk()).opened() else { return }
+      stepGuardian(.broadcast(broadcast))
       stepChild(.broadcast(broadcast))
     case 4:
       now = now + Int64(input.byte()) * 500
-      write(guardian.step(.timer, now: now))
+      stepGuardian(.timer)
       stepChild(.timer)
     case 5:
       let chunk = input.chunk()
-      guard let request = try? chunk.withUnsafeBytes({ try AppRequest.decode($0) }) else {
-        continue
-      }
+      guard let request = try? chunk.withUnsafeBytes({ try AppRequest.decode($0) }) else { return }
       stepChild(.app(AppID("a"), request))
     case 6:
       let prompt = UInt64(input.byte())
@@ -56,14 +73,10 @@ func fuzzDevice(_ bytes: UnsafeRawBufferPointer) {
       stepChild(.answered(prompt: prompt, answers[input.pick(answers.count)]))
     default:
       for bubble in guardian.open(now: now) {
-        write(
-          guardian.step(
-            .answer(bubble.question.id, choice: bubble.question.choices[0].id), now: now))
+        stepGuardian(.answer(bubble.question.id, choice: bubble.question.choices[0].id))
       }
     }
   }
-  _ = guardian.link.position
-  _ = child.link.pendingCommands
 }
 
 /// Encodes all records and requests of the effects, which must not trap.
