@@ -140,11 +140,12 @@ final class Commits: Sendable {
     }
     guard number == held else { return false }
     begun.signal()
-    return released.wait(timeout: .now() + 30) == .success
+    // Far longer than a test takes on a busy machine: only a test that failed leaves its commit held.
+    return released.wait(timeout: .now() + 300) == .success
   }
 
   /// Waits until the held commit begins.
-  func waitUntilHeld() -> Bool { begun.wait(timeout: .now() + 30) == .success }
+  func waitUntilHeld() -> Bool { begun.wait(timeout: .now() + 60) == .success }
 
   func release() { released.signal() }
 }
