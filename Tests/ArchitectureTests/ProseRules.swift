@@ -1,7 +1,7 @@
 /// The rules of CONTRIBUTING.md that a program can check.
 enum ProseRules {
   /// Words that cannot be the subject of a technical sentence.
-  static let subjects: Set = ["Who", "Whoever", "What", "Whatever", "Nobody", "Somebody", "It"]
+  static let subjects: Set = ["Who", "What", "Whatever", "Nobody", "Somebody", "It"]
 
   /// Phrases that betray a literal translation.
   static let phrases = [
@@ -74,7 +74,8 @@ enum ProseRules {
     text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" }.map(String.init).filter {
       guard let letter = $0.first, codeLetters.contains(letter) else { return false }
       let digits = $0.dropFirst()
-      return (1...2).contains(digits.count) && digits.allSatisfy { $0.isASCII && $0.isNumber }
+      return (1...2).contains(digits.count) && digits.first != "0"
+        && digits.allSatisfy { $0.isASCII && $0.isNumber }
     }
   }
 

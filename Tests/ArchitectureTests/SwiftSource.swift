@@ -109,6 +109,7 @@ extension SwiftSource {
       switch part.kind {
       case .comment:
         let text = String(part.text.drop { $0 == "/" || $0 == "!" }.drop { $0 == " " })
+        if text.hasPrefix("|") { continue }
         if isAdjacent, let last = joined.indices.last, !text.isEmpty, !text.hasPrefix("- ") {
           joined[last].text += "\n" + text
         } else {

@@ -25,7 +25,7 @@ private struct Knowledge {
     let majority = Region(history.region).majority
     possible = possible.filter { age in
       guard age >= range.lower ?? .min, age <= range.upper ?? .max else { return false }
-      let told = history.declaration.told(
+      let told = history.declaration.disclosed(
         age: age, majority: majority, isInFamily: history.isInFamily)
       return range.declaration == nil || range.declaration == told
     }
