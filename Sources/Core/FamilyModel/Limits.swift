@@ -36,7 +36,8 @@ public enum Limits {
   public static let devices = 256
   /// Other devices for which one `present` request speaks. Above: `tooLarge`.
   public static let presentDevices = 1024
-  /// Key wraps in one command. Above: `tooMany`; a device sends further wraps with later commands.
+  /// Key wraps in one command. Above: `tooMany`, on the wire `tooLarge`; a device sends further
+  /// wraps with later commands.
   public static let keyWraps = 256
   /// Bytes of one key wrap. Above: `malformed`.
   public static let keyWrapBytes = 128

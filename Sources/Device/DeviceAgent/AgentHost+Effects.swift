@@ -156,8 +156,8 @@ extension AgentHost {
       trace("shut-out", device: address, problem: problem)
       logger.error(
         """
-        the relay refuses this device (\(problem)). The device was removed, or its family was never \
-        applied.
+        the relay refuses this device (\(problem)). The device was removed, or \
+        `relayctl apply` was never run for its family.
         """
       )
     }

@@ -13,8 +13,8 @@ import ZeroMQ
 /// Hosts devices: owns their sockets, their store and the clock, and carries out the effects of
 /// their machines.
 ///
-/// Everything runs on one socket thread. All durable changes of a turn are committed in one
-/// transaction before any other effect of the turn is carried out.
+/// Everything runs on one socket thread. Each transaction commits all waiting changes, before any
+/// effect that depends on them is carried out.
 public actor AgentHost: Service {
   /// The devices and apps of a host.
   public struct Configuration: Sendable {

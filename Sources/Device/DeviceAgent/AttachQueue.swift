@@ -47,7 +47,7 @@ struct AttachQueue {
   mutating func mayAttach(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
     let interval = min(
       max(4 * averageReplyTime, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
-    // A request from the future was sent before the clock was set back.
+    // A send time after `now` means the clock was set back.
     if let last = requests[device], last.from == cursors, last.at <= now, now < last.at + interval {
       return false
     }

@@ -75,7 +75,7 @@ struct Presence {
     let isAnswered = unansweredSince.map { now >= $0 + Self.interval } ?? true
     let announced = isAnswered ? devices[next...].prefix(Self.devicesPerRequest) : []
     next += announced.count
-    // The requests of an interval are spread evenly. Missed ones are not made up for.
+    // The requests of an interval are spread evenly. Missed announcements are skipped.
     let requests = UInt64((devices.count + Self.devicesPerRequest - 1) / Self.devicesPerRequest)
     self.due = now + Self.interval / requests
     unansweredSince = unansweredSince ?? now

@@ -142,8 +142,8 @@ package struct QuestionWindow<Item> {
     }
   }
 
-  /// Forgets all commands after the connection is lost, because devices bring their commands again.
-  /// The size of the window stays.
+  /// Forgets all commands after the connection is lost, because devices resend their commands. The
+  /// size of the window stays.
   package mutating func restart() {
     (tracked, questionCount, queue, queuedIDs) = ([:], 0, [], [])
   }

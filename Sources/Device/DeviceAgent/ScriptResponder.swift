@@ -12,8 +12,9 @@ import Synchronization
 ///   {"permission": "cancel"}
 /// ]}
 /// ```
-/// The first rule applies whose `handle` is part of one of the question's handles. A rule without a handle applies to
-/// all questions. `after` names a file beside the script: the answer waits until that file exists.
+/// The first rule applies whose `handle` is part of one of the question's handles. A rule without a
+/// handle applies to all questions. `after` names a file beside the script: the answer waits until
+/// that file exists.
 public struct ScriptResponder: Responder {
   struct Rule: Codable {
     var handle: String?

@@ -34,7 +34,7 @@ public struct Admission: Sendable {
   private var now: Int64 = 0
   private var adjustedAt: Int64 = 0
   private var share = 1.0
-  /// The fraction of a question that may be admitted; grows by the share with each question.
+  /// Sum of shares; a question is admitted when it reaches 1.
   private var credit = 0.0
 
   /// An open relay without backlog.

@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// The reason for which a store's call failed.
+/// Why a store call failed.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
   let code: Code

@@ -14,7 +14,7 @@ enum StoreFile {
   /// - Parameter application: The kind of store, kept in the file's header.
   /// - Parameter versions: Schema versions that this program reads; a file gets the newest number.
   /// - Parameter synchronous: `FULL` syncs each commit. `NORMAL` survives a kill, not a power cut.
-  /// - Parameter isShared: Whether several connections of this process use the file, one of them for
+  /// - Parameter isShared: Whether several connections of this process use the file, one for
   ///   checkpoints. If so, SQLite's VFS `unix-excl` becomes the default of the whole process.
   static func open(
     _ path: String, application: Int32, versions: ClosedRange<Int32>, synchronous: String,

@@ -44,7 +44,7 @@ extension String {
 }
 
 extension Character {
-  /// Scalars that one character may keep. Real sequences, such as Scotland's flag, have up to seven.
+  /// Scalars that one character may keep. Real sequences have up to seven (Scotland's flag).
   static let maximumScalars = 12
 
   /// The width in columns: the sum over its scalars, as terminals without grapheme clusters count.

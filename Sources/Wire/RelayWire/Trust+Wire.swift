@@ -13,7 +13,8 @@ extension Signature {
 
   init(_ wire: PBSignature) throws(Problem) {
     self.init(
-      signer: DeviceID(wire.signer), basedOnSeq: wire.seen, bytes: try Wire.signatureBytes(wire.value))
+      signer: DeviceID(wire.signer), basedOnSeq: wire.seen,
+      bytes: try Wire.signatureBytes(wire.value))
   }
 }
 

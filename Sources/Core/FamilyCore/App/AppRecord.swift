@@ -19,7 +19,8 @@ public enum AppRecord: Hashable, Sendable {
   case asked(Question)
 }
 
-/// A change of an app's durable state. All changes of one step are one transaction.
+/// A change of an app's durable state. The changes of one `persist` effect are one transaction; a
+/// step may have several. An app entry and its position share one.
 public enum AppRecordChange: Hashable, Sendable {
   /// Write the record.
   case put(AppRecord)

@@ -119,7 +119,7 @@ struct AppFeed: Sendable {
     return now + Timing.backoff(attempts, Timing.firstRelaunchDelay, Timing.longestRelaunchDelay)
   }
 
-  /// The next effect for the app. Its process comes first.
+  /// The next effect for the app. Launch and terminate precede repeated entries.
   mutating func nextAction(now: Instant) -> DeviceEffect? {
     nextLifecycleAction(now: now) ?? repeatFirstEntry(now: now)
   }

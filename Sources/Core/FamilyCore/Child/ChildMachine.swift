@@ -31,13 +31,13 @@ public struct ChildMachine: Sendable {
     case post(String)
     /// The child cancels a question.
     case cancel(QuestionID)
-    /// The owner changes the own age settings. A child needs a guardian with the passcode.
+    /// The owner changes their own age settings. A child needs a guardian with the passcode.
     case setAge(AgeSettings)
     /// The owner deletes the age answers to an app, so that the app can ask again.
     case shareAgain(AppID)
-    /// An owner who is no child sets the own account.
+    /// An adult owner sets their own account.
     case setOwnAccount(Account)
-    /// The clock was set back, so that deadlines of the former time would come too late.
+    /// The clock was set back. Deadlines set before the change would fire too late.
     case clockSetBack
     /// The deadline has passed.
     case timer

@@ -23,7 +23,7 @@ extension RelayMachine {
     var seq: UInt64?
   }
 
-  /// The way in which the relay treated a request.
+  /// The outcome of a request.
   public enum Disposition: Sendable {
     /// The relay identified the sender and served the request; a command may still be refused.
     case served

@@ -49,8 +49,8 @@ extension RelayMachine {
 
   /// Records the devices that another device with the same key announced.
   ///
-  /// A family that is not held is not loaded for this. A packed family is opened only if a device
-  /// lags: its devices are recorded again when the family is in use.
+  /// Skips families that are not held. Skips packed families in which no device lags; a
+  /// later request records their devices once the family is open.
   private mutating func recordPresence(
     of devices: [DeviceAddress], key: [UInt8], now: Instant, into effects: inout [Effect]
   ) {

@@ -1,6 +1,6 @@
 public import FamilyModel
 
-/// The cryptography without own keys: that of apps, and a part of every device's.
+/// Cryptographic operations that need no private key; apps have only these.
 public protocol EvidenceVault: Sendable {
   /// Whether the Ed25519 signature of the bytes is valid under the public key.
   func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool

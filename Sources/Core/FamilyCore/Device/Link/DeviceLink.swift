@@ -47,7 +47,7 @@ public struct DeviceLink: Sendable {
   var due: Instant?
   var awaitsPong = false
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
-  /// The audiences whose cursors movedAudiences in this step. Their records are written once, at the end of
+  /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.
   var movedAudiences: Set<Audience> = []
   var unacknowledged: Set<Audience> = []

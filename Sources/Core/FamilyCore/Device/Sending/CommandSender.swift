@@ -10,7 +10,7 @@ import FamilyModel
 /// - *Awaiting admission* → (``admit(_:now:)``) *queued*.
 /// - *Sealed* → (signed and sent) *in flight*.
 /// - *Sealed* → (a key or a part of the log is missing) *blocked*.
-/// - *Sealed* → (its question stays unknown, or this device is no reader of its audience) *removed*.
+/// - *Sealed* → (its question stays unknown, or this device may not read its audience) *removed*.
 /// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
 /// - *In flight* → (accepted or refused) *removed*.
 /// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
