@@ -11,7 +11,10 @@ import Testing
   func records(_ kind: StoreKind) throws {
     let folder = try Folder()
     let store: any AgentStore =
-      kind == .memory ? MemoryAgentStore() : try SQLiteAgentStore(path: folder.path("agent"))
+      switch kind {
+      case .memory: MemoryAgentStore()
+      case .sqlite: try SQLiteAgentStore(path: folder.path("agent"))
+      }
     try store.apply([
       Change(key: [1, 2], value: [20]), Change(key: [1, 1], value: [10]),
       Change(key: [2], value: [30]), Change(key: [1, 3], value: [40]),

@@ -9,7 +9,10 @@ enum StoreKind: CaseIterable { case memory, sqlite }
 /// The contract of `EventStore`, tested against every engine.
 @Suite struct EventStoreTests {
   private func store(_ kind: StoreKind, _ folder: Folder) throws -> any EventStore {
-    kind == .memory ? MemoryEventStore() : try SQLiteEventStore(path: folder.path("relay.sqlite"))
+    switch kind {
+    case .memory: MemoryEventStore()
+    case .sqlite: try SQLiteEventStore(path: folder.path("relay.sqlite"))
+    }
   }
 
   @Test(
