@@ -2,6 +2,7 @@ import ContentCheck
 import FamilyModel
 import Foundation
 import Testing
+import ZeroMQ
 
 @Suite struct ProcessTests {
   @Test("S2: times out with unknown without a worker and connects once a worker runs")
@@ -77,6 +78,27 @@ import Testing
     worker = try WorkerProcess(folder)
     #expect(await verdict == .sensitive)
     worker.end()
+    await client.stop()
+  }
+
+  @Test("S2: gives each connection to a slow worker more time than the previous one")
+  func slowHandshake() async throws {
+    let folder = try Folder()
+    let path = folder.url.appendingPathComponent("slow.ipc").path
+    let address = WorkerAddress(
+      endpoint: "ipc://" + path, publicKey: try CurveKeyPair.generate().publicKey)
+    try JSONEncoder().encode(address).write(to: WorkerAddress.file(in: folder.url))
+    let worker = try Stranger(at: path)
+    let client = try ContentClient(directory: folder.url, timeout: .seconds(5))
+    async let verdict = client.verdict(on: picture(1))
+    // Connections at 0, 0.5, 1.5 and 3.5 s; without growing times there are ten.
+    let peers = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(returning: worker.acceptSilently(until: .now + .seconds(5)))
+      }
+    }
+    #expect((1...4).contains(peers))
+    #expect(await verdict == .unknown)
     await client.stop()
   }
 

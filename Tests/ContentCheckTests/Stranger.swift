@@ -22,6 +22,21 @@ struct Stranger {
     try #require(result == 0 && listen(descriptor, 1) == 0)
   }
 
+  /// Accepts peers and stays silent until `deadline`, then closes all sockets.
+  ///
+  /// - Returns: The number of peers.
+  func acceptSilently(until deadline: ContinuousClock.Instant) -> Int {
+    var peers: [Int32] = []
+    while ContinuousClock.now < deadline {
+      var listener = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&listener, 1, 50) > 0 { peers.append(accept(descriptor, nil, nil)) }
+    }
+    for peer in peers { close(peer) }
+    close(descriptor)
+    unlink(path)
+    return peers.count
+  }
+
   /// Accepts one peer, sends bytes that are not ZeroMQ, and closes the socket.
   func answerOnce() {
     let peer = accept(descriptor, nil, nil)

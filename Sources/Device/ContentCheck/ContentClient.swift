@@ -27,6 +27,8 @@ public actor ContentClient: ContentChecker {
   private let context: Context
   private let keys: CurveKeyPair
   private var connection: WorkerConnection?
+  /// Connections in sequence that did not come up.
+  private var attempts = 0
   private var message = Multipart(maximumParts: 6)
   private var requests: [UInt64: OpenRequest] = [:]
   private var lastID: UInt64 = 0
@@ -103,15 +105,15 @@ public actor ContentClient: ContentChecker {
   /// Connects to the address in `worker.json`, unless the present connection is up or recent.
   private func reopen() {
     let now = Monotonic.now()
-    if let connection {
-      guard connection.isLost(now) else { return }
-    }
-    guard let address = try? WorkerAddress.read(from: directory),
-      let key = CurvePublicKey(z85: address.publicKey)
+    guard connection?.isCheckDue(now) ?? true,
+      let address = try? WorkerAddress.read(from: directory),
+      let key = CurvePublicKey(z85: address.publicKey),
+      connection?.isObsolete(address, now: now) ?? true
     else { return }
     markAllUnsent()
     connection = try? WorkerConnection(
-      to: address.endpoint, key: key, keys: keys, in: context, now: now)
+      to: address, key: key, keys: keys, in: context, attempt: attempts, now: now)
+    attempts += 1
     guard let connection else { return }
     thread.watch(connection.socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
     thread.watch(connection.monitorSocket) { [weak self] in
@@ -121,6 +123,7 @@ public actor ContentClient: ContentChecker {
 
   private func drainMonitor() {
     guard let connection, connection.drainMonitor() else { return }
+    attempts = 0
     // The worker's requests are lost with the previous connection.
     markAllUnsent()
     sendUnsent()

@@ -24,6 +24,8 @@ public enum ContentLimits {
   public static let timeout = Duration.seconds(3)
   /// Nanoseconds without a connection after which the client reads `worker.json` again.
   static let reopenAfter: UInt64 = 500_000_000
+  /// Doublings of that time for connections to the same worker that do not come up: 8 s at most.
+  static let reopenDoublings = 4
   /// Nanoseconds until the client retries a send that libzmq refused.
   static let retryAfter: UInt64 = 20_000_000
   /// Messages handled per wake-up, so that other sockets of the thread are served.

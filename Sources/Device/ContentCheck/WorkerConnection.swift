@@ -5,12 +5,22 @@ final class WorkerConnection {
   let socket: Socket
   private var monitor: Monitor
   private var health = ConnectionHealth()
+  private let address: WorkerAddress
+  /// How long a handshake with the same worker may take.
+  private let patience: UInt64
   private var downSince: UInt64?
+  private var checkedAt: UInt64
 
   /// Connects in the background.
+  ///
+  /// - Parameter attempt: Connections in sequence, before this one, that did not come up.
   init(
-    to endpoint: String, key: CurvePublicKey, keys: CurveKeyPair, in context: Context, now: UInt64
+    to address: WorkerAddress, key: CurvePublicKey, keys: CurveKeyPair, in context: Context,
+    attempt: Int, now: UInt64
   ) throws(ZeroMQError) {
+    self.address = address
+    patience = ContentLimits.reopenAfter << min(attempt, ContentLimits.reopenDoublings)
+    checkedAt = now
     var options = SocketOptions()
     options.security = .client(keys, server: key)
     options.maximumMessageSize = Int64(ContentLimits.replyBytes)
@@ -20,7 +30,7 @@ final class WorkerConnection {
     socket = try Socket(.dealer, in: context, options: options)
     monitor = try Monitor(socket, in: context)
     downSince = now
-    try socket.connect(endpoint)
+    try socket.connect(address.endpoint)
   }
 
   var monitorSocket: Socket {
@@ -30,9 +40,18 @@ final class WorkerConnection {
   /// Whether the CURVE handshake with the worker's key has succeeded.
   var isUp: Bool { health.state == .connected }
 
-  /// Whether the connection is down so long that the worker may have moved or libzmq given up.
-  func isLost(_ now: UInt64) -> Bool {
-    downSince.map { now >= $0 + ContentLimits.reopenAfter } ?? false
+  /// Whether the connection has been down for a while, so that `worker.json` is worth another look.
+  func isCheckDue(_ now: UInt64) -> Bool {
+    downSince.map { now >= max($0, checkedAt) + ContentLimits.reopenAfter } ?? false
+  }
+
+  /// Whether a new connection to `current` can do better than this one.
+  ///
+  /// The worker may have moved, or libzmq may have given up. On a busy machine a handshake takes
+  /// long: each connection to the same worker therefore has twice the time of the previous one.
+  func isObsolete(_ current: WorkerAddress, now: UInt64) -> Bool {
+    checkedAt = now
+    return current != address || downSince.map { now >= $0 + patience } ?? false
   }
 
   /// Handles the monitor's events; returns whether a new handshake succeeded.
