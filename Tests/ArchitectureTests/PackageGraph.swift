@@ -10,8 +10,13 @@ struct PackageGraph {
 
   var targets: [Target]
 
+  /// The graph of the repository. Evaluated once, because SwiftPM compiles the manifest for it.
+  static func ofRepository() throws -> PackageGraph { try repository.get() }
+
+  private static let repository = Result { try evaluateManifest() }
+
   /// Reads the manifest of the repository as SwiftPM evaluates it.
-  static func ofRepository() throws -> PackageGraph {
+  private static func evaluateManifest() throws -> PackageGraph {
     let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("pg-\(UUID())")
     defer { try? FileManager.default.removeItem(at: scratch) }
     let process = Process()

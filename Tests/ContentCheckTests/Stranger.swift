@@ -22,11 +22,12 @@ struct Stranger {
     try #require(result == 0 && listen(descriptor, 1) == 0)
   }
 
-  /// Accepts peers and stays silent until `deadline`, then closes all sockets.
+  /// Accepts peers and stays silent for `time` after the first one, then closes all sockets.
   ///
   /// - Returns: The number of peers.
-  func acceptSilently(until deadline: ContinuousClock.Instant) -> Int {
-    var peers: [Int32] = []
+  func acceptSilently(for time: Duration) -> Int {
+    var peers = [accept(descriptor, nil, nil)]
+    let deadline = ContinuousClock.now + time
     while ContinuousClock.now < deadline {
       var listener = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&listener, 1, 50) > 0 { peers.append(accept(descriptor, nil, nil)) }
