@@ -16,7 +16,7 @@ package final class FolderLock: Sendable {
       throw ClusterError("Cannot write \(file): \(String(cString: strerror(errno))).")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      Glibc.close(descriptor)
+      // `deinit` closes the descriptor. A second close here could close another thread's file.
       let owner = Self.owner(of: layout).map { " (process \($0))" } ?? ""
       throw ClusterError(
         "A cluster runs in \(layout.root.path)\(owner): `cluster down --directory \(layout.root.path)`"
