@@ -6,7 +6,7 @@ import Testing
 import ZeroMQ
 
 /// A timeout for a machine that runs many tests at a time. No passing test reaches the timeout.
-let patience = Duration.seconds(60)
+let patience = Duration.seconds(600)
 
 /// Whether the condition becomes true within `patience`.
 func eventually(_ body: () async -> Bool) async -> Bool {
@@ -59,7 +59,7 @@ struct ContentCheckFixture {
 
   init(
     list: String = "", classifier: (any Classifier)? = nil,
-    timeout: Duration = .seconds(60)
+    timeout: Duration = .seconds(600)
   ) async throws {
     folder = try Folder()
     try folder.write(list)

@@ -119,7 +119,7 @@ private actor SlowClassifier: Classifier {
       try await Task.sleep(for: .milliseconds(1))
     }
     #expect(await fixture.client.verdict(on: picture(200)) == .unknown)
-    let other = try ContentClient(directory: fixture.folder.url, timeout: .seconds(60))
+    let other = try ContentClient(directory: fixture.folder.url, timeout: .seconds(600))
     #expect(await other.verdict(on: picture(201)) == .unknown)
     #expect(await fixture.worker.counters.refused == 1)
     await slow.answer()
