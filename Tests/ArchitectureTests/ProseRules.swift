@@ -15,7 +15,7 @@ enum ProseRules {
   /// The letters with which requirement codes begin.
   static let codeLetters: Set<Character> = Set("FMQARKDSXTON")
 
-  /// What is wrong with the text of a comment, a message or a paragraph.
+  /// The broken rules in the text of a comment, a message or a paragraph.
   static func violations(in text: String) -> [String] {
     phraseViolations(text) + sentences(text).flatMap(sentenceViolations)
   }

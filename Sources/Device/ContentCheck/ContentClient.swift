@@ -108,7 +108,7 @@ public actor ContentClient: ContentChecker {
     guard connection?.isCheckDue(now) ?? true,
       let address = try? WorkerAddress.read(from: directory),
       let key = CurvePublicKey(z85: address.publicKey),
-      connection?.isObsolete(address, now: now) ?? true
+      connection?.recordCheck(of: address, now: now) ?? true
     else { return }
     markAllUnsent()
     connection = try? WorkerConnection(

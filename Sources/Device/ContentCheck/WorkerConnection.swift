@@ -6,8 +6,8 @@ final class WorkerConnection {
   private var monitor: Monitor
   private var health = ConnectionHealth()
   private let address: WorkerAddress
-  /// How long a handshake with the same worker may take.
-  private let patience: UInt64
+  /// Nanoseconds that a handshake with the same worker may take.
+  private let handshakeTimeout: UInt64
   private var downSince: UInt64?
   private var checkedAt: UInt64
 
@@ -19,7 +19,7 @@ final class WorkerConnection {
     attempt: Int, now: UInt64
   ) throws(ZeroMQError) {
     self.address = address
-    patience = ContentLimits.reopenAfter << min(attempt, ContentLimits.reopenDoublings)
+    handshakeTimeout = ContentLimits.reopenAfter << min(attempt, ContentLimits.reopenDoublings)
     checkedAt = now
     var options = SocketOptions()
     options.security = .client(keys, server: key)
@@ -40,18 +40,21 @@ final class WorkerConnection {
   /// Whether the CURVE handshake with the worker's key has succeeded.
   var isUp: Bool { health.state == .connected }
 
-  /// Whether the connection has been down for a while, so that `worker.json` is worth another look.
+  /// Whether the connection is down and ``ContentLimits/reopenAfter`` has passed since the last
+  /// check.
   func isCheckDue(_ now: UInt64) -> Bool {
     downSince.map { now >= max($0, checkedAt) + ContentLimits.reopenAfter } ?? false
   }
 
-  /// Whether a new connection to `current` can do better than this one.
+  /// Records that `worker.json` was read and contains `current`.
   ///
   /// The worker may have moved, or libzmq may have given up. On a busy machine a handshake takes
   /// long: each connection to the same worker therefore has twice the time of the previous one.
-  func isObsolete(_ current: WorkerAddress, now: UInt64) -> Bool {
+  ///
+  /// - Returns: Whether a new connection must replace this one.
+  func recordCheck(of current: WorkerAddress, now: UInt64) -> Bool {
     checkedAt = now
-    return current != address || downSince.map { now >= $0 + patience } ?? false
+    return current != address || downSince.map { now >= $0 + handshakeTimeout } ?? false
   }
 
   /// Handles the monitor's events; returns whether a new handshake succeeded.
