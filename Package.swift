@@ -300,7 +300,8 @@ let suites: [Target] = [
 
 // MARK: Selection
 
-/// Programs that `PERMISSION_RELAY_ONLY` selects. Everything else is left out of the build.
+/// Names that `PERMISSION_RELAY_ONLY` accepts. The variable also takes names of targets, separated
+/// by commas, such as two test targets. Everything that they do not need is left out of the build.
 let selections: [String: [String]] = [
   "programs": [
     "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
@@ -321,7 +322,9 @@ func closure(of names: [String], in targets: [Target]) -> [Target] {
 }
 
 let everything = sources + verification + suites
-let selection = Context.environment["PERMISSION_RELAY_ONLY"].flatMap { selections[$0] }
+let selection = Context.environment["PERMISSION_RELAY_ONLY"].map { only in
+  selections[only] ?? only.split(separator: ",").map(String.init)
+}
 let selected = selection.map { closure(of: $0, in: everything) } ?? everything
 
 // MARK: Package
@@ -353,7 +356,7 @@ let package = Package(
 )
 
 // Only tests and verification use these.
-if selection == nil {
+if selected.contains(where: { $0.isTest || $0.path?.hasPrefix("Verification/") == true }) {
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
