@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// Between an app and its device, and what both keep.
+/// The messages between an app and its device, and the records that both keep in their stores.
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -27,13 +27,16 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// The start of an app's session.
 nonisolated struct PBAttach: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The app's bundle identifier.
   var app: String = String()
 
+  /// Position of the last entry that the app has applied; 0: none.
   var applied: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -41,16 +44,19 @@ nonisolated struct PBAttach: Sendable {
   init() {}
 }
 
-/// Without gates: what the law of the region asks.
+/// A request about the person's age.
 nonisolated struct PBAgeAsk: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Chosen by the app; the reply repeats this number.
   var id: UInt64 = 0
 
+  /// true: asks for an age range. false: asks for the region's regulatory status.
   var asksRange: Bool = false
 
+  /// 1 to 3 age gates in years, ascending, at least 2 apart; empty unless asks_range is set.
   var gates: [Int32] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -58,13 +64,17 @@ nonisolated struct PBAgeAsk: Sendable {
   init() {}
 }
 
+/// The requirements of the person's region on the app.
 nonisolated struct PBAgeStatus: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// true: the region requires something.
   var eligible: Bool = false
 
+  /// Bits: 1 declared age range required, 2 guardians consent to significant changes, 4 adults are notified of
+  /// significant changes.
   var features: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -72,15 +82,19 @@ nonisolated struct PBAgeStatus: Sendable {
   init() {}
 }
 
+/// The reply to AgeAsk.
 nonisolated struct PBAgeTold: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The request's number.
   var id: UInt64 = 0
 
+  /// Required.
   var body: PBAgeTold.OneOf_Body? = nil
 
+  /// The person shares this range.
   var shared: PBAgeRange {
     get {
       if case .shared(let v)? = body {return v}
@@ -89,6 +103,7 @@ nonisolated struct PBAgeTold: Sendable {
     set {body = .shared(newValue)}
   }
 
+  /// The person declines to share.
   var declined: PBEmpty {
     get {
       if case .declined(let v)? = body {return v}
@@ -97,6 +112,7 @@ nonisolated struct PBAgeTold: Sendable {
     set {body = .declined(newValue)}
   }
 
+  /// The region's regulatory status.
   var status: PBAgeStatus {
     get {
       if case .status(let v)? = body {return v}
@@ -105,6 +121,7 @@ nonisolated struct PBAgeTold: Sendable {
     set {body = .status(newValue)}
   }
 
+  /// The person acknowledged the update.
   var acknowledged: PBEmpty {
     get {
       if case .acknowledged(let v)? = body {return v}
@@ -113,6 +130,7 @@ nonisolated struct PBAgeTold: Sendable {
     set {body = .acknowledged(newValue)}
   }
 
+  /// The request was refused.
   var failed: PBProblem {
     get {
       if case .failed(let v)? = body {return v}
@@ -123,11 +141,17 @@ nonisolated struct PBAgeTold: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// The person shares this range.
     case shared(PBAgeRange)
+    /// The person declines to share.
     case declined(PBEmpty)
+    /// The region's regulatory status.
     case status(PBAgeStatus)
+    /// The person acknowledged the update.
     case acknowledged(PBEmpty)
+    /// The request was refused.
     case failed(PBProblem)
 
   }
@@ -135,15 +159,19 @@ nonisolated struct PBAgeTold: Sendable {
   init() {}
 }
 
+/// A request of an app to its device.
 nonisolated struct PBAppRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1.
   var version: UInt32 = 0
 
+  /// Required.
   var body: PBAppRequest.OneOf_Body? = nil
 
+  /// Open a session.
   var attach: PBAttach {
     get {
       if case .attach(let v)? = body {return v}
@@ -152,6 +180,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .attach(newValue)}
   }
 
+  /// Launch the app in the background for its entries. Has no reply.
   var register: PBEmpty {
     get {
       if case .register(let v)? = body {return v}
@@ -160,6 +189,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .register(newValue)}
   }
 
+  /// Ask the guardians. The reply is `asked`.
   var ask: PBQuestion {
     get {
       if case .ask(let v)? = body {return v}
@@ -168,6 +198,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .ask(newValue)}
   }
 
+  /// The app's code has handled every entry up to this position. Has no reply.
   var acknowledge: UInt64 {
     get {
       if case .acknowledge(let v)? = body {return v}
@@ -176,6 +207,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .acknowledge(newValue)}
   }
 
+  /// The app is about to be suspended. Has no reply.
   var detach: PBEmpty {
     get {
       if case .detach(let v)? = body {return v}
@@ -184,6 +216,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .detach(newValue)}
   }
 
+  /// Ask about the person's age. The reply is `age`.
   var age: PBAgeAsk {
     get {
       if case .age(let v)? = body {return v}
@@ -192,6 +225,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .age(newValue)}
   }
 
+  /// The app rejected a message of the device for this reason. Has no reply.
   var disbelieved: PBProblem {
     get {
       if case .disbelieved(let v)? = body {return v}
@@ -200,18 +234,26 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .disbelieved(newValue)}
   }
 
-  /// of an ask
+  /// How an `ask` begins: 0 the child chooses, 1 by message, 2 in person, 3 an adult acknowledges an update.
   var manner: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// Open a session.
     case attach(PBAttach)
+    /// Launch the app in the background for its entries. Has no reply.
     case register(PBEmpty)
+    /// Ask the guardians. The reply is `asked`.
     case ask(PBQuestion)
+    /// The app's code has handled every entry up to this position. Has no reply.
     case acknowledge(UInt64)
+    /// The app is about to be suspended. Has no reply.
     case detach(PBEmpty)
+    /// Ask about the person's age. The reply is `age`.
     case age(PBAgeAsk)
+    /// The app rejected a message of the device for this reason. Has no reply.
     case disbelieved(PBProblem)
 
   }
@@ -219,11 +261,13 @@ nonisolated struct PBAppRequest: Sendable {
   init() {}
 }
 
+/// A list of handles.
 nonisolated struct PBHandles: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// In canonical form.
   var handles: [PBHandle] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -231,11 +275,13 @@ nonisolated struct PBHandles: Sendable {
   init() {}
 }
 
+/// A decision as the app receives it.
 nonisolated struct PBResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question in full.
   var question: PBQuestion {
     get {_question ?? PBQuestion()}
     set {_question = newValue}
@@ -245,6 +291,7 @@ nonisolated struct PBResponse: Sendable {
   /// Clears the value of `question`. Subsequent reads from it will return its default value.
   mutating func clearQuestion() {self._question = nil}
 
+  /// Index into the question's choices.
   var choice: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -254,16 +301,19 @@ nonisolated struct PBResponse: Sendable {
   fileprivate var _question: PBQuestion? = nil
 }
 
-/// One thing that a question is about: its tag, and, where the app may know it, what it is and the tag's key.
+/// One item of a question's subjects digest.
 nonisolated struct PBSubjectTag: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// MAC of the item under the item's key, 32 bytes.
   var tag: Data = Data()
 
+  /// The item's key, 32 bytes; empty if the app may not learn the item.
   var key: Data = Data()
 
+  /// Kind and value of a handle, or byte FF and the description of an update; empty without a key.
   var item: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -271,13 +321,13 @@ nonisolated struct PBSubjectTag: Sendable {
   init() {}
 }
 
-/// An event as far as an app may see it. A question's header has no app; the content of an answer in person is
-/// its digest.
+/// A signed event with the parts that an app may read and needs to verify the event.
 nonisolated struct PBEvidence: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The event with its signature. In answered_in_person, the header has no app and the content is its digest.
   var event: PBEvent {
     get {_event ?? PBEvent()}
     set {_event = newValue}
@@ -287,6 +337,7 @@ nonisolated struct PBEvidence: Sendable {
   /// Clears the value of `event`. Subsequent reads from it will return its default value.
   mutating func clearEvent() {self._event = nil}
 
+  /// Of decided: the header of the question, without app. Otherwise absent.
   var question: PBQuestionHeader {
     get {_question ?? PBQuestionHeader()}
     set {_question = newValue}
@@ -296,13 +347,16 @@ nonisolated struct PBEvidence: Sendable {
   /// Clears the value of `question`. Subsequent reads from it will return its default value.
   mutating func clearQuestion() {self._question = nil}
 
-  /// key: of the event's content
+  /// The key of the event's content, 32 bytes; empty if the app needs no content.
   var key: Data = Data()
 
+  /// MAC of the app's identifier, 32 bytes; empty if the event concerns no question.
   var appTag: Data = Data()
 
+  /// The key of app_tag, 32 bytes; empty in other apps.
   var appKey: Data = Data()
 
+  /// The tags of the question's items, at most 32.
   var subjects: [PBSubjectTag] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -313,16 +367,19 @@ nonisolated struct PBEvidence: Sendable {
   fileprivate var _question: PBQuestionHeader? = nil
 }
 
-/// A roster without names, and of the devices the keys that they sign with only.
+/// A signed roster for apps: without names, and with signing keys only.
 nonisolated struct PBRosterProof: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// seq of the roster's event.
   var seq: UInt64 = 0
 
+  /// The id of the roster's command.
   var command: Data = Data()
 
+  /// The roster's signature.
   var signature: PBSignature {
     get {_signature ?? PBSignature()}
     set {_signature = newValue}
@@ -332,6 +389,7 @@ nonisolated struct PBRosterProof: Sendable {
   /// Clears the value of `signature`. Subsequent reads from it will return its default value.
   mutating func clearSignature() {self._signature = nil}
 
+  /// Persons without display names; devices without CURVE and agreement keys.
   var roster: PBRoster {
     get {_roster ?? PBRoster()}
     set {_roster = newValue}
@@ -341,6 +399,7 @@ nonisolated struct PBRosterProof: Sendable {
   /// Clears the value of `roster`. Subsequent reads from it will return its default value.
   mutating func clearRoster() {self._roster = nil}
 
+  /// Digest of the omitted names and keys, 32 bytes.
   var rest: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -351,11 +410,13 @@ nonisolated struct PBRosterProof: Sendable {
   fileprivate var _roster: PBRoster? = nil
 }
 
+/// A list of evidence.
 nonisolated struct PBEvidences: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// At most 128.
   var evidence: [PBEvidence] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -363,15 +424,19 @@ nonisolated struct PBEvidences: Sendable {
   init() {}
 }
 
+/// One item of a device's durable queue for one app.
 nonisolated struct PBAppEntry: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1, 2, 3, … per app and device.
   var position: UInt64 = 0
 
+  /// Required.
   var body: PBAppEntry.OneOf_Body? = nil
 
+  /// A question was decided.
   var response: PBResponse {
     get {
       if case .response(let v)? = body {return v}
@@ -380,6 +445,7 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .response(newValue)}
   }
 
+  /// These handles are known from now on.
   var known: PBHandles {
     get {
       if case .known(let v)? = body {return v}
@@ -388,6 +454,7 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .known(newValue)}
   }
 
+  /// These handles are no longer known.
   var forgotten: PBHandles {
     get {
       if case .forgotten(let v)? = body {return v}
@@ -396,6 +463,7 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .forgotten(newValue)}
   }
 
+  /// A guardian withdrew the consent to the app.
   var consentWithdrawn: PBEmpty {
     get {
       if case .consentWithdrawn(let v)? = body {return v}
@@ -404,14 +472,20 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .consentWithdrawn(newValue)}
   }
 
+  /// The signed events that prove the entry, at most 128.
   var evidence: [PBEvidence] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// A question was decided.
     case response(PBResponse)
+    /// These handles are known from now on.
     case known(PBHandles)
+    /// These handles are no longer known.
     case forgotten(PBHandles)
+    /// A guardian withdrew the consent to the app.
     case consentWithdrawn(PBEmpty)
 
   }
@@ -419,13 +493,16 @@ nonisolated struct PBAppEntry: Sendable {
   init() {}
 }
 
+/// The full set of known handles.
 nonisolated struct PBReset: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The set holds as of this entry.
   var position: UInt64 = 0
 
+  /// The known handles.
   var known: [PBHandle] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -433,15 +510,19 @@ nonisolated struct PBReset: Sendable {
   init() {}
 }
 
+/// The end of an app's `ask`.
 nonisolated struct PBAsking: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question's id.
   var question: Data = Data()
 
+  /// Required.
   var outcome: PBAsking.OneOf_Outcome? = nil
 
+  /// The question is in the device's outbox.
   var sent: PBEmpty {
     get {
       if case .sent(let v)? = outcome {return v}
@@ -450,6 +531,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .sent(newValue)}
   }
 
+  /// The child cancelled. No response follows.
   var cancelled: PBEmpty {
     get {
       if case .cancelled(let v)? = outcome {return v}
@@ -458,6 +540,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .cancelled(newValue)}
   }
 
+  /// The question with this id, about the same people, is open.
   var alreadyAsked: Data {
     get {
       if case .alreadyAsked(let v)? = outcome {return v}
@@ -466,6 +549,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .alreadyAsked(newValue)}
   }
 
+  /// Communication limits are off: the default choice follows as the response.
   var byDefault: PBEmpty {
     get {
       if case .byDefault(let v)? = outcome {return v}
@@ -474,6 +558,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .byDefault(newValue)}
   }
 
+  /// The question was refused.
   var refused: PBProblem {
     get {
       if case .refused(let v)? = outcome {return v}
@@ -482,6 +567,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .refused(newValue)}
   }
 
+  /// A guardian decided on this device: true approves, false denies.
   var inPerson: Bool {
     get {
       if case .inPerson(let v)? = outcome {return v}
@@ -490,6 +576,7 @@ nonisolated struct PBAsking: Sendable {
     set {outcome = .inPerson(newValue)}
   }
 
+  /// The person acknowledged the update.
   var acknowledged: PBEmpty {
     get {
       if case .acknowledged(let v)? = outcome {return v}
@@ -500,13 +587,21 @@ nonisolated struct PBAsking: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Outcome: Equatable, Sendable {
+    /// The question is in the device's outbox.
     case sent(PBEmpty)
+    /// The child cancelled. No response follows.
     case cancelled(PBEmpty)
+    /// The question with this id, about the same people, is open.
     case alreadyAsked(Data)
+    /// Communication limits are off: the default choice follows as the response.
     case byDefault(PBEmpty)
+    /// The question was refused.
     case refused(PBProblem)
+    /// A guardian decided on this device: true approves, false denies.
     case inPerson(Bool)
+    /// The person acknowledged the update.
     case acknowledged(PBEmpty)
 
   }
@@ -514,15 +609,19 @@ nonisolated struct PBAsking: Sendable {
   init() {}
 }
 
+/// A message of a device to an app.
 nonisolated struct PBAppReply: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1.
   var version: UInt32 = 0
 
+  /// Required.
   var body: PBAppReply.OneOf_Body? = nil
 
+  /// The session is open. The position of the last acknowledged entry.
   var attached: UInt64 {
     get {
       if case .attached(let v)? = body {return v}
@@ -531,6 +630,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .attached(newValue)}
   }
 
+  /// Forget the known handles and start from these.
   var reset: PBReset {
     get {
       if case .reset(let v)? = body {return v}
@@ -539,6 +639,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .reset(newValue)}
   }
 
+  /// The next entry.
   var entry: PBAppEntry {
     get {
       if case .entry(let v)? = body {return v}
@@ -547,6 +648,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .entry(newValue)}
   }
 
+  /// Every entry that waited at `attach` has been sent.
   var caughtUp: PBEmpty {
     get {
       if case .caughtUp(let v)? = body {return v}
@@ -555,6 +657,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .caughtUp(newValue)}
   }
 
+  /// The end of an `ask`.
   var asked: PBAsking {
     get {
       if case .asked(let v)? = body {return v}
@@ -563,6 +666,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .asked(newValue)}
   }
 
+  /// The request was refused.
   var failed: PBProblem {
     get {
       if case .failed(let v)? = body {return v}
@@ -571,6 +675,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .failed(newValue)}
   }
 
+  /// The reply to `age`.
   var age: PBAgeTold {
     get {
       if case .age(let v)? = body {return v}
@@ -579,6 +684,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .age(newValue)}
   }
 
+  /// The family's next roster, oldest first.
   var roster: PBRosterProof {
     get {
       if case .roster(let v)? = body {return v}
@@ -587,6 +693,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .roster(newValue)}
   }
 
+  /// The signed events behind the handles of the `reset` that follows.
   var evidence: PBEvidences {
     get {
       if case .evidence(let v)? = body {return v}
@@ -597,15 +704,25 @@ nonisolated struct PBAppReply: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// The session is open. The position of the last acknowledged entry.
     case attached(UInt64)
+    /// Forget the known handles and start from these.
     case reset(PBReset)
+    /// The next entry.
     case entry(PBAppEntry)
+    /// Every entry that waited at `attach` has been sent.
     case caughtUp(PBEmpty)
+    /// The end of an `ask`.
     case asked(PBAsking)
+    /// The request was refused.
     case failed(PBProblem)
+    /// The reply to `age`.
     case age(PBAgeTold)
+    /// The family's next roster, oldest first.
     case roster(PBRosterProof)
+    /// The signed events behind the handles of the `reset` that follows.
     case evidence(PBEvidences)
 
   }
@@ -613,13 +730,16 @@ nonisolated struct PBAppReply: Sendable {
   init() {}
 }
 
+/// Record of a device: a command of the outbox.
 nonisolated struct PBPending: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The command's id.
   var commandID: Data = Data()
 
+  /// The command with its content not yet sealed.
   var command: PBCommand {
     get {_command ?? PBCommand()}
     set {_command = newValue}
@@ -636,15 +756,19 @@ nonisolated struct PBPending: Sendable {
   fileprivate var _command: PBCommand? = nil
 }
 
+/// Record of a device: the state of one app.
 nonisolated struct PBAppStanding: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// true: the app may be launched for its entries.
   var registered: Bool = false
 
+  /// Position of the last acknowledged entry.
   var acknowledged: UInt64 = 0
 
+  /// Position of the newest entry.
   var head: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -652,13 +776,16 @@ nonisolated struct PBAppStanding: Sendable {
   init() {}
 }
 
+/// Record of a device: failed attempts to type the passcode.
 nonisolated struct PBPasscodeTries: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Failed attempts in sequence.
   var count: UInt32 = 0
 
+  /// Milliseconds since 1970: no attempt is accepted before.
   var notBefore: Int64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -666,13 +793,16 @@ nonisolated struct PBPasscodeTries: Sendable {
   init() {}
 }
 
+/// Record of an app: its positions in the device's queue.
 nonisolated struct PBAppPosition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Position of the last applied entry.
   var applied: UInt64 = 0
 
+  /// Every entry up to this position was handled by the app's code.
   var consumed: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -680,15 +810,19 @@ nonisolated struct PBAppPosition: Sendable {
   init() {}
 }
 
+/// Record of an app: the family that the app trusts since its first session.
 nonisolated struct PBAppPin: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The family.
   var family: UInt64 = 0
 
+  /// The child whose device runs the app.
   var child: UInt32 = 0
 
+  /// The organizer's Ed25519 key, 32 bytes.
   var organizerKey: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -696,13 +830,16 @@ nonisolated struct PBAppPin: Sendable {
   init() {}
 }
 
+/// Record of an app: the latest signed statement of one kind about one handle, or about the app's consent.
 nonisolated struct PBAppStatement: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere.
   var place: UInt32 = 0
 
+  /// The handle; absent for the consent.
   var handle: PBHandle {
     get {_handle ?? PBHandle()}
     set {_handle = newValue}
@@ -712,8 +849,10 @@ nonisolated struct PBAppStatement: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   mutating func clearHandle() {self._handle = nil}
 
+  /// The id of the command that made the statement: the later id prevails.
   var stamp: Data = Data()
 
+  /// Whether the handle is known, or the consent is given, by this statement.
   var isKnown: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -8,7 +8,11 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// What happens in a family, as it is stored, fetched and broadcast.
+/// A family's events, as the relay stores, sends and broadcasts them. docs/Protocol.md describes their use.
+///
+/// Conventions of all three files: ids of commands, questions and content keys have 16 bytes, most significant first.
+/// Moments are milliseconds since 1970-01-01T00:00:00Z. A field that is absent has protobuf's default unless its
+/// comment gives another meaning. The limits are in docs/Protocol.md.
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -27,13 +31,16 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// A phone number, an e-mail address or a custom user name.
 nonisolated struct PBHandle: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 phone number, 2 e-mail address, 3 custom user name.
   var kind: UInt32 = 0
 
+  /// As the app gave the handle; at most 320 bytes.
   var value: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -41,21 +48,28 @@ nonisolated struct PBHandle: Sendable {
   init() {}
 }
 
+/// The parts of a person's name; absent parts are empty. Each part has at most 256 bytes.
 nonisolated struct PBNameParts: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Honorific before the name.
   var prefix: String = String()
 
+  /// Given name.
   var given: String = String()
 
+  /// Middle name.
   var middle: String = String()
 
+  /// Family name.
   var family: String = String()
 
+  /// Honorific or generation after the name.
   var suffix: String = String()
 
+  /// Nickname.
   var nickname: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -63,13 +77,16 @@ nonisolated struct PBNameParts: Sendable {
   init() {}
 }
 
+/// An encoded still picture. Receivers check the picture before they decode or show it.
 nonisolated struct PBAvatar: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// image/png, image/jpeg, image/gif or image/webp.
   var mediaType: String = String()
 
+  /// The encoded picture, at most 65,536 bytes.
   var data: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -77,11 +94,13 @@ nonisolated struct PBAvatar: Sendable {
   init() {}
 }
 
+/// A person whom a question is about.
 nonisolated struct PBSubject: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// How the person is reached.
   var handle: PBHandle {
     get {_handle ?? PBHandle()}
     set {_handle = newValue}
@@ -91,6 +110,7 @@ nonisolated struct PBSubject: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   mutating func clearHandle() {self._handle = nil}
 
+  /// The person's name; absent if unknown.
   var name: PBNameParts {
     get {_name ?? PBNameParts()}
     set {_name = newValue}
@@ -100,6 +120,7 @@ nonisolated struct PBSubject: Sendable {
   /// Clears the value of `name`. Subsequent reads from it will return its default value.
   mutating func clearName() {self._name = nil}
 
+  /// The person's picture; absent if unknown.
   var avatar: PBAvatar {
     get {_avatar ?? PBAvatar()}
     set {_avatar = newValue}
@@ -118,13 +139,17 @@ nonisolated struct PBSubject: Sendable {
   fileprivate var _avatar: PBAvatar? = nil
 }
 
+/// A request to communicate with people.
 nonisolated struct PBCommunicationTopic: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 to 32 people.
   var people: [PBSubject] = []
 
+  /// Bits: 1 audio call, 2 be followed, 4 call, 8 chat, 16 communicate, 32 connect, 64 follow, 128 friend,
+  /// 256 message, 512 video call.
   var actions: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -132,11 +157,13 @@ nonisolated struct PBCommunicationTopic: Sendable {
   init() {}
 }
 
+/// A request to continue to use an app after a significant update.
 nonisolated struct PBUpdateTopic: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The app's description of the update, 1 to 4,096 bytes.
   var description_p: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -144,15 +171,19 @@ nonisolated struct PBUpdateTopic: Sendable {
   init() {}
 }
 
+/// One of the answers that a question offers.
 nonisolated struct PBChoice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Unique in the question, 1 to 128 bytes.
   var id: String = String()
 
+  /// The text of the button, at most 256 bytes; absent in headers and decisions.
   var title: String = String()
 
+  /// 1 approval, 2 denial.
   var answer: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -160,15 +191,19 @@ nonisolated struct PBChoice: Sendable {
   init() {}
 }
 
+/// A child's request for permission.
 nonisolated struct PBQuestion: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question's id.
   var id: Data = Data()
 
+  /// The subject of the question; required.
   var topic: PBQuestion.OneOf_Topic? = nil
 
+  /// Communicating with people.
   var communication: PBCommunicationTopic {
     get {
       if case .communication(let v)? = topic {return v}
@@ -177,6 +212,7 @@ nonisolated struct PBQuestion: Sendable {
     set {topic = .communication(newValue)}
   }
 
+  /// A significant update of an app.
   var update: PBUpdateTopic {
     get {
       if case .update(let v)? = topic {return v}
@@ -185,12 +221,13 @@ nonisolated struct PBQuestion: Sendable {
     set {topic = .update(newValue)}
   }
 
+  /// 1 to 16 choices.
   var choices: [PBChoice] = []
 
-  /// index into choices
+  /// Index into choices: the choice that applies while the child's communication limits are off.
   var defaultChoice: UInt32 = 0
 
-  /// milliseconds since 1970
+  /// Milliseconds since 1970; later decisions are refused. Absent: never.
   var expiration: Int64 {
     get {_expiration ?? 0}
     set {_expiration = newValue}
@@ -202,8 +239,11 @@ nonisolated struct PBQuestion: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// The subject of the question; required.
   nonisolated enum OneOf_Topic: Equatable, Sendable {
+    /// Communicating with people.
     case communication(PBCommunicationTopic)
+    /// A significant update of an app.
     case update(PBUpdateTopic)
 
   }
@@ -213,11 +253,13 @@ nonisolated struct PBQuestion: Sendable {
   fileprivate var _expiration: Int64? = nil
 }
 
+/// The part of a person's account that the person and, for a child, the guardians may read.
 nonisolated struct PBAccount: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Day of birth; absent if unknown.
   var birthdate: PBAccount.Day {
     get {_birthdate ?? PBAccount.Day()}
     set {_birthdate = newValue}
@@ -227,23 +269,31 @@ nonisolated struct PBAccount: Sendable {
   /// Clears the value of `birthdate`. Subsequent reads from it will return its default value.
   mutating func clearBirthdate() {self._birthdate = nil}
 
+  /// ISO 3166-1 alpha-2 or ISO 3166-2 code, for example FR or US-TX.
   var region: String = String()
 
+  /// How the birthdate was declared. Odd: by the person. Even: by a guardian. 1 and 2 are unchecked, 3 and 4 checked
+  /// by another method, 5 and 6 by an identity document, 7 and 8 by a payment.
   var declaration: UInt32 = 0
 
+  /// IANA time zone of the person's days, for example Europe/Paris. Empty: the device's zone.
   var timeZone: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// A calendar day of the Gregorian calendar.
   nonisolated struct Day: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
+    /// For example 2014.
     var year: Int32 = 0
 
+    /// 1 to 12.
     var month: UInt32 = 0
 
+    /// 1 to 31.
     var day: UInt32 = 0
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -256,14 +306,16 @@ nonisolated struct PBAccount: Sendable {
   fileprivate var _birthdate: PBAccount.Day? = nil
 }
 
-/// Bounds that are not there are none; without known ages, all are possible.
+/// An answer about a person's age that an app received, as the person's devices remember it.
 nonisolated struct PBAgeAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 to 3 age gates in years, ascending, after the region's rules.
   var gates: [Int32] = []
 
+  /// Day of the answer in the person's time zone.
   var day: PBAccount.Day {
     get {_day ?? PBAccount.Day()}
     set {_day = newValue}
@@ -273,6 +325,7 @@ nonisolated struct PBAgeAnswer: Sendable {
   /// Clears the value of `day`. Subsequent reads from it will return its default value.
   mutating func clearDay() {self._day = nil}
 
+  /// The shared range. Absent: the person declined.
   var range: PBAgeRange {
     get {_range ?? PBAgeRange()}
     set {_range = newValue}
@@ -282,6 +335,7 @@ nonisolated struct PBAgeAnswer: Sendable {
   /// Clears the value of `range`. Subsequent reads from it will return its default value.
   mutating func clearRange() {self._range = nil}
 
+  /// Lowest age in years that this answer and the year's earlier ones leave possible. Absent: no lower bound.
   var knownLower: Int32 {
     get {_knownLower ?? 0}
     set {_knownLower = newValue}
@@ -291,6 +345,7 @@ nonisolated struct PBAgeAnswer: Sendable {
   /// Clears the value of `knownLower`. Subsequent reads from it will return its default value.
   mutating func clearKnownLower() {self._knownLower = nil}
 
+  /// Highest age in years that this answer and the year's earlier ones leave possible. Absent: no upper bound.
   var knownUpper: Int32 {
     get {_knownUpper ?? 0}
     set {_knownUpper = newValue}
@@ -310,11 +365,13 @@ nonisolated struct PBAgeAnswer: Sendable {
   fileprivate var _knownUpper: Int32? = nil
 }
 
+/// An age range as an app receives it.
 nonisolated struct PBAgeRange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Lowest age in completed years. Absent: below the lowest gate.
   var lower: Int32 {
     get {_lower ?? 0}
     set {_lower = newValue}
@@ -324,6 +381,7 @@ nonisolated struct PBAgeRange: Sendable {
   /// Clears the value of `lower`. Subsequent reads from it will return its default value.
   mutating func clearLower() {self._lower = nil}
 
+  /// Highest age in completed years. Absent: at or above the highest gate.
   var upper: Int32 {
     get {_upper ?? 0}
     set {_upper = newValue}
@@ -333,8 +391,10 @@ nonisolated struct PBAgeRange: Sendable {
   /// Clears the value of `upper`. Subsequent reads from it will return its default value.
   mutating func clearUpper() {self._upper = nil}
 
+  /// Declaration as in Account. 0: withheld, because the declaration would reveal the age.
   var declaration: UInt32 = 0
 
+  /// Bits: 1 communication limits are on, 2 a guardian approves significant app changes.
   var controls: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -345,14 +405,16 @@ nonisolated struct PBAgeRange: Sendable {
   fileprivate var _upper: Int32? = nil
 }
 
-/// Without an answer, everything that the app was told is forgotten.
+/// The memory of one app's age requests, which a person's devices share.
 nonisolated struct PBAgeMemory: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Bundle identifier, at most 128 bytes.
   var app: String = String()
 
+  /// The answer to add. Absent: forget every answer to the app.
   var answer: PBAgeAnswer {
     get {_answer ?? PBAgeAnswer()}
     set {_answer = newValue}
@@ -369,26 +431,33 @@ nonisolated struct PBAgeMemory: Sendable {
   fileprivate var _answer: PBAgeAnswer? = nil
 }
 
+/// A person's settings for age requests.
 nonisolated struct PBAgeSettings: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 always share, 2 ask first, 3 never share.
   var sharing: UInt32 = 0
 
+  /// Apps with a setting of their own, at most 256.
   var apps: [PBAgeSettings.App] = []
 
+  /// Highest rating of an app that the child may use: 4, 9, 13, 16 or 18. 0: no ceiling.
   var ceiling: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// The setting for one app.
   nonisolated struct App: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
+    /// Bundle identifier, 1 to 128 bytes.
     var app: String = String()
 
+    /// As AgeSettings.sharing.
     var sharing: UInt32 = 0
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -399,11 +468,13 @@ nonisolated struct PBAgeSettings: Sendable {
   init() {}
 }
 
+/// A change of a child's list of known contacts.
 nonisolated struct PBContact: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The contact.
   var handle: PBHandle {
     get {_handle ?? PBHandle()}
     set {_handle = newValue}
@@ -413,6 +484,7 @@ nonisolated struct PBContact: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   mutating func clearHandle() {self._handle = nil}
 
+  /// true adds the handle to the list, false removes the handle.
   var known: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -422,12 +494,13 @@ nonisolated struct PBContact: Sendable {
   fileprivate var _handle: PBHandle? = nil
 }
 
-/// A handle, or, without one, the consent to the app.
+/// A guardian's removal of an approval: of a handle, or, without a handle, of the consent to an app.
 nonisolated struct PBWithdrawal: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The handle that is no longer known. Absent: the consent to `app` is withdrawn.
   var handle: PBHandle {
     get {_handle ?? PBHandle()}
     set {_handle = newValue}
@@ -437,6 +510,7 @@ nonisolated struct PBWithdrawal: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   mutating func clearHandle() {self._handle = nil}
 
+  /// Bundle identifier. Absent, with a handle: withdrawn in every app.
   var app: String {
     get {_app ?? String()}
     set {_app = newValue}
@@ -454,14 +528,16 @@ nonisolated struct PBWithdrawal: Sendable {
   fileprivate var _app: String? = nil
 }
 
-/// What the relay carries as bytes and does not look into.
+/// The plaintext of a sealed content. The relay carries only Sealed.
 nonisolated struct PBContent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Required; its kind follows from the event (see the table of docs/Protocol.md).
   var body: PBContent.OneOf_Body? = nil
 
+  /// Of asked and answered_in_person.
   var question: PBQuestion {
     get {
       if case .question(let v)? = body {return v}
@@ -470,6 +546,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .question(newValue)}
   }
 
+  /// Of posted: a text of at most 4,096 bytes.
   var text: String {
     get {
       if case .text(let v)? = body {return v}
@@ -478,6 +555,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .text(newValue)}
   }
 
+  /// Of contact_changed.
   var contact: PBContact {
     get {
       if case .contact(let v)? = body {return v}
@@ -486,6 +564,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .contact(newValue)}
   }
 
+  /// Of account_changed.
   var account: PBAccount {
     get {
       if case .account(let v)? = body {return v}
@@ -494,6 +573,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .account(newValue)}
   }
 
+  /// Of withdrawn.
   var withdrawal: PBWithdrawal {
     get {
       if case .withdrawal(let v)? = body {return v}
@@ -502,6 +582,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .withdrawal(newValue)}
   }
 
+  /// Of age_noted, and of age_set to forget an app's answers.
   var ageMemory: PBAgeMemory {
     get {
       if case .ageMemory(let v)? = body {return v}
@@ -510,6 +591,7 @@ nonisolated struct PBContent: Sendable {
     set {body = .ageMemory(newValue)}
   }
 
+  /// Of age_set.
   var ageSettings: PBAgeSettings {
     get {
       if case .ageSettings(let v)? = body {return v}
@@ -520,13 +602,21 @@ nonisolated struct PBContent: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required; its kind follows from the event (see the table of docs/Protocol.md).
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// Of asked and answered_in_person.
     case question(PBQuestion)
+    /// Of posted: a text of at most 4,096 bytes.
     case text(String)
+    /// Of contact_changed.
     case contact(PBContact)
+    /// Of account_changed.
     case account(PBAccount)
+    /// Of withdrawn.
     case withdrawal(PBWithdrawal)
+    /// Of age_noted, and of age_set to forget an app's answers.
     case ageMemory(PBAgeMemory)
+    /// Of age_set.
     case ageSettings(PBAgeSettings)
 
   }
@@ -534,15 +624,19 @@ nonisolated struct PBContent: Sendable {
   init() {}
 }
 
+/// A member of a family.
 nonisolated struct PBPerson: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Unique in the family, not 0. Never reused.
   var id: UInt32 = 0
 
+  /// 1 organizer, 2 guardian, 3 child, 4 adult.
   var role: UInt32 = 0
 
+  /// The name that the family sees, 1 to 256 bytes.
   var displayName: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -550,19 +644,25 @@ nonisolated struct PBPerson: Sendable {
   init() {}
 }
 
+/// A person's device with its public keys.
 nonisolated struct PBDevice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Unique in the family, not 0.
   var id: UInt32 = 0
 
+  /// The owner.
   var person: UInt32 = 0
 
+  /// CURVE key, 32 bytes: the relay authorises the device by this key.
   var publicKey: Data = Data()
 
+  /// Ed25519 key, 32 bytes. Empty: the device signs nothing.
   var signingKey: Data = Data()
 
+  /// X25519 key, 32 bytes. Empty: the device reads no sealed content.
   var agreementKey: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -570,13 +670,16 @@ nonisolated struct PBDevice: Sendable {
   init() {}
 }
 
+/// A family's persons and devices.
 nonisolated struct PBRoster: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// At most 64, with exactly one organizer.
   var persons: [PBPerson] = []
 
+  /// At most 256.
   var devices: [PBDevice] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -584,22 +687,28 @@ nonisolated struct PBRoster: Sendable {
   init() {}
 }
 
+/// The part of a question that the relay reads.
 nonisolated struct PBQuestionHeader: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question's id.
   var id: Data = Data()
 
+  /// The child that asks.
   var child: UInt32 = 0
 
+  /// Bundle identifier of the app that asks. Absent in evidence.
   var app: String = String()
 
+  /// Keyed digest of the app and the people asked about, at most 64 bytes: equal for equal people in one app.
   var subjects: Data = Data()
 
-  /// without titles
+  /// The choices without titles, in the question's order.
   var choices: [PBChoice] = []
 
+  /// Milliseconds since 1970. Absent: never.
   var expiration: Int64 {
     get {_expiration ?? 0}
     set {_expiration = newValue}
@@ -616,13 +725,16 @@ nonisolated struct PBQuestionHeader: Sendable {
   fileprivate var _expiration: Int64? = nil
 }
 
+/// Whether a child's communication limits are on.
 nonisolated struct PBLimits: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The child.
   var child: UInt32 = 0
 
+  /// true: unknown handles need approval.
   var on: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -630,13 +742,16 @@ nonisolated struct PBLimits: Sendable {
   init() {}
 }
 
+/// A content that concerns one person.
 nonisolated struct PBForPerson: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The person, or the child of the conversation.
   var person: UInt32 = 0
 
+  /// Sealed content, at most 1,044,480 bytes.
   var content: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -644,15 +759,19 @@ nonisolated struct PBForPerson: Sendable {
   init() {}
 }
 
+/// A change of a person's age settings.
 nonisolated struct PBSetAge: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The person.
   var person: UInt32 = 0
 
+  /// Sealed content: AgeSettings, or AgeMemory without an answer.
   var content: Data = Data()
 
+  /// Passcode proof, 64 bytes, if a child's own device sends the change. Otherwise empty.
   var proof: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -660,11 +779,13 @@ nonisolated struct PBSetAge: Sendable {
   init() {}
 }
 
+/// A question that a child asks.
 nonisolated struct PBAsked: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The part that the relay reads.
   var header: PBQuestionHeader {
     get {_header ?? PBQuestionHeader()}
     set {_header = newValue}
@@ -674,6 +795,7 @@ nonisolated struct PBAsked: Sendable {
   /// Clears the value of `header`. Subsequent reads from it will return its default value.
   mutating func clearHeader() {self._header = nil}
 
+  /// Sealed content: the question.
   var content: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -683,15 +805,19 @@ nonisolated struct PBAsked: Sendable {
   fileprivate var _header: PBQuestionHeader? = nil
 }
 
+/// The public half of the family's Screen Time passcode.
 nonisolated struct PBPasscode: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Salt of scrypt, 16 random bytes.
   var salt: Data = Data()
 
+  /// Base-2 logarithm of scrypt's cost, 4 to 20.
   var logCost: UInt32 = 0
 
+  /// Ed25519 key derived from the passcode, 32 bytes.
   var publicKey: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -699,11 +825,13 @@ nonisolated struct PBPasscode: Sendable {
   init() {}
 }
 
+/// A question that a guardian answered on the child's device with the passcode.
 nonisolated struct PBInPerson: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The part that the relay reads.
   var header: PBQuestionHeader {
     get {_header ?? PBQuestionHeader()}
     set {_header = newValue}
@@ -713,8 +841,10 @@ nonisolated struct PBInPerson: Sendable {
   /// Clears the value of `header`. Subsequent reads from it will return its default value.
   mutating func clearHeader() {self._header = nil}
 
+  /// Sealed content: the question.
   var content: Data = Data()
 
+  /// The chosen choice without title.
   var choice: PBChoice {
     get {_choice ?? PBChoice()}
     set {_choice = newValue}
@@ -724,6 +854,7 @@ nonisolated struct PBInPerson: Sendable {
   /// Clears the value of `choice`. Subsequent reads from it will return its default value.
   mutating func clearChoice() {self._choice = nil}
 
+  /// Passcode proof, 64 bytes.
   var proof: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -734,13 +865,16 @@ nonisolated struct PBInPerson: Sendable {
   fileprivate var _choice: PBChoice? = nil
 }
 
+/// A guardian's choice for a question.
 nonisolated struct PBDecision: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question's id.
   var question: Data = Data()
 
+  /// The chosen choice without title.
   var choice: PBChoice {
     get {_choice ?? PBChoice()}
     set {_choice = newValue}
@@ -757,15 +891,19 @@ nonisolated struct PBDecision: Sendable {
   fileprivate var _choice: PBChoice? = nil
 }
 
+/// A device's signature of a command. docs/Protocol.md lists the signed bytes.
 nonisolated struct PBSignature: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The device that signed.
   var signer: UInt32 = 0
 
+  /// seq of the newest event of the family audience that the signer had verified.
   var seen: UInt64 = 0
 
+  /// Ed25519 signature, 64 bytes.
   var value: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -773,15 +911,19 @@ nonisolated struct PBSignature: Sendable {
   init() {}
 }
 
+/// A content key, sealed for one device.
 nonisolated struct PBKeyWrap: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The name of the content key.
   var key: Data = Data()
 
+  /// X25519 key of the device that can open the wrap, 32 bytes.
   var reader: Data = Data()
 
+  /// HPKE: encapsulated key (32), ciphertext (32), tag (16); at most 128 bytes.
   var value: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -789,13 +931,16 @@ nonisolated struct PBKeyWrap: Sendable {
   init() {}
 }
 
+/// Content keys of one audience.
 nonisolated struct PBKeyWraps: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience. Readers of events use Event.audience, which is equal.
   var audience: UInt64 = 0
 
+  /// 1 to 256 wraps.
   var wraps: [PBKeyWrap] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -803,15 +948,16 @@ nonisolated struct PBKeyWraps: Sendable {
   init() {}
 }
 
-/// What a vault makes of a content: the name of the key, then nonce, ciphertext and tag.
-/// Its numbers are none of Content's: no reader takes one for the other.
+/// A sealed content. The field numbers differ from those of Content, so that neither is ever read as the other.
 nonisolated struct PBSealed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The name of the content key.
   var key: Data = Data()
 
+  /// AES-256-GCM: nonce (12), ciphertext, tag (16).
   var box: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -819,15 +965,19 @@ nonisolated struct PBSealed: Sendable {
   init() {}
 }
 
+/// A guardian's permission for one new device of one person.
 nonisolated struct PBInvitation: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Ed25519 key of the ticket, 32 bytes.
   var key: Data = Data()
 
+  /// The owner of the new device.
   var person: UInt32 = 0
 
+  /// Milliseconds since 1970; at most 24 hours after the command.
   var expires: Int64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -835,19 +985,25 @@ nonisolated struct PBInvitation: Sendable {
   init() {}
 }
 
+/// A new device's request to enter a family.
 nonisolated struct PBJoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The invitation's key, 32 bytes.
   var invitation: Data = Data()
 
+  /// The new device's CURVE key, 32 bytes.
   var publicKey: Data = Data()
 
+  /// The new device's Ed25519 key, 32 bytes.
   var signingKey: Data = Data()
 
+  /// The new device's X25519 key, 32 bytes.
   var agreementKey: Data = Data()
 
+  /// Ed25519 signature by the ticket's key, 64 bytes.
   var proof: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -855,46 +1011,55 @@ nonisolated struct PBJoinRequest: Sendable {
   init() {}
 }
 
+/// A committed entry of a family's log.
 nonisolated struct PBEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Position in the family's log: 1, 2, 3, …
   var seq: UInt64 {
     get {_storage._seq}
     set {_uniqueStorage()._seq = newValue}
   }
 
+  /// seq of the preceding event of the same audience; 0 for the first.
   var previous: UInt64 {
     get {_storage._previous}
     set {_uniqueStorage()._previous = newValue}
   }
 
+  /// The audience: 0 family, 1 · 2³² + child conversation, 2 · 2³² + person account.
   var audience: UInt64 {
     get {_storage._audience}
     set {_uniqueStorage()._audience = newValue}
   }
 
+  /// The id of the command that led to the event.
   var command: Data {
     get {_storage._command}
     set {_uniqueStorage()._command = newValue}
   }
 
+  /// The device that sent the command; 0: the administrator.
   var device: UInt32 {
     get {_storage._device}
     set {_uniqueStorage()._device = newValue}
   }
 
+  /// The relay's clock at acceptance, in milliseconds since 1970.
   var at: Int64 {
     get {_storage._at}
     set {_uniqueStorage()._at = newValue}
   }
 
+  /// Required.
   var body: OneOf_Body? {
     get {return _storage._body}
     set {_uniqueStorage()._body = newValue}
   }
 
+  /// The roster is now this one.
   var rosterChanged: PBRoster {
     get {
       if case .rosterChanged(let v)? = _storage._body {return v}
@@ -903,6 +1068,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .rosterChanged(newValue)}
   }
 
+  /// A guardian switched a child's communication limits.
   var limitsChanged: PBLimits {
     get {
       if case .limitsChanged(let v)? = _storage._body {return v}
@@ -911,6 +1077,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .limitsChanged(newValue)}
   }
 
+  /// A person's account changed.
   var accountChanged: PBForPerson {
     get {
       if case .accountChanged(let v)? = _storage._body {return v}
@@ -919,6 +1086,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .accountChanged(newValue)}
   }
 
+  /// A child asked.
   var asked: PBAsked {
     get {
       if case .asked(let v)? = _storage._body {return v}
@@ -927,6 +1095,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .asked(newValue)}
   }
 
+  /// The child reminded the guardians of the question with this id.
   var reminded: Data {
     get {
       if case .reminded(let v)? = _storage._body {return v}
@@ -935,6 +1104,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .reminded(newValue)}
   }
 
+  /// The child cancelled the question with this id.
   var cancelled: Data {
     get {
       if case .cancelled(let v)? = _storage._body {return v}
@@ -943,6 +1113,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .cancelled(newValue)}
   }
 
+  /// A guardian decided.
   var decided: PBDecision {
     get {
       if case .decided(let v)? = _storage._body {return v}
@@ -951,6 +1122,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .decided(newValue)}
   }
 
+  /// A text in the conversation of the person, who is a child.
   var posted: PBForPerson {
     get {
       if case .posted(let v)? = _storage._body {return v}
@@ -959,6 +1131,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .posted(newValue)}
   }
 
+  /// A guardian changed the child's known contacts.
   var contactChanged: PBForPerson {
     get {
       if case .contactChanged(let v)? = _storage._body {return v}
@@ -967,6 +1140,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .contactChanged(newValue)}
   }
 
+  /// A guardian set the passcode.
   var passcodeChanged: PBPasscode {
     get {
       if case .passcodeChanged(let v)? = _storage._body {return v}
@@ -975,6 +1149,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .passcodeChanged(newValue)}
   }
 
+  /// A guardian decided on the child's device.
   var answeredInPerson: PBInPerson {
     get {
       if case .answeredInPerson(let v)? = _storage._body {return v}
@@ -983,6 +1158,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .answeredInPerson(newValue)}
   }
 
+  /// A guardian withdrew an approval.
   var withdrawn: PBForPerson {
     get {
       if case .withdrawn(let v)? = _storage._body {return v}
@@ -991,6 +1167,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .withdrawn(newValue)}
   }
 
+  /// The person's device remembers an age answer.
   var ageNoted: PBForPerson {
     get {
       if case .ageNoted(let v)? = _storage._body {return v}
@@ -999,6 +1176,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .ageNoted(newValue)}
   }
 
+  /// The person's age settings changed, or an app's answers are forgotten.
   var ageSet: PBSetAge {
     get {
       if case .ageSet(let v)? = _storage._body {return v}
@@ -1007,6 +1185,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .ageSet(newValue)}
   }
 
+  /// Content keys of the audience.
   var keysShared: PBKeyWraps {
     get {
       if case .keysShared(let v)? = _storage._body {return v}
@@ -1015,6 +1194,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .keysShared(newValue)}
   }
 
+  /// A guardian invited a device.
   var invited: PBInvitation {
     get {
       if case .invited(let v)? = _storage._body {return v}
@@ -1023,6 +1203,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .invited(newValue)}
   }
 
+  /// A device with a code asks to enter. The device is no member until a roster lists the device.
   var joinRequested: PBJoinRequest {
     get {
       if case .joinRequested(let v)? = _storage._body {return v}
@@ -1031,6 +1212,7 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .joinRequested(newValue)}
   }
 
+  /// The command's signature. Absent in join_requested, and in families without keys.
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
     set {_uniqueStorage()._signature = newValue}
@@ -1042,23 +1224,41 @@ nonisolated struct PBEvent: @unchecked Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// The roster is now this one.
     case rosterChanged(PBRoster)
+    /// A guardian switched a child's communication limits.
     case limitsChanged(PBLimits)
+    /// A person's account changed.
     case accountChanged(PBForPerson)
+    /// A child asked.
     case asked(PBAsked)
+    /// The child reminded the guardians of the question with this id.
     case reminded(Data)
+    /// The child cancelled the question with this id.
     case cancelled(Data)
+    /// A guardian decided.
     case decided(PBDecision)
+    /// A text in the conversation of the person, who is a child.
     case posted(PBForPerson)
+    /// A guardian changed the child's known contacts.
     case contactChanged(PBForPerson)
+    /// A guardian set the passcode.
     case passcodeChanged(PBPasscode)
+    /// A guardian decided on the child's device.
     case answeredInPerson(PBInPerson)
+    /// A guardian withdrew an approval.
     case withdrawn(PBForPerson)
+    /// The person's device remembers an age answer.
     case ageNoted(PBForPerson)
+    /// The person's age settings changed, or an app's answers are forgotten.
     case ageSet(PBSetAge)
+    /// Content keys of the audience.
     case keysShared(PBKeyWraps)
+    /// A guardian invited a device.
     case invited(PBInvitation)
+    /// A device with a code asks to enter. The device is no member until a roster lists the device.
     case joinRequested(PBJoinRequest)
 
   }

@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// Between devices and the relay.
+/// The messages between devices and the relay. docs/Protocol.md describes frames, order and retries.
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -27,13 +27,16 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// A guardian's answer to a question.
 nonisolated struct PBAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The question's id.
   var question: Data = Data()
 
+  /// The id of the chosen choice, at most 128 bytes.
   var choice: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -41,13 +44,16 @@ nonisolated struct PBAnswer: Sendable {
   init() {}
 }
 
+/// A change of the family. Each accepted command leads to exactly one event.
 nonisolated struct PBCommand: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Required. docs/Protocol.md lists senders and audiences.
   var body: PBCommand.OneOf_Body? = nil
 
+  /// Replaces the roster.
   var setRoster: PBRoster {
     get {
       if case .setRoster(let v)? = body {return v}
@@ -56,6 +62,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .setRoster(newValue)}
   }
 
+  /// Sets a person's account.
   var setAccount: PBForPerson {
     get {
       if case .setAccount(let v)? = body {return v}
@@ -64,6 +71,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .setAccount(newValue)}
   }
 
+  /// Switches a child's communication limits.
   var setLimits: PBLimits {
     get {
       if case .setLimits(let v)? = body {return v}
@@ -72,6 +80,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .setLimits(newValue)}
   }
 
+  /// Asks the guardians.
   var ask: PBAsked {
     get {
       if case .ask(let v)? = body {return v}
@@ -80,6 +89,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .ask(newValue)}
   }
 
+  /// Reminds the guardians of the question with this id.
   var remind: Data {
     get {
       if case .remind(let v)? = body {return v}
@@ -88,6 +98,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .remind(newValue)}
   }
 
+  /// Cancels the question with this id.
   var cancel: Data {
     get {
       if case .cancel(let v)? = body {return v}
@@ -96,6 +107,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .cancel(newValue)}
   }
 
+  /// Decides a question.
   var answer: PBAnswer {
     get {
       if case .answer(let v)? = body {return v}
@@ -104,6 +116,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .answer(newValue)}
   }
 
+  /// Sends a text to the conversation of the person, who is a child.
   var post: PBForPerson {
     get {
       if case .post(let v)? = body {return v}
@@ -112,6 +125,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .post(newValue)}
   }
 
+  /// Changes a child's known contacts.
   var changeContact: PBForPerson {
     get {
       if case .changeContact(let v)? = body {return v}
@@ -120,6 +134,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .changeContact(newValue)}
   }
 
+  /// Sets the family's passcode.
   var setPasscode: PBPasscode {
     get {
       if case .setPasscode(let v)? = body {return v}
@@ -128,6 +143,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .setPasscode(newValue)}
   }
 
+  /// Asks and decides at once, with a passcode proof.
   var answerInPerson: PBInPerson {
     get {
       if case .answerInPerson(let v)? = body {return v}
@@ -136,6 +152,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .answerInPerson(newValue)}
   }
 
+  /// Withdraws an approval.
   var withdraw: PBForPerson {
     get {
       if case .withdraw(let v)? = body {return v}
@@ -144,6 +161,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .withdraw(newValue)}
   }
 
+  /// Adds a child with this display name. Only families without keys accept this command.
   var addChild: String {
     get {
       if case .addChild(let v)? = body {return v}
@@ -152,6 +170,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .addChild(newValue)}
   }
 
+  /// Remembers an age answer.
   var noteAge: PBForPerson {
     get {
       if case .noteAge(let v)? = body {return v}
@@ -160,6 +179,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .noteAge(newValue)}
   }
 
+  /// Changes age settings, or forgets an app's answers.
   var setAge: PBSetAge {
     get {
       if case .setAge(let v)? = body {return v}
@@ -168,6 +188,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .setAge(newValue)}
   }
 
+  /// Shares content keys.
   var shareKeys: PBKeyWraps {
     get {
       if case .shareKeys(let v)? = body {return v}
@@ -176,6 +197,7 @@ nonisolated struct PBCommand: Sendable {
     set {body = .shareKeys(newValue)}
   }
 
+  /// Invites one device.
   var invite: PBInvitation {
     get {
       if case .invite(let v)? = body {return v}
@@ -186,23 +208,41 @@ nonisolated struct PBCommand: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required. docs/Protocol.md lists senders and audiences.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// Replaces the roster.
     case setRoster(PBRoster)
+    /// Sets a person's account.
     case setAccount(PBForPerson)
+    /// Switches a child's communication limits.
     case setLimits(PBLimits)
+    /// Asks the guardians.
     case ask(PBAsked)
+    /// Reminds the guardians of the question with this id.
     case remind(Data)
+    /// Cancels the question with this id.
     case cancel(Data)
+    /// Decides a question.
     case answer(PBAnswer)
+    /// Sends a text to the conversation of the person, who is a child.
     case post(PBForPerson)
+    /// Changes a child's known contacts.
     case changeContact(PBForPerson)
+    /// Sets the family's passcode.
     case setPasscode(PBPasscode)
+    /// Asks and decides at once, with a passcode proof.
     case answerInPerson(PBInPerson)
+    /// Withdraws an approval.
     case withdraw(PBForPerson)
+    /// Adds a child with this display name. Only families without keys accept this command.
     case addChild(String)
+    /// Remembers an age answer.
     case noteAge(PBForPerson)
+    /// Changes age settings, or forgets an app's answers.
     case setAge(PBSetAge)
+    /// Shares content keys.
     case shareKeys(PBKeyWraps)
+    /// Invites one device.
     case invite(PBInvitation)
 
   }
@@ -210,15 +250,19 @@ nonisolated struct PBCommand: Sendable {
   init() {}
 }
 
+/// A device's position in one audience.
 nonisolated struct PBCursor: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// seq of the last event that the device has applied.
   var delivered: UInt64 = 0
 
+  /// seq of the last event that the person has seen; at most `delivered`.
   var read: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -226,11 +270,13 @@ nonisolated struct PBCursor: Sendable {
   init() {}
 }
 
+/// Cursors of one device.
 nonisolated struct PBCursors: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// At most 129, one per audience.
   var cursors: [PBCursor] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -238,13 +284,16 @@ nonisolated struct PBCursors: Sendable {
   init() {}
 }
 
+/// A request for a page of one audience's events.
 nonisolated struct PBFetch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// The page starts with the first event above this seq.
   var after: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -252,6 +301,7 @@ nonisolated struct PBFetch: Sendable {
   init() {}
 }
 
+/// A message without fields.
 nonisolated struct PBEmpty: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -262,14 +312,16 @@ nonisolated struct PBEmpty: Sendable {
   init() {}
 }
 
-/// Devices that share the sender's key and connection: the family and the device of each.
+/// Other devices of the sender's key and connection that are present too.
 nonisolated struct PBPresent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The family of each device; as many as `devices`.
   var families: [UInt64] = []
 
+  /// The devices, at most 1,024.
   var devices: [UInt32] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -277,42 +329,49 @@ nonisolated struct PBPresent: Sendable {
   init() {}
 }
 
-/// The fields by which a request is routed come first.
+/// A request of a device. Senders write the fields in ascending order: the relay routes by the first ones.
 nonisolated struct PBRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1.
   var version: UInt32 {
     get {_storage._version}
     set {_uniqueStorage()._version = newValue}
   }
 
+  /// The device's family.
   var family: UInt64 {
     get {_storage._family}
     set {_uniqueStorage()._family = newValue}
   }
 
+  /// The device that asks; 0: the administrator, or a device that joins.
   var device: UInt32 {
     get {_storage._device}
     set {_uniqueStorage()._device = newValue}
   }
 
+  /// The reply repeats this number. 0, in a command: no `accepted` if the command leads to a new event.
   var id: UInt64 {
     get {_storage._id}
     set {_uniqueStorage()._id = newValue}
   }
 
+  /// The command's id; only with `command`. Retries repeat this id.
   var commandID: Data {
     get {_storage._commandID}
     set {_uniqueStorage()._commandID = newValue}
   }
 
+  /// Required.
   var body: OneOf_Body? {
     get {return _storage._body}
     set {_uniqueStorage()._body = newValue}
   }
 
+  /// Append an event.
   var command: PBCommand {
     get {
       if case .command(let v)? = _storage._body {return v}
@@ -321,6 +380,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .command(newValue)}
   }
 
+  /// Open a session with these cursors.
   var attach: PBCursors {
     get {
       if case .attach(let v)? = _storage._body {return v}
@@ -329,6 +389,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .attach(newValue)}
   }
 
+  /// Read a page of history.
   var fetch: PBFetch {
     get {
       if case .fetch(let v)? = _storage._body {return v}
@@ -337,6 +398,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .fetch(newValue)}
   }
 
+  /// Move the cursors. Has no reply.
   var acknowledge: PBCursors {
     get {
       if case .acknowledge(let v)? = _storage._body {return v}
@@ -345,6 +407,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .acknowledge(newValue)}
   }
 
+  /// Keep the session alive.
   var ping: PBEmpty {
     get {
       if case .ping(let v)? = _storage._body {return v}
@@ -353,6 +416,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .ping(newValue)}
   }
 
+  /// Keep the sessions of this device and others alive.
   var present: PBPresent {
     get {
       if case .present(let v)? = _storage._body {return v}
@@ -361,6 +425,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .present(newValue)}
   }
 
+  /// Enter the family.
   var join: PBJoinRequest {
     get {
       if case .join(let v)? = _storage._body {return v}
@@ -369,7 +434,7 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .join(newValue)}
   }
 
-  /// of the command
+  /// The signature of `command`. Required from devices with a signing key.
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
     set {_uniqueStorage()._signature = newValue}
@@ -381,13 +446,21 @@ nonisolated struct PBRequest: @unchecked Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// Append an event.
     case command(PBCommand)
+    /// Open a session with these cursors.
     case attach(PBCursors)
+    /// Read a page of history.
     case fetch(PBFetch)
+    /// Move the cursors. Has no reply.
     case acknowledge(PBCursors)
+    /// Keep the session alive.
     case ping(PBEmpty)
+    /// Keep the sessions of this device and others alive.
     case present(PBPresent)
+    /// Enter the family.
     case join(PBJoinRequest)
 
   }
@@ -397,13 +470,16 @@ nonisolated struct PBRequest: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// A numbered error.
 nonisolated struct PBProblem: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 to 65,535, as Sources/Core/FamilyModel/Problem.swift defines.
   var code: UInt32 = 0
 
+  /// Milliseconds to wait before a retry; 0: a retry does not help, or the code alone decides.
   var retryAfter: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -411,13 +487,16 @@ nonisolated struct PBProblem: Sendable {
   init() {}
 }
 
+/// The command is durable.
 nonisolated struct PBAccepted: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The command's id.
   var commandID: Data = Data()
 
+  /// seq of the command's event; the same for every retry.
   var seq: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -425,13 +504,16 @@ nonisolated struct PBAccepted: Sendable {
   init() {}
 }
 
+/// The command changed nothing.
 nonisolated struct PBRefused: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The command's id.
   var commandID: Data = Data()
 
+  /// The reason.
   var problem: PBProblem {
     get {_problem ?? PBProblem()}
     set {_problem = newValue}
@@ -448,13 +530,16 @@ nonisolated struct PBRefused: Sendable {
   fileprivate var _problem: PBProblem? = nil
 }
 
+/// How far the guardians' devices have come in a conversation.
 nonisolated struct PBReceipt: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// seq of the last event that reached at least one guardian's device.
   var delivered: UInt64 = 0
 
+  /// seq of the last event that at least one guardian has seen.
   var read: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -462,21 +547,28 @@ nonisolated struct PBReceipt: Sendable {
   init() {}
 }
 
+/// An audience as the sockets see it.
 nonisolated struct PBChannel: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// Number of the key, 0 to 2²⁴ - 1; grows when a reader leaves.
   var generation: UInt32 = 0
 
+  /// seq of the audience's newest event; 0: none.
   var head: UInt64 = 0
 
+  /// The topic to subscribe to, 19 to 26 bytes.
   var topic: Data = Data()
 
+  /// AES-256-GCM key of the broadcasts, 32 bytes.
   var key: Data = Data()
 
+  /// The guardians' receipt; of conversations only.
   var receipt: PBReceipt {
     get {_receipt ?? PBReceipt()}
     set {_receipt = newValue}
@@ -493,11 +585,13 @@ nonisolated struct PBChannel: Sendable {
   fileprivate var _receipt: PBReceipt? = nil
 }
 
+/// The channels that a device may read.
 nonisolated struct PBAttached: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// At most 129. The list replaces every earlier list.
   var channels: [PBChannel] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -505,15 +599,19 @@ nonisolated struct PBAttached: Sendable {
   init() {}
 }
 
+/// A part of an audience's history.
 nonisolated struct PBPage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// Encoded Event messages, ascending by seq; at most 256.
   var events: [Data] = []
 
+  /// true: fetch again after the last event.
   var more: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -521,21 +619,28 @@ nonisolated struct PBPage: Sendable {
   init() {}
 }
 
+/// The reply to one request.
 nonisolated struct PBReply: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1.
   var version: UInt32 = 0
 
+  /// Of the request; 0 if the request was not readable.
   var family: UInt64 = 0
 
+  /// Of the request; 0 if the request was not readable.
   var device: UInt32 = 0
 
+  /// Of the request; 0 if the request was not readable, and in replies that no request of this device asked for.
   var id: UInt64 = 0
 
+  /// Required.
   var body: PBReply.OneOf_Body? = nil
 
+  /// The command is durable.
   var accepted: PBAccepted {
     get {
       if case .accepted(let v)? = body {return v}
@@ -544,6 +649,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .accepted(newValue)}
   }
 
+  /// The command was refused.
   var refused: PBRefused {
     get {
       if case .refused(let v)? = body {return v}
@@ -552,6 +658,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .refused(newValue)}
   }
 
+  /// The device's channels.
   var attached: PBAttached {
     get {
       if case .attached(let v)? = body {return v}
@@ -560,6 +667,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .attached(newValue)}
   }
 
+  /// The events of a fetch.
   var page: PBPage {
     get {
       if case .page(let v)? = body {return v}
@@ -568,6 +676,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .page(newValue)}
   }
 
+  /// The relay answers.
   var pong: PBEmpty {
     get {
       if case .pong(let v)? = body {return v}
@@ -576,6 +685,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .pong(newValue)}
   }
 
+  /// A request other than a command was refused.
   var failed: PBProblem {
     get {
       if case .failed(let v)? = body {return v}
@@ -584,6 +694,7 @@ nonisolated struct PBReply: Sendable {
     set {body = .failed(newValue)}
   }
 
+  /// The device of a join request in the newest roster; 0: not yet a member.
   var joined: UInt32 {
     get {
       if case .joined(let v)? = body {return v}
@@ -594,13 +705,21 @@ nonisolated struct PBReply: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// The command is durable.
     case accepted(PBAccepted)
+    /// The command was refused.
     case refused(PBRefused)
+    /// The device's channels.
     case attached(PBAttached)
+    /// The events of a fetch.
     case page(PBPage)
+    /// The relay answers.
     case pong(PBEmpty)
+    /// A request other than a command was refused.
     case failed(PBProblem)
+    /// The device of a join request in the newest roster; 0: not yet a member.
     case joined(UInt32)
 
   }
@@ -608,13 +727,16 @@ nonisolated struct PBReply: Sendable {
   init() {}
 }
 
+/// The newest event of an audience.
 nonisolated struct PBHead: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// seq of the newest event.
   var seq: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -622,13 +744,16 @@ nonisolated struct PBHead: Sendable {
   init() {}
 }
 
+/// A conversation's receipt.
 nonisolated struct PBReceiptOf: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The audience.
   var audience: UInt64 = 0
 
+  /// The receipt.
   var receipt: PBReceipt {
     get {_receipt ?? PBReceipt()}
     set {_receipt = newValue}
@@ -645,15 +770,19 @@ nonisolated struct PBReceiptOf: Sendable {
   fileprivate var _receipt: PBReceipt? = nil
 }
 
+/// The plaintext of a broadcast. Broadcasts are lossy; cursors repair gaps.
 nonisolated struct PBBroadcast: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1.
   var version: UInt32 = 0
 
+  /// Required.
   var body: PBBroadcast.OneOf_Body? = nil
 
+  /// An encoded Event message.
   var event: Data {
     get {
       if case .event(let v)? = body {return v}
@@ -662,6 +791,7 @@ nonisolated struct PBBroadcast: Sendable {
     set {body = .event(newValue)}
   }
 
+  /// A hint: fetch if the cursor is lower.
   var head: PBHead {
     get {
       if case .head(let v)? = body {return v}
@@ -670,6 +800,7 @@ nonisolated struct PBBroadcast: Sendable {
     set {body = .head(newValue)}
   }
 
+  /// A hint: the guardians have come this far.
   var receipt: PBReceiptOf {
     get {
       if case .receipt(let v)? = body {return v}
@@ -680,9 +811,13 @@ nonisolated struct PBBroadcast: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// Required.
   nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// An encoded Event message.
     case event(Data)
+    /// A hint: fetch if the cursor is lower.
     case head(PBHead)
+    /// A hint: the guardians have come this far.
     case receipt(PBReceiptOf)
 
   }
