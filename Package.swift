@@ -180,7 +180,7 @@ let sources: [Target] = [
 let verification: [Target] = [
   rig("History", ["FamilyModel", "FamilyCore"]),
   rig("Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History", heap]),
-  tool("simulate", ["Simulation", "History", "TextTable"]),
+  tool("simulate", ["FamilyModel", "Simulation", "History", "TextTable"]),
 
   rig("Processes", []),
   rig("Statistics", []),

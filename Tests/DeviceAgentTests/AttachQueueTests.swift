@@ -36,11 +36,11 @@ import Testing
     let more = [Cursor(.family, delivered: 1)]
     var may: [Bool] = []
     may.append(queue.mayAttach(device(1), from: [], now: now))
-    may.append(queue.mayAttach(device(1), from: [], now: now + 999))
-    may.append(queue.mayAttach(device(1), from: more, now: now + 999))
-    may.append(queue.mayAttach(device(1), from: more, now: now + 1_999))
-    queue.replied(to: device(1), now: now + 2_000)
-    may.append(queue.mayAttach(device(1), from: more, now: now + 2_000))
+    may.append(queue.mayAttach(device(1), from: [], now: now + .milliseconds(999)))
+    may.append(queue.mayAttach(device(1), from: more, now: now + .milliseconds(999)))
+    may.append(queue.mayAttach(device(1), from: more, now: now + .milliseconds(1_999)))
+    queue.replied(to: device(1), now: now + .seconds(2))
+    may.append(queue.mayAttach(device(1), from: more, now: now + .seconds(2)))
     // A clock that was set back causes no wait.
     may.append(queue.mayAttach(device(1), from: more, now: now))
     #expect(may == [true, false, true, true, true, true])

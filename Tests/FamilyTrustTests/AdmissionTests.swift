@@ -60,7 +60,7 @@ private final class CountingVault: DeviceVault {
     var (home, vault) = home()
     let before = vault.made.withLock { $0 }
     home.ask("maria")
-    home.wait(300_000)
+    home.wait(.minutes(5))
     #expect(vault.made.withLock { $0 } == before)
     let wanted = home.wantingToAsk
     // The device requests admission at once, and again every 30 seconds without an answer.

@@ -244,7 +244,7 @@ import Testing
     var home = SignedFamily()
     let question = home.ask("ada")
     home.answer(question, "approve")
-    home.now = home.now + 1_000
+    home.now = home.now + .seconds(1)
     let approval = entry(question, home)
     home.guardian(1, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: nil)))
     #expect(home.known() == [])

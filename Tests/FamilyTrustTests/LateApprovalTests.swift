@@ -12,7 +12,7 @@ import Testing
     // Rosa approves offline; Alex withdraws later, but the relay receives the withdrawal first.
     home.disconnect(1)
     home.answer(question, "approve")
-    home.now = home.now + 1_000
+    home.now = home.now + .seconds(1)
     home.guardian(2, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: app)))
     home.connect(1)
     for device: UInt32 in [3, 4] {
@@ -21,7 +21,7 @@ import Testing
       #expect(home.known(device).isEmpty)
     }
     // A new approval after the withdrawal makes the handle known.
-    home.now = home.now + 1_000
+    home.now = home.now + .seconds(1)
     let again = home.ask("ada")
     home.answer(again, "approve")
     #expect(home.known() == ["ada"] && home.known(4) == ["ada"])

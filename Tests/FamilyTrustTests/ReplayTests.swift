@@ -22,16 +22,16 @@ import Testing
     }
     let question = home.ask("ada")
     home.child(4, .cancel(question))
-    home.wait(3_000)
+    home.wait(.seconds(3))
     #expect(home.log.allSatisfy { $0.device == DeviceID(0) || $0.signature != nil })
     home.tamper = { event, _ in [event] }
-    home.wait(60_000)
+    home.wait(.minutes(1))
     let cancelled = home.event { if case .cancelled = $0 { true } else { false } }
     #expect(cancelled.device == DeviceID(4) && cancelled.signature != nil)
     #expect(home.problems[3] ?? [] == [])
     // A cancellation of a question that never existed is dropped.
     home.child(4, .cancel(QuestionID(high: 1, low: 1)))
-    home.wait(120_000)
+    home.wait(.minutes(2))
     #expect(home.children[4]!.link.pendingCommands.isEmpty)
   }
 
@@ -174,7 +174,7 @@ import Testing
         home.answer(question, approves ? "approve" : "decline", by: guardian)
         if approves { allowed.insert("h\(round)") }
       }
-      home.wait(Int64(source.next() % 3_000))
+      home.wait(.milliseconds(source.next() % 3_000))
       for device: UInt32 in [3, 4] {
         #expect(Set(home.known(device)).isSubset(of: allowed), "seed \(seed)")
       }
@@ -201,14 +201,14 @@ import Testing
         }
       }
       let question = home.ask("h\(round)")
-      home.wait(20_000)
+      home.wait(.seconds(20))
       if home.guardians[1]!.question(question) != nil {
         home.answer(question, "approve")
         approved.insert("h\(round)")
       }
     }
     home.tamper = { event, _ in [event] }
-    home.wait(120_000)
+    home.wait(.minutes(2))
     #expect(approved.count > 2)
     #expect(Set(home.known()) == approved && Set(home.known(4)) == approved)
     #expect(home.problems == [:])

@@ -131,7 +131,7 @@ import Testing
     home.guardian(1, .addChild(displayName: "Noah"))
     home.guardian(2, .addChild(displayName: "Mia"))
     home.connect(1)
-    home.wait(5_000)
+    home.wait(.seconds(5))
     let names = home.guardians[2]!.link.roster.children.map(\.displayName)
     #expect(names == ["Emily", "Mia", "Noah"])
     #expect(home.guardians[1]!.link.roster == home.guardians[2]!.link.roster)

@@ -78,7 +78,7 @@ import Testing
     #expect(home.change { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
     home.restore(5)
     home.connect(5)
-    home.wait(10_000)
+    home.wait(.seconds(10))
     let conversation = home.guardians[5]!.link.conversations[SignedFamily.emily]
     #expect(conversation?.lines.contains { $0.body == .text("hello") } == true)
     #expect(conversation?.known.all(in: SignedFamily.app).map(\.value) == ["ada"])
@@ -101,10 +101,10 @@ import Testing
     #expect(home.change { $0.devices.append(SignedFamily.device(5, 3, keys)) } == nil)
     home.restore(5)
     home.connect(5)
-    home.wait(5_000)
+    home.wait(.seconds(5))
     #expect(home.known(5) == [])
     home.connect(3)
-    home.wait(20_000)
+    home.wait(.seconds(20))
     #expect(home.known(5) == ["ada"] && home.problems == [:])
   }
 

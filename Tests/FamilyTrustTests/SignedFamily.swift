@@ -220,12 +220,12 @@ struct SignedFamily {
     return problem
   }
 
-  mutating func wait(_ milliseconds: Int64) {
-    let end = now + milliseconds
+  mutating func wait(_ duration: Milliseconds) {
+    let end = now + duration
     while now < end {
       let deadlines =
         [relay.deadline] + children.values.map(\.deadline) + guardians.values.map(\.deadline)
-      now = max(now + 1, min(end, deadlines.compactMap { $0 }.min() ?? end))
+      now = max(now + .milliseconds(1), min(end, deadlines.compactMap { $0 }.min() ?? end))
       if let due = relay.deadline, due <= now { step(.timer) }
       for id in children.keys.sorted() {
         if let due = children[id]!.deadline, due <= now { child(id, .timer) }

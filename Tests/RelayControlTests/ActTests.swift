@@ -47,7 +47,7 @@ import Testing
   func tooLate() async throws {
     try await RelayControlFixture.with { fixture in
       // A busy machine may need seconds to submit the question.
-      let soon = Instant.now + 10_000
+      let soon = Instant.now + .seconds(10)
       let expired = try fixture.ask(Handle("a", .custom), expiration: soon)
       let uuid = UUID()
       let cancelled = try fixture.ask(Handle("b", .custom), id: uuid)

@@ -19,12 +19,12 @@ import ZeroMQ
     let ticket = JoinTicket()
     let code: JoinCode
 
-    init(milliseconds: Int64 = 60_000) async throws {
+    init(lasting: Milliseconds = .minutes(1)) async throws {
       let fixture = try await RelayFixture()
       let pairs = try fixture.createFamily(1)
       var organizer = try fixture.client(1, 10, .organizer, pairs)
       try organizer.send(
-        .invite(ticket.invitation(for: PersonID(3), until: .now + milliseconds)))
+        .invite(ticket.invitation(for: PersonID(3), until: .now + lasting)))
       self.fixture = fixture
       self.pairs = pairs
       code = JoinCode(ticket, from: organizer.credential)
@@ -76,7 +76,7 @@ import ZeroMQ
   }
 
   @Test("F3: an expired code is refused") func expired() async throws {
-    let home = try await Invited(milliseconds: 5_000)
+    let home = try await Invited(lasting: .seconds(5))
     // Expiry is a moment of the wall clock, without an event.
     try await Task.sleep(for: .milliseconds(5_100))
     try expectRefused(home.code)
@@ -144,7 +144,7 @@ import ZeroMQ
     code.organizerKey = DeviceKeys().signingKey
     code.ticket = JoinTicket()
     try home.organizer.send(
-      .invite(code.ticket.invitation(for: PersonID(3), until: .now + 60_000)))
+      .invite(code.ticket.invitation(for: PersonID(3), until: .now + .minutes(1))))
     var deceived = try Joining(code)
     #expect(try deceived.credential() == nil)
     let later = try home.organizer.family().link
@@ -165,7 +165,7 @@ import ZeroMQ
           FamilyID(1), publicKey: try CurveKeyPair.generate().publicKey.bytes, keys: DeviceKeys())),
     ]
     for request in requests { #expect(try stranger.ask(request) == .failed(.notEnrolled)) }
-    let invitation = JoinTicket().invitation(for: PersonID(3), until: .now + 1_000)
+    let invitation = JoinTicket().invitation(for: PersonID(3), until: .now + .seconds(1))
     for command in [Command.post(child: PersonID(3), .text("x")), .invite(invitation)] {
       let id = CommandID.next
       #expect(try stranger.ask(.command(id, command)) == .refused(id, .notEnrolled))

@@ -60,7 +60,7 @@ import ZeroMQ
           continue
         }
         #expect(problem.code == 502)
-        waits.insert(problem.retryAfter > 0 && problem.retryAfter <= 60_000)
+        waits.insert(problem.retryAfter > .zero && problem.retryAfter <= .minutes(1))
       }
       #expect(waits == [true])
     }

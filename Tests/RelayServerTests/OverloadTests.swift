@@ -9,25 +9,25 @@ import Testing
   func admission() {
     var admission = Admission()
     for time: Int64 in [0, 100, 200] {
-      admission.batchBegins(time)
+      admission.batchBegins(now: Instant(milliseconds: time))
       #expect(!admission.isShedding && admission.shedQuestion() == nil)
       admission.batchEnds(isQueueEmpty: false)
     }
-    admission.batchBegins(250)
+    admission.batchBegins(now: Instant(milliseconds: 250))
     #expect(admission.isShedding)
-    #expect((0..<100).compactMap { _ in admission.shedQuestion() }.allSatisfy { $0 == 1_000 })
+    #expect((0..<100).compactMap { _ in admission.shedQuestion() }.allSatisfy { $0 == .seconds(1) })
     admission.batchEnds(isQueueEmpty: false)
     // The retry time grows with the duration of the overload, up to its limit.
-    var waits: [UInt32] = []
+    var waits: [Milliseconds] = []
     for time: Int64 in [5_250, 20_250, 1_000_000] {
-      admission.batchBegins(time)
-      waits.append((0..<20).compactMap { _ in admission.shedQuestion() }.last ?? 0)
+      admission.batchBegins(now: Instant(milliseconds: time))
+      waits.append((0..<20).compactMap { _ in admission.shedQuestion() }.last ?? .zero)
       admission.batchEnds(isQueueEmpty: false)
     }
-    #expect(waits == [5_000, 20_000, 30_000])
-    admission.batchBegins(1_000_001)
+    #expect(waits == [.seconds(5), .seconds(20), .seconds(30)])
+    admission.batchBegins(now: Instant(milliseconds: 1_000_001))
     admission.batchEnds(isQueueEmpty: true)
-    admission.batchBegins(1_000_002)
+    admission.batchBegins(now: Instant(milliseconds: 1_000_002))
     #expect(!admission.isShedding && admission.shedQuestion() == nil)
   }
 
@@ -41,7 +41,7 @@ import Testing
     var admission = Admission()
     var (waiting, came, done, longest) = (0.0, 0.0, 0.0, 0.0)
     for time: Int64 in 0..<20_000 {
-      admission.batchBegins(time)
+      admission.batchBegins(now: Instant(milliseconds: time))
       came += capacity * times
       while came >= 1 {
         came -= 1
@@ -90,7 +90,7 @@ import Testing
       switch reply {
       case .accepted: accepted += 1
       case .refused(_, let problem):
-        #expect(problem.code == Problem.overloaded.code && problem.retryAfter >= 1_000)
+        #expect(problem.code == Problem.overloaded.code && problem.retryAfter >= .seconds(1))
         refused += 1
         // Other requests are served during the overload.
         if refused == 1, case .page? = try guardian.ask(.fetch(.family, after: 0)) {

@@ -117,7 +117,7 @@ import Testing
     let accepted = replies.count { if case .accepted = $0 { true } else { false } }
     let waiting = replies.count {
       if case .refused(_, let problem) = $0 {
-        problem.code == 502 && problem.retryAfter > 0
+        problem.code == 502 && problem.retryAfter > .zero
       } else {
         false
       }

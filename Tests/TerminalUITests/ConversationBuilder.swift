@@ -32,7 +32,7 @@ struct ConversationBuilder {
     let event = Event(
       seq: seq, previous: last[audience] ?? 0, audience: audience,
       command: CommandID(high: 7, low: seq), device: DeviceID(device),
-      at: Self.start + Int64(seq) * 60_000, body: body)
+      at: Self.start + .minutes(seq), body: body)
     last[audience] = seq
     records.append(.event(event))
     return seq
@@ -110,7 +110,7 @@ func renderer(
   pictures: Pictures = Pictures()
 ) -> Renderer {
   Renderer(
-    Wording(language), columns: columns, now: ConversationBuilder.start + minutes * 60_000,
+    Wording(language), columns: columns, now: ConversationBuilder.start + .minutes(minutes),
     timeZone: TimeZone(secondsFromGMT: 0)!,
     pictures: pictures)
 }

@@ -48,7 +48,8 @@ import Wording
 
   @Test("A4: passcode input is hidden and delayed, and an empty line cancels")
   func passcode() {
-    var dialog = dialog(.passcode(ConversationBuilder.app, question, wait: 59_001, wrong: true))
+    var dialog = dialog(
+      .passcode(ConversationBuilder.app, question, wait: .milliseconds(59_001), wrong: true))
     #expect(dialog.isHidden)
     #expect(dialog.opening(renderer()).whole.contains("Incorrect passcode"))
     #expect(dialog.label(renderer()) == "Try again in 60 seconds. › ")
@@ -68,7 +69,7 @@ import Wording
     ]
     var dialog = dialog(
       .passcode(
-        ConversationBuilder.app, ConversationBuilder.question(1, choices: choices), wait: 0,
+        ConversationBuilder.app, ConversationBuilder.question(1, choices: choices), wait: .zero,
         wrong: false))
     #expect(!dialog.isHidden)
     #expect(
@@ -134,7 +135,7 @@ import Wording
         .permission(ConversationBuilder.app, question),
         .compose(ConversationBuilder.app, question, to: guardians),
         .alreadyAsked(ConversationBuilder.app, question, mayRemind: true),
-        .passcode(ConversationBuilder.app, question, wait: 60_000, wrong: true),
+        .passcode(ConversationBuilder.app, question, wait: .minutes(1), wrong: true),
         .acknowledge(ConversationBuilder.app, question),
       ] {
         for row in prompt.dialog(received: renderer.now).opening(renderer) {

@@ -51,7 +51,7 @@ import Wording
     var builder = ConversationBuilder()
     var feed = Feed()
     builder.ask(
-      ConversationBuilder.question(1, expiration: ConversationBuilder.start + 30 * 60_000))
+      ConversationBuilder.question(1, expiration: ConversationBuilder.start + .minutes(30)))
     _ = feed.update(
       builder.timeline(1, renderer(at: 29)), renderer(at: 29), isGuardian: true)
     let rows = feed.update(

@@ -26,7 +26,8 @@ import Wording
     builder.ask(gone)
     builder.happen(3, .conversation(PersonID(3)), .cancelled(gone.id))
     builder.ask(
-      ConversationBuilder.question(4, ["late"], expiration: ConversationBuilder.start + 30 * 60_000)
+      ConversationBuilder.question(
+        4, ["late"], expiration: ConversationBuilder.start + .minutes(30))
     )
     builder.post(3, "Can we go to the lighthouse? 灯台に行きたいです。とてもきれいだと聞きました。")
     builder.post(1, "Yes! \(String(repeating: "Wow", count: 40))")

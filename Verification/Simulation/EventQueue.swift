@@ -1,10 +1,11 @@
+import FamilyModel
 import HeapModule
 
 /// A priority queue of scheduled items by time. Items scheduled for the same time keep their order.
 struct EventQueue<Item> {
   /// Heap entries are small; items stay in their slots while entries move.
   private struct Entry: Comparable {
-    var at: Int64
+    var at: Milliseconds
     var order: UInt64
     var slot: Int
 
@@ -17,7 +18,7 @@ struct EventQueue<Item> {
   private var freeSlots: [Int] = []
   private var scheduled: UInt64 = 0
 
-  mutating func schedule(_ item: Item, at: Int64) {
+  mutating func schedule(_ item: Item, at: Milliseconds) {
     let slot = freeSlots.popLast() ?? slots.count
     if slot == slots.count { slots.append(item) } else { slots[slot] = item }
     scheduled += 1
@@ -25,7 +26,7 @@ struct EventQueue<Item> {
   }
 
   /// Removes the earliest item.
-  mutating func next() -> (at: Int64, item: Item)? {
+  mutating func next() -> (at: Milliseconds, item: Item)? {
     guard let first = heap.popMin() else { return nil }
     defer {
       slots[first.slot] = nil

@@ -5,19 +5,19 @@ extension Scenario {
   init(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     self.init(
-      seed: random.next(), families: 1 + random.below(3), days: 1 + random.below(4), healing: 0,
+      seed: random.next(), families: 1 + random.below(3), days: 1 + random.below(4), healing: .zero,
       maxFamilies: 100)
-    healing = Int64(days) * Self.day
+    healing = .days(days)
     if random.chance(20) { maxFamilies = 1 }
     if random.chance(50) { resultsKept = 1 + random.below(4) }
     for family in 0..<families { drawPeople(family, &random) }
-    var sessions: [(Int64, Int64)] = []
+    var sessions: [(Milliseconds, Milliseconds)] = []
     for family in 0..<families {
       for day in 0..<days {
         for hour in [7, 18] where random.chance(80) {
-          let morning: Int64 = Int64(day) * Self.day + Int64(hour) * 3_600_000
-          let start = morning + random.within(0...7_200_000)
-          let end = start + random.within(15_000...70_000)
+          let morning = Milliseconds.days(day) + .hours(hour)
+          let start = morning + random.milliseconds(0...7_200_000)
+          let end = start + random.milliseconds(15_000...70_000)
           sessions.append((start, end))
           drawSession(family, start, end, &random)
         }
@@ -27,7 +27,7 @@ extension Scenario {
     sort()
     // Healing within a session: connected devices must recover without reconnecting.
     if random.chance(60), let last = sessions.max(by: { $0.1 < $1.1 }) {
-      healing = random.within(last.0 + 5_000...last.1 + 3_000)
+      healing = random.within(last.0 + .seconds(5)...last.1 + .seconds(3))
       steps.removeAll { $0.at >= healing }
       if random.chance(30) { drawLateClock(&random) }
     }
@@ -62,18 +62,19 @@ extension Scenario {
   }
 
   private mutating func drawSession(
-    _ family: Int, _ start: Int64, _ end: Int64, _ random: inout SeededRandom
+    _ family: Int, _ start: Milliseconds, _ end: Milliseconds, _ random: inout SeededRandom
   ) {
     let mine = devices.indices.filter { devices[$0].family == family }
     for device in mine where random.chance(85) {
-      steps.append(Step(at: start + random.within(0...4_000), act: .online(device)))
-      steps.append(Step(at: end + random.within(-5_000...4_000), act: .offline(device)))
+      steps.append(Step(at: start + random.milliseconds(0...4_000), act: .online(device)))
+      steps.append(Step(at: end + random.milliseconds(-5_000...4_000), act: .offline(device)))
     }
     if random.chance(60) {
       let guardian = random.pick(mine.filter { devices[$0].isGuardians })
       steps.append(
         Step(
-          at: start + random.within(2_000...9_000), act: .account(guardian, drawAccount(&random))))
+          at: start + random.milliseconds(2_000...9_000),
+          act: .account(guardian, drawAccount(&random))))
     }
     for _ in 0..<(1 + random.below(4)) {
       let at = random.within(start...end)
@@ -127,7 +128,7 @@ extension Scenario {
       handles: (0..<count).map { _ in random.pick(Self.handles) },
       id: QuestionID(high: 42, low: random.next()),
       manner: random.chance(20) ? 2 : random.chance(50) ? 1 : 0, hasThreeChoices: random.chance(20),
-      expiresAfter: random.chance(25) ? random.within(500...40_000) : nil)
+      expiresAfter: random.chance(25) ? random.milliseconds(500...40_000) : nil)
   }
 
   /// Birthdays are before, in and after the days of a run.

@@ -16,7 +16,7 @@ struct Scenario: Sendable {
 
   struct Step: Sendable {
     /// Milliseconds since the run's start.
-    var at: Int64
+    var at: Milliseconds
     var act: Act
   }
 
@@ -24,8 +24,8 @@ struct Scenario: Sendable {
   var seed: UInt64
   var families: Int
   var days: Int
-  /// When all faults end, in milliseconds since the start.
-  var healing: Int64
+  /// When all faults end, as a time since the start.
+  var healing: Milliseconds
   var devices: [DevicePlan] = []
   /// The number of families that the relay holds in memory.
   var maxFamilies: Int
@@ -33,7 +33,6 @@ struct Scenario: Sendable {
   var resultsKept = 64
   var steps: [Step] = []
 
-  static let day: Int64 = 86_400_000
   static let apps = [AppID("example.landmarks"), AppID("example.other")]
   static let manifests = Dictionary(
     uniqueKeysWithValues: apps.map { ($0, AppManifest(usesDeclaredAgeRange: true)) })
@@ -71,12 +70,12 @@ enum Act: Sendable {
 
   // faults
   case crash(Process, boundaries: Int, power: Bool)
-  case slow(Process, by: Int64, until: Int64)
-  case link(Int, LinkFault, until: Int64)
+  case slow(Process, by: Milliseconds, until: Milliseconds)
+  case link(Int, LinkFault, until: Milliseconds)
   case cut(Int)
-  case full(Process, until: Int64)
+  case full(Process, until: Milliseconds)
   case flip(Process)
-  case clock(Process, by: Int64)
+  case clock(Process, by: Milliseconds)
   case evict
 
   /// A question for a child to ask.
@@ -86,7 +85,7 @@ enum Act: Sendable {
     var manner: UInt8
     var hasThreeChoices: Bool
     /// Milliseconds from asking to expiration; `nil` for none.
-    var expiresAfter: Int64?
+    var expiresAfter: Milliseconds?
   }
 
   /// A change that an administrator makes to a family.
@@ -108,7 +107,7 @@ enum Act: Sendable {
     var reorders = false
     var blocksUp = false
     var blocksDown = false
-    var delay: Int64 = 0
+    var delay = Milliseconds.zero
   }
 
   var isFault: Bool {

@@ -11,9 +11,14 @@ struct SeededRandom: Sendable {
   /// A number in `0..<count`.
   mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
-  /// A number in the range.
-  mutating func within(_ range: ClosedRange<Int64>) -> Int64 {
-    range.lowerBound + Int64(next() % UInt64(range.upperBound - range.lowerBound + 1))
+  /// A duration in the range of milliseconds.
+  mutating func milliseconds(_ range: ClosedRange<Int64>) -> Milliseconds {
+    Milliseconds(range.lowerBound + Int64(next() % UInt64(range.count)))
+  }
+
+  /// A duration in the range.
+  mutating func within(_ range: ClosedRange<Milliseconds>) -> Milliseconds {
+    milliseconds(range.lowerBound.count...range.upperBound.count)
   }
 
   /// `true` with a probability of `percent`.

@@ -16,18 +16,18 @@ final class SimulatedApp {
   var deviceLife: Int?
   var crash = CrashCountdown()
   var isFull = false
-  var delay: Int64 = 0
+  var delay = Milliseconds.zero
   var hasLostState = false
   /// Responses that the machine delivered and the app has not handled.
   var delivered: [UInt64: (question: QuestionID, choice: String)] = [:]
   /// When the app has handled its delivered responses, for each kind of topic.
-  var busyUntil: [Int64] = [0, 0]
+  var busyUntil: [Milliseconds] = [.zero, .zero]
   /// The last activity, and until when a person keeps the app open.
-  var lastActivity: Int64 = 0
-  var openUntil: Int64 = 0
+  var lastActivity = Milliseconds.zero
+  var openUntil = Milliseconds.zero
   /// The question whose outcome the app does not know yet.
   var unansweredQuestion: (Question, AskManner)?
-  var lastSent: Int64 = 0
+  var lastSent = Milliseconds.zero
   /// The number of the last age request.
   var lastAge: UInt64 = 0
 
@@ -55,9 +55,9 @@ final class SimulatedApp {
 
 extension World {
   /// Milliseconds of inactivity after which an app in the background ends.
-  private static let idleTimeout: Int64 = 500
+  private static let idleTimeout = Milliseconds.milliseconds(500)
   /// Milliseconds for which a second process waits for the lock of the app's store.
-  private static let storeLockTimeout: Int64 = 5_000
+  private static let storeLockTimeout = Milliseconds.seconds(5)
 
   func launch(_ index: Int, _ number: Int, _ deviceLife: Int) {
     let (device, app) = (devices[index], devices[index].apps[number])
@@ -94,7 +94,7 @@ extension World {
     guard devices[index].isRunning else { return }
     queue.schedule(
       .appConnected(index, number, life: devices[index].apps[number].life),
-      at: now + random.within(1...30))
+      at: now + random.milliseconds(1...30))
   }
 
   func appConnected(_ index: Int, _ number: Int, life: Int) {
@@ -114,7 +114,8 @@ extension World {
     app.crash = CrashCountdown()
     app.deviceLife = nil
     if isReported, let life = app.launchedBy, life == device.life {
-      queue.schedule(.appEnded(index, number, deviceLife: life), at: now + random.within(1...10))
+      queue.schedule(
+        .appEnded(index, number, deviceLife: life), at: now + random.milliseconds(1...10))
     }
   }
 
@@ -128,7 +129,7 @@ extension World {
     guard app.life == life, app.isRunning else { return }
     let idleAt = max(app.lastActivity + Self.idleTimeout, app.openUntil)
     if app.delivered.isEmpty, idleAt <= now { return endApp(index, number, isReported: true) }
-    queue.schedule(.appIdle(index, number, life: life), at: max(now + 50, idleAt))
+    queue.schedule(.appIdle(index, number, life: life), at: max(now + .milliseconds(50), idleAt))
   }
 
   private func survives(_ app: SimulatedApp, _ index: Int, _ number: Int) -> Bool {
@@ -144,7 +145,7 @@ extension World {
 
   func send(_ reply: AppReply, to app: SimulatedApp, _ index: Int, _ number: Int) {
     let decoded = reply.encode().withUnsafeBytes { try! AppReply.decode($0) }
-    app.lastSent = max(app.lastSent, now + random.within(0...2) + app.delay)
+    app.lastSent = max(app.lastSent, now + random.milliseconds(0...2) + app.delay)
     queue.schedule(.toApp(index, number, life: app.life, decoded), at: app.lastSent)
   }
 
@@ -190,13 +191,14 @@ extension World {
       case .send(let request):
         guard let life = app.deviceLife else { continue }
         let decoded = request.encode().withUnsafeBytes { try! AppRequest.decode($0) }
-        app.lastSent = max(app.lastSent, now + random.within(0...2) + app.delay)
+        app.lastSent = max(app.lastSent, now + random.milliseconds(0...2) + app.delay)
         queue.schedule(
           .fromApp(index, number, life: app.life, deviceLife: life, decoded), at: app.lastSent)
       case .deliver(let position, let question, let choice):
         app.delivered[position] = (question.id, choice.id)
         let loop = question.topic.kind == .communication ? 0 : 1
-        app.busyUntil[loop] = max(app.busyUntil[loop], now) + random.within(1...40) + app.delay
+        app.busyUntil[loop] =
+          max(app.busyUntil[loop], now) + random.milliseconds(1...40) + app.delay
         queue.schedule(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
       // Simulated devices are honest: a rejected entry is a defect.

@@ -27,7 +27,7 @@ struct SimulatedRelay {
     var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
   }
   /// Milliseconds for which a cursor may wait in memory before it is written.
-  static let cursorWriteDelay: Int64 = 10_000
+  static let cursorWriteDelay = Milliseconds.seconds(10)
   /// Messages in one turn; less than in production, so that runs have many turns.
   static let batch = 64
   /// Events between two snapshots of a family; less than in production, so that runs have many.
@@ -41,12 +41,12 @@ struct SimulatedRelay {
   /// The subscribed devices by topic.
   var listeners: [[UInt8]: [Int]] = [:]
   var crash = CrashCountdown()
-  var clock: Int64 = 0
-  /// The sum of clock jumps since an unreported step back, in milliseconds.
-  var pendingClockJump: Int64 = 0
-  var delay: Int64 = 0
+  var clock = Milliseconds.zero
+  /// The sum of clock jumps since an unreported step back.
+  var pendingClockJump = Milliseconds.zero
+  var delay = Milliseconds.zero
   var isTurnScheduled = false
-  var timerAt: Int64?
+  var timerAt: Milliseconds?
 }
 
 /// Channel topics without encryption. Any device can compute any topic.

@@ -1,4 +1,4 @@
-import FamilyModel
+public import FamilyModel
 public import History
 
 /// Runs the whole system on virtual time. A seed determines its run.
@@ -25,8 +25,8 @@ public enum Simulation {
     public var events: Int
     /// The number of dispatched events: messages, timers, starts.
     public var dispatchedEvents: Int
-    /// Milliseconds of virtual time from the healing to convergence.
-    public var recovery: Int64
+    /// Virtual time from the healing to convergence.
+    public var recovery: Milliseconds
 
     /// Whether the run reached its event limit. Without the steps that take devices offline a run
     /// may become too long; its violations then prove nothing.
@@ -55,11 +55,12 @@ public enum Simulation {
     return Result(
       seed: seed, kept: kept, trace: world.trace, verdicts: world.history.verdicts(),
       history: world.history,
-      familyDays: Double(scenario.families) * Double(scenario.healing) / Double(Scenario.day),
+      familyDays: Double(scenario.families) * Double(scenario.healing.count)
+        / Double(Milliseconds.days(1).count),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
       dispatchedEvents: world.dispatchedEvents,
-      recovery: (world.end ?? 0) - scenario.healing)
+      recovery: (world.end ?? .zero) - scenario.healing)
   }
 
   /// Shrinks a violating run: removes halves, quarters, … and single steps while one of the

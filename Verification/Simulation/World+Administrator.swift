@@ -37,12 +37,12 @@ extension World {
     var machine = GuardianMachine(
       organizer.address, of: organizer.plan.person.id, security: security(organizer),
       restoring: records, ids: IDSource(seed: random.next()))
-    guard let signed = try? machine.prepare(command, now: clock(0)) else { return }
+    guard let signed = try? machine.prepare(command, now: clock(.zero)) else { return }
     let address = DeviceAddress(family: family, device: DeviceID(0))
     administrator.pending += signed.map { (address, $0) }
     guard !administrator.isTicking else { return }
     administrator.isTicking = true
-    queue.schedule(.administrator, at: now + 1)
+    queue.schedule(.administrator, at: now + .milliseconds(1))
   }
 
   func administrate(_ family: Int, _ change: Act.Change) {
@@ -83,7 +83,7 @@ extension World {
       request: .command(signed.id, signed.command, signed.signature))
     let decoded = envelope.encode().withUnsafeBytes { try! Envelope.decode($0) }
     arrive(.request(-1, 0, decoded))
-    queue.schedule(.administrator, at: now + 1_000)
+    queue.schedule(.administrator, at: now + .seconds(1))
   }
 
   func administratorReceives(_ reply: ReplyEnvelope) {

@@ -4,7 +4,7 @@ import FamilyModel
 extension World {
   /// Delivers an event to its process.
   func dispatch(_ event: ScheduledEvent) {
-    trace.add(UInt64(bitPattern: now), UInt64(traceCode(event)))
+    trace.add(UInt64(bitPattern: now.count), UInt64(traceCode(event)))
     switch event {
     case .step(let index): act(scenario.steps[index].act)
     case .start(.relay): startRelay()
@@ -42,11 +42,11 @@ extension World {
       guardian(device, life: life, .seen(child: child, seq: seq))
     case .administrator: administratorTurn()
     case .linkEnds(let device, let fault): devices[device].end(linkFault: fault)
-    case .slowEnds(let process): slow(process, by: 0)
+    case .slowEnds(let process): slow(process, by: .zero)
     case .fullEnds(let process): fill(process, false)
     case .syncs:
       relay.disk.sync()
-      if !hasHealed { queue.schedule(.syncs, at: now + 20_000) }
+      if !hasHealed { queue.schedule(.syncs, at: now + .seconds(20)) }
     case .clockJumpReported(let process): reportClockJump(process)
     case .checkConvergence: checkConvergence()
     }

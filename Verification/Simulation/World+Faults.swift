@@ -36,7 +36,7 @@ extension World {
     devices[index].apps.indices.contains(app) ? devices[index].apps[app] : nil
   }
 
-  func slow(_ process: Act.Process, by: Int64) {
+  func slow(_ process: Act.Process, by: Milliseconds) {
     switch process {
     case .relay: relay.delay = by
     case .device(let index): devices[index].delay = by
@@ -63,7 +63,7 @@ extension World {
     }
   }
 
-  private func jump(_ process: Act.Process, _ by: Int64) {
+  private func jump(_ process: Act.Process, _ by: Milliseconds) {
     switch process {
     case .relay:
       relay.clock += by
@@ -78,15 +78,17 @@ extension World {
   }
 
   /// Adds a jump to the pending sum. The shell reports the sum of all jumps since its last check.
-  private func addClockJump(_ by: Int64, _ process: Act.Process, _ unseen: inout Int64) {
-    guard unseen == 0 else { return unseen += by }
+  private func addClockJump(
+    _ by: Milliseconds, _ process: Act.Process, _ unseen: inout Milliseconds
+  ) {
+    guard unseen == .zero else { return unseen += by }
     guard by < -Self.clockJumpThreshold else { return }
     unseen = by
-    queue.schedule(.clockJumpReported(process), at: now + random.within(0...15_000))
+    queue.schedule(.clockJumpReported(process), at: now + random.milliseconds(0...15_000))
   }
 
-  /// Milliseconds of a step back that shells ignore.
-  private static let clockJumpThreshold: Int64 = 1_000
+  /// The longest step back that shells ignore.
+  private static let clockJumpThreshold = Milliseconds.seconds(1)
 
   /// Reports a step back to the machine, if the process has not restarted since.
   func reportClockJump(_ process: Act.Process) {
@@ -94,7 +96,7 @@ extension World {
     switch process {
     case .relay:
       let jump = relay.pendingClockJump
-      relay.pendingClockJump = 0
+      relay.pendingClockJump = .zero
       guard relay.isRunning, jump < -Self.clockJumpThreshold else { return }
       let now = clock(relay.clock)
       _ = relay.machine.step(.clockSetBack, now: now)
@@ -102,7 +104,7 @@ extension World {
       scheduleRelayTimer()
     case .device(let index):
       let jump = devices[index].pendingClockJump
-      devices[index].pendingClockJump = 0
+      devices[index].pendingClockJump = .zero
       guard devices[index].isRunning, jump < -Self.clockJumpThreshold else { return }
       deviceInput(index, .clockSetBack)
     case .app: break
@@ -118,19 +120,19 @@ extension World {
     relay.crash = CrashCountdown()
     relay.disk.isFull = false
     relay.disk.repair()
-    slow(.relay, by: 0)
+    slow(.relay, by: .zero)
     // Without reconnecting, a connection that suffered the faults must recover.
     let reconnects = random.chance(30)
     for (index, device) in devices.enumerated() {
       device.crash = CrashCountdown()
       device.isFull = false
-      device.delay = 0
+      device.delay = .zero
       device.endLinkFaults()
       device.isOnline = true
       for app in device.apps {
         app.crash = CrashCountdown()
         app.isFull = false
-        app.delay = 0
+        app.delay = .zero
       }
       if reconnects { disconnect(index) }
       connect(index)
@@ -150,7 +152,7 @@ extension World {
       end = now
       return
     }
-    queue.schedule(.checkConvergence, at: now + 500)
+    queue.schedule(.checkConvergence, at: now + .milliseconds(500))
   }
 
   /// Records the age answers that devices remember.

@@ -11,7 +11,7 @@ extension World {
     let device = devices[index]
     guard relay.isRunning, device.isRunning, device.isOnline, !device.isConnected else { return }
     queue.schedule(
-      .connected(index, connection: device.connection), at: now + random.within(5...60))
+      .connected(index, connection: device.connection), at: now + random.milliseconds(5...60))
   }
 
   func connected(_ index: Int, _ connection: Int) {
@@ -21,7 +21,8 @@ extension World {
     else { return }
     device.isConnected = true
     // The SUB socket connects separately and subscribes again.
-    queue.schedule(.resubscribe(index, connection: connection), at: now + random.within(0...25))
+    queue.schedule(
+      .resubscribe(index, connection: connection), at: now + random.milliseconds(0...25))
     deviceInput(index, .connected)
   }
 
@@ -89,7 +90,7 @@ extension World {
   }
 
   /// Arrival times of the copies of a message, usually one.
-  private func arrivals(_ index: Int, up: Bool) -> [Int64] {
+  private func arrivals(_ index: Int, up: Bool) -> [Milliseconds] {
     guard let first = arrival(index, up: up) else { return [] }
     guard devices[index].network.repeatsPercent > 0,
       random.chance(devices[index].network.repeatsPercent),
@@ -100,14 +101,14 @@ extension World {
 
   /// The arrival time of a message; `nil` if it is lost. Messages stay in order unless the link
   /// reorders.
-  private func arrival(_ index: Int, up: Bool) -> Int64? {
+  private func arrival(_ index: Int, up: Bool) -> Milliseconds? {
     let device = devices[index]
     let link = device.network
     guard !(up ? link.blocksUp : link.blocksDown) else { return nil }
     if link.losesPercent > 0, random.chance(link.losesPercent) { return nil }
-    var at = now + random.within(1...12) + device.delay
-    if link.delay > 0 { at += random.within(0...link.delay) }
-    guard !link.reorders else { return at + random.within(0...200) }
+    var at = now + random.milliseconds(1...12) + device.delay
+    if link.delay > .zero { at += random.within(.zero...link.delay) }
+    guard !link.reorders else { return at + random.milliseconds(0...200) }
     if up {
       at = max(at, device.lastUp)
       device.lastUp = at

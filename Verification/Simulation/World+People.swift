@@ -58,7 +58,7 @@ extension World {
 
   func open(_ index: Int, _ app: Int) {
     guard devices[index].apps.indices.contains(app) else { return }
-    devices[index].apps[app].openUntil = now + random.within(500...15_000)
+    devices[index].apps[app].openUntil = now + random.milliseconds(500...15_000)
     startApp(index, app, byDevice: false)
   }
 
@@ -111,14 +111,15 @@ extension World {
       case .compose: random.chance(95) ? .send(names: []) : .cancel
       case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
       case .passcode(_, _, let wait, let wrong):
-        hasHealed || wait > 0 || (wrong && random.chance(50))
+        hasHealed || wait > .zero || (wrong && random.chance(50))
           ? .cancel : .passcode(random.chance(70) ? "2580" : "1111", choice: nil)
       case .acknowledge: .acknowledge
       case .ageRange(let app, _): mayShare(app, device) ? .share : .dontShare
       case .ageSettings: .cancel
       }
     queue.schedule(
-      .promptAnswer(index, life: device.life, number, answer), at: now + random.within(200...3_000))
+      .promptAnswer(index, life: device.life, number, answer),
+      at: now + random.milliseconds(200...3_000))
   }
 
   // MARK: guardians
@@ -128,9 +129,10 @@ extension World {
     if random.chance(30) {
       queue.schedule(
         .guardianSees(index, life: device.life, bubble.child.id, seq: bubble.seq),
-        at: now + random.within(100...2_000))
+        at: now + random.milliseconds(100...2_000))
     }
-    let wait = random.chance(80) ? random.within(300...4_000) : random.within(4_000...50_000)
+    let wait =
+      random.chance(80) ? random.milliseconds(300...4_000) : random.milliseconds(4_000...50_000)
     queue.schedule(
       .guardianAnswers(
         index, life: device.life, bubble.question.id,

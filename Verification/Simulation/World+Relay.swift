@@ -14,7 +14,7 @@ extension World {
       snapshotEvery: SimulatedRelay.snapshotEvery)
     relay.output = SimulatedRelay.Output()
     relay.timerAt = nil
-    relay.pendingClockJump = 0
+    relay.pendingClockJump = .zero
     for index in devices.indices { connect(index) }
   }
 
@@ -28,7 +28,7 @@ extension World {
     relay.output = SimulatedRelay.Output()
     if power { relay.disk.losePower(&random) } else { relay.disk.sync() }
     for index in devices.indices { disconnect(index) }
-    queue.schedule(.start(.relay), at: now + random.within(20...3_000))
+    queue.schedule(.start(.relay), at: now + random.milliseconds(20...3_000))
   }
 
   /// Stops the relay after a store failure (fail-stop). An operator restores damaged data.
@@ -57,7 +57,7 @@ extension World {
   private func scheduleTurn() {
     guard !relay.isTurnScheduled else { return }
     relay.isTurnScheduled = true
-    queue.schedule(.relayTurn, at: now + relay.delay + random.within(0...2))
+    queue.schedule(.relayTurn, at: now + relay.delay + random.milliseconds(0...2))
   }
 
   func relayTurn() {

@@ -41,10 +41,10 @@ final class World {
     case checkConvergence
   }
 
-  /// The wall-clock time at which a run begins, in milliseconds since 1970.
-  static let start: Int64 = 1_764_000_000_000
-  /// Milliseconds after the healing within which the system must converge.
-  static let convergenceTimeout: Int64 = 600_000
+  /// The wall-clock time at which a run begins.
+  static let start = Instant(milliseconds: 1_764_000_000_000)
+  /// The time after the healing within which the system must converge.
+  static let convergenceTimeout = Milliseconds.minutes(10)
 
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
   /// messages forever.
@@ -54,7 +54,8 @@ final class World {
   let mutant: Mutant?
   var random: SeededRandom
   var queue = EventQueue<ScheduledEvent>()
-  var now: Int64 = 0
+  /// Virtual time since the start of the run.
+  var now = Milliseconds.zero
   var history = History()
   var trace = TraceHash()
   /// The number of dispatched events.
@@ -65,7 +66,7 @@ final class World {
   var administrator = AdministratorClient()
   let keys: FakeVault.KeyMaker
   var hasHealed = false
-  var end: Int64?
+  var end: Milliseconds?
 
   init(_ scenario: Scenario, mutant: Mutant?) {
     self.scenario = scenario
@@ -82,24 +83,18 @@ final class World {
     }
   }
 
-  func record(_ fact: Fact) { history.record(fact, at: Instant(milliseconds: Self.start + now)) }
+  func record(_ fact: Fact) { history.record(fact, at: Self.start + now) }
 
   /// The time on a process's clock.
-  func clock(_ offset: Int64) -> Instant { Instant(milliseconds: Self.start + now + offset) }
+  func clock(_ offset: Milliseconds) -> Instant { Self.start + now + offset }
 
   /// The virtual time at which a process's clock reaches `instant`, at least 1 ms from now.
-  func moment(_ instant: Instant, _ offset: Int64) -> Int64 {
-    let shown = clock(offset).milliseconds
-    let wait = instant.milliseconds.subtractingReportingOverflow(shown)
-    return now
-      + max(
-        1,
-        wait.overflow
-          ? (instant.milliseconds < 0 ? 1 : Self.never) : min(wait.partialValue, Self.never))
+  func moment(_ instant: Instant, _ offset: Milliseconds) -> Milliseconds {
+    now + max(.milliseconds(1), min(instant - clock(offset), Self.never))
   }
 
-  /// A wait longer than any run, in milliseconds.
-  private static let never: Int64 = 1 << 50
+  /// A wait longer than any run.
+  private static let never = Milliseconds(1 << 50)
 
   // MARK: the run
 
@@ -109,7 +104,7 @@ final class World {
     for family in 0..<scenario.families { createFamily(family) }
     for index in devices.indices { startDevice(index) }
     for (index, step) in scenario.steps.enumerated() { queue.schedule(.step(index), at: step.at) }
-    if mutant == .fsync { queue.schedule(.syncs, at: 5_000) }
+    if mutant == .fsync { queue.schedule(.syncs, at: .seconds(5)) }
     queue.schedule(.checkConvergence, at: scenario.healing)
     while end == nil, let (at, event) = queue.next() {
       now = max(now, at)

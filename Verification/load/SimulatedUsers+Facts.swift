@@ -21,7 +21,7 @@ extension SimulatedUsers.State {
     case .accepted(let id, let seq): accepted(id, seq, address)
     // A temporary refusal: the device retries.
     case .refused(_, let problem)
-    where problem.code >= Problem.overloaded.code || problem.retryAfter > 0 || problem == .stale:
+    where problem.code >= Problem.overloaded.code || problem.retryAfter > .zero || problem == .stale:
       counts.overloads += 1
     case .refused(let id, let problem):
       recorder.record(.refused(address, id, problem), address.family)

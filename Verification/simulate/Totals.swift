@@ -1,3 +1,4 @@
+import FamilyModel
 import Foundation
 import Simulation
 import TextTable
@@ -12,8 +13,8 @@ struct Totals {
   private var faults = 0
   private var events = 0
   private var dispatchedEvents = 0
-  private var slowest: (seed: UInt64, milliseconds: Int64) = (0, -1)
-  private var recoveries: Int64 = 0
+  private var slowest: (seed: UInt64, recovery: Milliseconds) = (0, .milliseconds(-1))
+  private var recoveries = Milliseconds.zero
   private var checkers: [String: Int] = [:]
   private var names: [String] = []
   var seconds = 0.0
@@ -26,7 +27,7 @@ struct Totals {
     events += result.events
     dispatchedEvents += result.dispatchedEvents
     recoveries += result.recovery
-    if result.recovery > slowest.milliseconds { slowest = (result.seed, result.recovery) }
+    if result.recovery > slowest.recovery { slowest = (result.seed, result.recovery) }
     names = result.verdicts.map(\.name)
     for (name, _) in result.violations { checkers[name, default: 0] += 1 }
     guard !result.violations.isEmpty else { return }
@@ -41,8 +42,8 @@ struct Totals {
       ["seconds", String(format: "%.1f", seconds)],
       ["steps", "\(steps)"], ["– faults", "\(faults)"],
       ["messages, timers and starts", "\(dispatchedEvents)"], ["events in logs", "\(events)"],
-      ["recovery, mean", "\(recoveries / Int64(max(runs, 1))) ms"],
-      ["recovery, longest", "\(slowest.milliseconds) ms (seed \(slowest.seed))"],
+      ["recovery, mean", "\((recoveries / max(runs, 1)).count) ms"],
+      ["recovery, longest", "\(slowest.recovery.count) ms (seed \(slowest.seed))"],
       ["runs with violations", "\(violated)"],
     ]
     let verdicts = names.map { ["  \($0)", "\(checkers[$0] ?? 0)"] }
@@ -53,8 +54,8 @@ struct Totals {
     var object: [String: Any] = [
       "runs": runs, "violated": violated, "familyDays": familyDays, "seconds": seconds,
       "steps": steps, "faults": faults, "happenings": dispatchedEvents, "events": events,
-      "recoveryMeanMilliseconds": recoveries / Int64(max(runs, 1)),
-      "recoveryLongestMilliseconds": slowest.milliseconds, "checkers": checkers,
+      "recoveryMeanMilliseconds": (recoveries / max(runs, 1)).count,
+      "recoveryLongestMilliseconds": slowest.recovery.count, "checkers": checkers,
     ]
     if let firstViolated { object["firstViolated"] = firstViolated }
     if let trace { object["trace"] = String(trace.value, radix: 16) }

@@ -80,10 +80,10 @@ extension InMemoryFamily {
     case (.compose, .ask(let names)): .send(names: names)
     case (.compose, .remind): .send(names: [])
     case (.passcode(_, _, let wait, let wrong), .inPerson(let typed, let choice)):
-      wrong || wait > 0 ? .cancel : .passcode(typed, choice: choice)
+      wrong || wait > .zero ? .cancel : .passcode(typed, choice: choice)
     case (.ageRange, _): agePlan
     case (.ageSettings(_, let wait, let wrong), .inPerson(let typed, _)):
-      wrong || wait > 0 ? .cancel : .passcode(typed, choice: nil)
+      wrong || wait > .zero ? .cancel : .passcode(typed, choice: nil)
     case (.acknowledge, .cancel): .cancel
     case (.acknowledge, _): .acknowledge
     default: .cancel
@@ -95,7 +95,7 @@ extension InMemoryFamily {
       let choice = answer.choice(in: bubble.question)
     else { return }
     plannedAnswers.append((now + delay, device, .answer(bubble.question.id, choice: choice)))
-    if delay == 0 { giveDueAnswers() }
+    if delay == .zero { giveDueAnswers() }
   }
 
   /// Has the guardians give the planned answers that are due.

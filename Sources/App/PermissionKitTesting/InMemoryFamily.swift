@@ -9,7 +9,7 @@ import FamilyTrust
 struct InMemoryFamily {
   /// The planned answer of a person to a prompt or a bubble.
   enum Plan: Sendable {
-    case guardian(TestGuardian.Answer, delay: Int64)
+    case guardian(TestGuardian.Answer, delay: Milliseconds)
     case child(TestChild.Answer)
   }
 
@@ -174,7 +174,7 @@ struct InMemoryFamily {
     }
     for device in guardians.keys.sorted() {
       let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
-      plans[device] = .guardian(answer, delay: 0)
+      plans[device] = .guardian(answer, delay: .zero)
     }
     if sandbox.consent == .revoked {
       act(Self.organizerDevice, .withdraw(child: Self.childID, .consent(app)))
@@ -193,7 +193,7 @@ struct InMemoryFamily {
         return now = max(now, end)
       }
       // The clock moves at least 1 ms per round, so that an overdue deadline cannot stop time.
-      now = max(now + 1, next)
+      now = max(now + .milliseconds(1), next)
       if let due = relay.deadline, due <= now { relayStep(.timer) }
       drain()
       if let due = child.deadline, due <= now { step(.timer) }

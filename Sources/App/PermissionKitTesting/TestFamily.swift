@@ -108,9 +108,7 @@ public final class TestFamily: Sendable {
   ///
   /// - Parameter duration: The time to pass, rounded down to milliseconds.
   public func advance(by duration: Duration) async {
-    let (seconds, attoseconds) = duration.components
-    let end =
-      family.withLock(\.now) + (seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    let end = family.withLock(\.now) + Milliseconds(duration)
     repeat {
       perform { $0.advance(to: end) }
       await settle()
@@ -121,9 +119,7 @@ public final class TestFamily: Sendable {
   ///
   /// Timers that became due fire once, afterwards.
   public func jump(by duration: Duration) async {
-    let (seconds, attoseconds) = duration.components
-    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    perform { $0.now = $0.now + milliseconds }
+    perform { $0.now = $0.now + Milliseconds(duration) }
     await advance(by: .milliseconds(1))
   }
 

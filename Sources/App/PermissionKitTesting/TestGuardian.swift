@@ -38,9 +38,7 @@ public struct TestGuardian: Sendable {
   ///   - delay: The time between a question's arrival and its answer. A positive delay ends only
   ///     when the test calls ``TestFamily/advance(by:)``.
   public func will(_ answer: Answer, after delay: Duration = .zero) {
-    let (seconds, attoseconds) = delay.components
-    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    family.perform { $0.plans[device] = .guardian(answer, delay: milliseconds) }
+    family.perform { $0.plans[device] = .guardian(answer, delay: Milliseconds(delay)) }
   }
 
   /// Answers the open questions now.

@@ -14,12 +14,12 @@ public struct RelayUnreachable: Error, CustomStringConvertible {
 /// A blocking connection to a running relay. One request is in flight at a time, and retried until
 /// its reply.
 struct RequestClient: ~Copyable {
-  /// Milliseconds to wait for a reply before a retry.
-  static let replyTimeout = 1_000
+  /// The time to wait for a reply before a retry.
+  static let replyTimeout = Milliseconds.seconds(1)
   /// Attempts of a request before the relay counts as unreachable.
   static let attemptLimit = 10
-  /// The longest retry time of the relay that is respected, in milliseconds.
-  static let overloadWaitLimit: UInt32 = 10_000
+  /// The longest retry time of the relay that is respected.
+  static let overloadWaitLimit = Milliseconds.seconds(10)
 
   private let context: Context
   let socket: Socket
@@ -108,7 +108,7 @@ struct RequestClient: ~Copyable {
       guard let reply = try receiveReply() else { continue }
       guard let wait = reply.overloadWait else { return reply }
       overloaded = reply
-      usleep(max(UInt32(Self.replyTimeout), min(wait, Self.overloadWaitLimit)) * 1_000)
+      usleep(UInt32(max(Self.replyTimeout, min(wait, Self.overloadWaitLimit)).count) * 1_000)
     }
     if let overloaded { return overloaded }
     throw unreachable
@@ -128,7 +128,7 @@ struct RequestClient: ~Copyable {
 
   /// The reply to the last request; `nil` after ``replyTimeout``.
   private func receiveReply() throws -> Reply? {
-    while try socket.waitUntilReadable(milliseconds: Self.replyTimeout) {
+    while try socket.waitUntilReadable(milliseconds: Int(Self.replyTimeout.count)) {
       guard let message = try socket.receive(), message.count == 2 else { continue }
       let reply = try message.withBytes(1) { bytes throws(Problem) in
         try ReplyEnvelope.decode(bytes)
@@ -141,12 +141,13 @@ struct RequestClient: ~Copyable {
 }
 
 extension Reply {
-  /// The retry time in milliseconds of a relay that is overloaded or limits this device; `nil` for
+  /// The retry time of a relay that is overloaded or limits this device; `nil` for
   /// other replies.
-  var overloadWait: UInt32? {
+  var overloadWait: Milliseconds? {
     switch self {
     case .refused(_, let problem), .failed(let problem):
-      problem.code == Problem.overloaded.code || problem.retryAfter > 0 ? problem.retryAfter : nil
+      problem.code == Problem.overloaded.code || problem.retryAfter > .zero
+        ? problem.retryAfter : nil
     default: nil
     }
   }

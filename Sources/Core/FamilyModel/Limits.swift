@@ -51,8 +51,8 @@ public enum Limits {
   public static let askedQuestions = 64
   /// Open invitations of one family. At the limit: `tooMany`.
   public static let invitations = 16
-  /// Lifetime of an invitation in milliseconds. Above: `tooLarge`.
-  public static let invitationTime: Int64 = 24 * 60 * 60 * 1000
+  /// Lifetime of an invitation. Above: `tooLarge`.
+  public static let invitationTime = Milliseconds.hours(24)
   /// Open questions of one child. At the limit: `tooMany`.
   public static let openQuestions = 256
   /// Events in one page of history. Above: the page ends and its `more` is set.
@@ -65,8 +65,8 @@ public enum Limits {
   /// scrypt's cost for the passcode, as a power of two: from affordable in a test to affordable on
   /// a phone. Outside: `malformed`.
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
-  /// Milliseconds between two reminders of one question. Below: `remindedRecently`.
-  public static let reminderInterval: Int64 = 15 * 60 * 1000
+  /// Time between two reminders of one question. Below: `remindedRecently`.
+  public static let reminderInterval = Milliseconds.minutes(15)
   /// Sets of age gates for which one app's answers are remembered. At the limit, if all answers are
   /// current: `tooMany`.
   public static let ageAnswers = 32

@@ -6,13 +6,13 @@
 public struct Problem: Error, Hashable, Sendable {
   /// The number in the table.
   public var code: UInt16
-  /// Milliseconds to wait before a retry; zero if a retry cannot succeed.
-  public var retryAfter: UInt32 = 0
+  /// The time to wait before a retry; zero if a retry cannot succeed.
+  public var retryAfter = Milliseconds.zero
 
   private init(_ code: UInt16) { self.code = code }
 
   /// Creates a problem from its number on the wire. A number of a later version is kept.
-  public init(code: UInt16, retryAfter: UInt32 = 0) {
+  public init(code: UInt16, retryAfter: Milliseconds = .zero) {
     self.code = code
     self.retryAfter = retryAfter
   }
@@ -97,8 +97,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.
   public static let storeFailed = Problem(501)
-  /// The device or its family exceeds its rate limit: retry after `retryAfter` milliseconds.
-  public static func tooFast(retryAfter: UInt32) -> Problem {
+  /// The device or its family exceeds its rate limit: retry after `retryAfter`.
+  public static func tooFast(retryAfter: Milliseconds) -> Problem {
     Problem(code: 502, retryAfter: retryAfter)
   }
   /// The store is damaged: it no longer holds the data that was written. The relay serves nothing

@@ -10,8 +10,8 @@ extension AgentHost {
   private static let questionsPerTurn = 32
   /// Nanoseconds that durable changes wait for others if no effect depends on them.
   private static let commitDelay: UInt64 = 5_000_000
-  /// Milliseconds of the longest sleep; then deadlines are computed again.
-  private static let longestSleep: Int64 = 3_600_000
+  /// The longest sleep; then deadlines are computed again.
+  private static let longestSleep = Milliseconds.hours(1)
 
   /// Queues the effects of a step. They are carried out after the durable changes among them are
   /// committed.
@@ -97,8 +97,8 @@ extension AgentHost {
     let status = isStatusStale ? statusWritten + Self.statusInterval : nil
     let wall = [timers.deadline, status, releaseMemoryAt].compactMap { $0 }.min()
     let due = wall.map { wall in
-      let milliseconds = max(1, min(wall.milliseconds - now.milliseconds, Self.longestSleep))
-      return Monotonic.now() + UInt64(milliseconds) * 1_000_000
+      let sleep = max(.milliseconds(1), min(wall - now, Self.longestSleep))
+      return Monotonic.now() + UInt64(sleep.count) * 1_000_000
     }
     return (connections.values.map(\.deadline) + [due, changesDue]).compactMap { $0 }.min()
   }

@@ -49,8 +49,8 @@ public struct AgentStatus: Codable, Sendable {
 }
 
 extension AgentHost {
-  /// Milliseconds between two writes of the status.
-  static let statusInterval: Int64 = 100
+  /// The time between two writes of the status.
+  static let statusInterval = Milliseconds.milliseconds(100)
   /// Devices of a host that writes a status. With more devices the file would be large and unread.
   static let statusDevices = 64
   /// Questions of a conversation in the status. Older ones are left out to keep frequent writes

@@ -8,12 +8,12 @@ import FamilyModel
 struct AttachQueue {
   /// Devices that attach at the same time.
   static let window = (maximum: 256, minimum: 8)
-  /// Milliseconds after which a device without a reply frees its room in the window. The device
-  /// keeps trying.
-  static let timeout: Int64 = 2_000
-  /// Milliseconds between two identical requests of a device: four average reply times, within this
+  /// The time after which a device without a reply frees its room in the window. The device keeps
+  /// trying.
+  static let timeout = Milliseconds.seconds(2)
+  /// The time between two identical requests of a device: four average reply times, within this
   /// range.
-  static let retryInterval: ClosedRange<Int64> = 1_000...30_000
+  static let retryInterval = Milliseconds.seconds(1)...Milliseconds.seconds(30)
 
   /// The devices inside the window, with the time of their admission.
   private var attaching: [DeviceAddress: Instant] = [:]
@@ -21,8 +21,8 @@ struct AttachQueue {
   private var requests: [DeviceAddress: (at: Instant, from: [Cursor])] = [:]
   private var waiting: Deque<DeviceAddress> = []
   private var window = Self.window.maximum
-  /// The moving average of reply times in milliseconds.
-  private var averageReplyTime: Int64 = 0
+  /// The moving average of reply times.
+  private var averageReplyTime = Milliseconds.zero
 
   /// Adds a device that can reach the relay.
   mutating func enqueue(_ device: DeviceAddress) { waiting.append(device) }
@@ -30,7 +30,7 @@ struct AttachQueue {
   /// Records the relay's reply to a device.
   mutating func replied(to device: DeviceAddress, now: Instant) {
     if let request = requests[device] {
-      let duration = max(0, now.milliseconds - request.at.milliseconds)
+      let duration = max(.zero, now - request.at)
       averageReplyTime = averageReplyTime - averageReplyTime / 8 + duration / 8
     }
     if attaching[device] != nil { window = min(window + 1, Self.window.maximum) }
@@ -46,7 +46,7 @@ struct AttachQueue {
   /// Whether the device may send its request now. An identical request waits for ``retryInterval``.
   mutating func mayAttach(_ device: DeviceAddress, from cursors: [Cursor], now: Instant) -> Bool {
     let interval = min(
-      max(4 * averageReplyTime, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
+      max(averageReplyTime * 4, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
     // A send time after `now` means the clock was set back.
     if let last = requests[device], last.from == cursors, last.at <= now, now < last.at + interval {
       return false

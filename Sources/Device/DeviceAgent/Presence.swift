@@ -16,7 +16,7 @@ struct Presence {
   /// Devices of one request. Further devices are announced by the next one.
   static let devicesPerRequest = 256
   /// Nanoseconds between two announcements of one device.
-  static let interval = UInt64(Timing.pingInterval) * 1_000_000
+  static let interval = UInt64(Timing.pingInterval.count) * 1_000_000
   /// Nanoseconds without a message after which the connection counts as lost; the relay has then
   /// forgotten its devices. Long enough that a relay that is only slow does not have to attach
   /// thousands again.

@@ -43,8 +43,8 @@ public struct ScriptResponder: Responder {
   }
   struct Script: Codable { var rules: [Rule] }
 
-  /// Milliseconds between two checks for the file that `after` names.
-  static let gateInterval = 20
+  /// The time between two checks for the file that `after` names.
+  static let gateInterval = Milliseconds.milliseconds(20)
 
   private let file: URL
   private let cache = Cache()
@@ -72,7 +72,7 @@ public struct ScriptResponder: Responder {
       let rule = await rule(for: question)
       return mayRemind && rule?.again == "remind" ? .remind : .cancel
     case .passcode(_, let question, let wait, let wrong):
-      guard !wrong, wait == 0, let rule = await rule(for: question), let typed = rule.passcode
+      guard !wrong, wait == .zero, let rule = await rule(for: question), let typed = rule.passcode
       else { return .cancel }
       return .passcode(typed, choice: rule.choose)
     case .acknowledge(_, let question):
@@ -85,7 +85,7 @@ public struct ScriptResponder: Responder {
       default: return .share
       }
     case .ageSettings(_, let wait, let wrong):
-      guard !wrong, wait == 0, let typed = await rule(where: { $0.passcode != nil })?.passcode
+      guard !wrong, wait == .zero, let typed = await rule(where: { $0.passcode != nil })?.passcode
       else { return .cancel }
       return .passcode(typed, choice: nil)
     }
@@ -110,7 +110,7 @@ public struct ScriptResponder: Responder {
     if let gate = rule?.after {
       let path = file.deletingLastPathComponent().appendingPathComponent(gate).path
       while !FileManager.default.fileExists(atPath: path), !Task.isCancelled {
-        try? await Task.sleep(for: .milliseconds(Self.gateInterval))
+        try? await Task.sleep(for: Duration(Self.gateInterval))
       }
     }
     if let delay = rule?.delay { try? await Task.sleep(for: .milliseconds(delay)) }

@@ -38,7 +38,7 @@ public struct Join: AsyncParsableCommand {
     }
     if isatty(STDIN_FILENO) == 1 { print("Enter the code from the guardian's screen:") }
     var joining = try Joining(try Self.readCode())
-    let end = Instant.now + Int64(patience) * 1_000
+    let end = Instant.now + .seconds(patience)
     var isWaiting = false
     while true {
       let found: Credential?

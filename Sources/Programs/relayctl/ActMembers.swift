@@ -42,9 +42,9 @@ struct Invite: ExplainedCommand {
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
-    guard 1...Int(Limits.invitationTime / 60_000) ~= minutes else {
+    guard 1...Int(Limits.invitationTime / .minutes(1)) ~= minutes else {
       throw ValidationError(
-        "--minutes takes 1 to \(Limits.invitationTime / 60_000), not '\(minutes)'.")
+        "--minutes takes 1 to \(Limits.invitationTime / .minutes(1)), not '\(minutes)'.")
     }
   }
 
@@ -52,7 +52,7 @@ struct Invite: ExplainedCommand {
     var relay = try guardian.connect()
     let person = try relay.family().link.roster.member(member)
     let ticket = JoinTicket()
-    let expires = Instant.now + Int64(minutes) * 60_000
+    let expires = Instant.now + .minutes(minutes)
     try relay.send(.invite(ticket.invitation(for: person.id, until: expires)))
     show(JoinCode(ticket, from: relay.credential), for: person)
     while Instant.now < expires {

@@ -1,3 +1,5 @@
+public import FamilyModel
+
 /// Sheds new questions early while requests arrive faster than the relay handles them.
 ///
 /// States:
@@ -8,31 +10,28 @@
 /// backlog lasts, and so approaches the relay's capacity. Answers and acknowledgements are never
 /// shed: they end questions and make room. While open, the share recovers within one to two
 /// seconds; until then shedding resumes sooner.
-///
-/// Times are milliseconds of one clock, of which only differences count.
 public struct Admission: Sendable {
-  /// Milliseconds of backlog before shedding starts.
-  public static let patience: Int64 = 250
-  /// Milliseconds of backlog before shedding resumes, while the share has not recovered.
-  static let shortPatience: Int64 = 20
-  /// The shortest and longest retry time in milliseconds. The retry time grows with the duration of
-  /// the overload.
-  public static let retryAfter: ClosedRange<Int64> = 1_000...30_000
-  /// Milliseconds between two adjustments of the share.
-  static let adjustmentInterval: Int64 = 20
+  /// The duration of a backlog before shedding starts.
+  public static let patience = Milliseconds.milliseconds(250)
+  /// The duration of a backlog before shedding resumes, while the share has not recovered.
+  static let shortPatience = Milliseconds.milliseconds(20)
+  /// The shortest and longest retry time. The retry time grows with the duration of the overload.
+  public static let retryAfter = Milliseconds.seconds(1)...Milliseconds.seconds(30)
+  /// The time between two adjustments of the share.
+  static let adjustmentInterval = Milliseconds.milliseconds(20)
   /// The factor of an adjustment while shedding, and the increment while open.
   static let (shrinkFactor, growth) = (0.93, 0.02)
   /// The smallest share. Above zero, because only admitted questions show that capacity has
   /// returned.
   static let minimumShare = 0.02
-  /// Milliseconds of backlog after which unacknowledged events are republished in spite of it.
-  static let longestBacklog: Int64 = 10_000
+  /// The duration of a backlog after which unacknowledged events are republished in spite of it.
+  static let longestBacklog = Milliseconds.seconds(10)
 
-  private var backlogSince: Int64?
+  private var backlogSince: Instant?
   /// The start of the overload, which ends when the share has recovered.
-  private var overloadedSince: Int64?
-  private var now: Int64 = 0
-  private var adjustedAt: Int64 = 0
+  private var overloadedSince: Instant?
+  private var now = Instant(milliseconds: 0)
+  private var adjustedAt = Instant(milliseconds: 0)
   private var share = 1.0
   /// Sum of shares; a question is admitted when it reaches 1.
   private var credit = 0.0
@@ -53,8 +52,8 @@ public struct Admission: Sendable {
   }
 
   /// Starts a batch and adjusts the share.
-  public mutating func batchBegins(_ milliseconds: Int64) {
-    now = milliseconds
+  public mutating func batchBegins(now: Instant) {
+    self.now = now
     let isShedding = isShedding
     if isShedding, overloadedSince == nil { overloadedSince = now }
     // After the clock was set back the share is adjusted at once.
@@ -74,8 +73,8 @@ public struct Admission: Sendable {
 
   /// Admits or sheds the next question.
   ///
-  /// - Returns: The retry time in milliseconds if the question is shed; `nil` if it is admitted.
-  public mutating func shedQuestion() -> UInt32? {
+  /// - Returns: The retry time if the question is shed; `nil` if it is admitted.
+  public mutating func shedQuestion() -> Milliseconds? {
     guard isShedding else { return nil }
     credit += share
     if credit >= 1 {
@@ -83,6 +82,6 @@ public struct Admission: Sendable {
       return nil
     }
     let duration = now - (overloadedSince ?? now)
-    return UInt32(min(max(duration, Self.retryAfter.lowerBound), Self.retryAfter.upperBound))
+    return min(max(duration, Self.retryAfter.lowerBound), Self.retryAfter.upperBound)
   }
 }

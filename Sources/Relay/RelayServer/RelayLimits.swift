@@ -1,3 +1,4 @@
+import FamilyModel
 import ZeroMQ
 
 /// The bounds of the relay's shell. Each constant states its unit and what happens at the bound.
@@ -25,8 +26,8 @@ enum RelayLimits {
   /// Rounds in which the socket thread handles few requests itself. Then its other sockets and
   /// timers are served.
   static let inlineRounds = 64
-  /// Milliseconds after which the socket thread reads the deadline of a running shard again.
-  static let shardCheckInterval: Int64 = 20
+  /// The time after which the socket thread reads the deadline of a running shard again.
+  static let shardCheckInterval = Milliseconds.milliseconds(20)
 
   // MARK: Memory of families
 
@@ -44,9 +45,9 @@ enum RelayLimits {
   /// Pages of history that wait for one commit, each of up to `Limits.pageBytes`. At the limit the
   /// relay commits and sends before it handles the next fetch.
   static let pagesPerCommit = 64
-  /// Milliseconds for which cursors wait to be written. A longer delay lets more cursors share a
+  /// The time for which cursors wait to be written. A longer delay lets more cursors share a
   /// database page. After a crash devices repeat lost cursors and receive some events twice.
-  static let cursorDelay: Int64 = 10_000
+  static let cursorDelay = Milliseconds.seconds(10)
   /// Families whose cursors are written with each event of a commit, and with a commit without
   /// events. The others wait for the next commit.
   static let cursorFamilies = (perEvent: 4, perIdleCommit: 1_024)
@@ -71,8 +72,8 @@ enum RelayLimits {
   /// File descriptors reserved for the store, logs and the process itself. Connections share the
   /// others.
   static let reservedDescriptors = 128
-  /// Milliseconds of the longest sleep of the socket thread; then deadlines are computed again.
-  static let longestSleep: Int64 = 3_600_000
+  /// The longest sleep of the socket thread; then deadlines are computed again.
+  static let longestSleep = Milliseconds.hours(1)
   /// Nanoseconds between two checks of the connections' traffic.
   static let connectionCheckInterval: UInt64 = 250_000_000
 

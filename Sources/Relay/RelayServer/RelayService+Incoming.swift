@@ -44,7 +44,7 @@ extension RelayService {
   private func receive() throws {
     var (count, enqueued) = (0, 0)
     hasMoreToReceive = true
-    admission.batchBegins(Instant.now.milliseconds)
+    admission.batchBegins(now: .now)
     // Requests that are refused here are not in flight. The count bounds them, so that the workers
     // are woken soon.
     while count < configuration.maxRequestsInFlight, !isAtLimit {

@@ -20,9 +20,8 @@ extension RelayService {
     if hasMoreToReceive { drainRequests() } else { resumeShards() }
     guard failure == nil else { return nil }
     let next = deadline.map {
-      Monotonic.now()
-        + UInt64(max(1, min($0.milliseconds - now.milliseconds, RelayLimits.longestSleep)))
-        * 1_000_000
+      let sleep = max(.milliseconds(1), min($0 - now, RelayLimits.longestSleep))
+      return Monotonic.now() + UInt64(sleep.count) * 1_000_000
     }
     let mayReceive = hasMoreToReceive && !isAtLimit
     return [next, checkConnections(), mayReceive ? Monotonic.now() : nil].compactMap { $0 }.min()

@@ -35,23 +35,19 @@ struct SettingsPasscodeDialog: Dialog {
   let wrong: Bool
   var isHidden: Bool { true }
 
-  private func seconds(_ renderer: Renderer) -> Int64 {
-    max(0, until.milliseconds - renderer.now.milliseconds + 999) / 1_000
-  }
-
   func opening(_ renderer: Renderer) -> [Row] {
     renderer.text(renderer.wording(wrong ? .wrongPasscode : .ageSettingsPrompt), .bold)
       + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }
 
   func label(_ renderer: Renderer) -> String {
-    let wait = seconds(renderer)
+    let wait = renderer.seconds(until: until)
     return renderer.wording(wait > 0 ? .tryAgainIn : .enterPasscode, "\(wait)") + " › "
   }
 
   mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.answer(.cancel)) }
-    let wait = seconds(renderer)
+    let wait = renderer.seconds(until: until)
     guard wait == 0 else {
       return .more(renderer.text(renderer.wording(.tryAgainIn, "\(wait)"), .bad))
     }

@@ -166,10 +166,6 @@ struct TypePasscodeDialog: Dialog {
 
   var isHidden: Bool { choice != nil }
 
-  private func seconds(_ renderer: Renderer) -> Int64 {
-    max(0, until.milliseconds - renderer.now.milliseconds + 999) / 1_000
-  }
-
   func opening(_ renderer: Renderer) -> [Row] {
     var rows = [renderer.rule(renderer.wording(.approveInPerson))]
     if wrong { rows += renderer.text(renderer.wording(.wrongPasscode), .bad) }
@@ -183,7 +179,7 @@ struct TypePasscodeDialog: Dialog {
 
   func label(_ renderer: Renderer) -> String {
     if choice == nil { return "1–\(question.choices.count + 1) › " }
-    let wait = seconds(renderer)
+    let wait = renderer.seconds(until: until)
     return wait > 0
       ? renderer.wording(.tryAgainIn, "\(wait)") + " › " : renderer.wording(.enterPasscode) + " › "
   }
@@ -199,7 +195,7 @@ struct TypePasscodeDialog: Dialog {
       return .more(renderer.menu([(key: "⏎", label: renderer.wording(.cancel))]))
     }
     if line.isEmpty { return .done(.answer(.cancel)) }
-    let wait = seconds(renderer)
+    let wait = renderer.seconds(until: until)
     guard wait == 0 else {
       return .more(renderer.text(renderer.wording(.tryAgainIn, "\(wait)"), .bad))
     }

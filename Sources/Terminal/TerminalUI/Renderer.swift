@@ -40,6 +40,11 @@ struct Renderer: Sendable {
     Date(timeIntervalSince1970: Double(at.milliseconds) / 1_000)
   }
 
+  /// Seconds from now until a moment, rounded up; 0 if the moment has passed.
+  func seconds(until moment: Instant) -> Int64 {
+    max(.zero, moment - now + .milliseconds(999)) / .seconds(1)
+  }
+
   /// The choice's title; the default choices' titles are translated.
   func title(_ choice: Choice) -> String {
     switch choice {

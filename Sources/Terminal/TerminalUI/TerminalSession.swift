@@ -12,8 +12,8 @@ package import Wording
 ///
 /// All input arrives as one stream of events, which the session processes in order.
 package actor TerminalSession: Service {
-  /// Milliseconds after connecting in which changes count as catching up, not as news.
-  private static let catchUpTime: Int64 = 1_000
+  /// The time after connecting in which changes count as catching up, not as news.
+  private static let catchUpTime = Milliseconds.seconds(1)
 
   let host: AgentHost
   let address: DeviceAddress
@@ -31,8 +31,8 @@ package actor TerminalSession: Service {
   private(set) var view: DeviceView?
   /// The child that a guardian selected with `with`.
   var picked: PersonID?
-  /// Milliseconds for which a shown code admits a device.
-  static let invitationTime: Int64 = 15 * 60_000
+  /// The time for which a shown code admits a device.
+  static let invitationTime = Milliseconds.minutes(15)
   /// The persons of this session's unused codes, by the invitation's public key.
   var invited: [[UInt8]: PersonID] = [:]
   private var summary: FamilySummary?

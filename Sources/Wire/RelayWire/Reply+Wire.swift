@@ -100,13 +100,13 @@ extension Problem {
   var wire: PBProblem {
     .with {
       $0.code = UInt32(code)
-      $0.retryAfter = retryAfter
+      $0.retryAfter = UInt32(clamping: retryAfter.count)
     }
   }
 
   init(_ wire: PBProblem) throws(Problem) {
     let code = try Wire.require(UInt16(exactly: wire.code))
-    self.init(code: code, retryAfter: wire.retryAfter)
+    self.init(code: code, retryAfter: .milliseconds(wire.retryAfter))
   }
 }
 

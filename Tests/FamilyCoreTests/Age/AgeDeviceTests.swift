@@ -130,7 +130,7 @@ private let teen = AgeRange(
     #expect(world.command(5, .setAge(PersonID(4), content, proof: [])) == nil)
     // Settings in place of an age answer are rejected.
     #expect(world.command(3, .noteAge(World.emily, content)) == nil)
-    world.wait(2_000)
+    world.wait(.seconds(2))
     #expect(world.children[4]!.age.settings == AgeSettings())
   }
 
@@ -159,7 +159,7 @@ private let teen = AgeRange(
     var world = World.withAccount()
     world.askAge(1)
     world.answerPrompt(.share)
-    world.now = world.now + 200 * World.days
+    world.now = world.now + .days(200)
     world.restoreChild(3, 3)
     world.connect(3)
     world.forgetSeen()
@@ -191,7 +191,7 @@ private let teen = AgeRange(
     #expect(world.agePrompts().count == 1)
     #expect(world.children[4]!.age.apps.isEmpty)
     world.connect(3)
-    world.wait(2_000)
+    world.wait(.seconds(2))
     #expect(world.children[4]!.age == world.children[3]!.age)
     #expect(world.children[4]!.age.apps == [World.app])
   }
@@ -216,7 +216,7 @@ private let teen = AgeRange(
       Account(birthdate: day(2011, 5, 17), region: "US", declaration: .guardianDeclared))
     world.guardian(1, .setAge(World.emily, World.settings(.always)))
     world.askAge(1)
-    world.now = world.now + 200 * World.days
+    world.now = world.now + .days(200)
     world.askAge(2)
     #expect(world.ageReply(2) == .shared(teen))
     world.child(4, .shareAgain(World.app))
@@ -325,7 +325,7 @@ private let teen = AgeRange(
       (world.seen[3] ?? []).count { if case .launch = $0 { true } else { false } }
     }
     #expect(launches() == 0)
-    world.wait(30_000)
+    world.wait(.seconds(30))
     #expect(world.children[3]!.deadline ?? world.now > world.now)
     world.guardian(1, .setAge(World.emily, World.settings(.always)))
     #expect(launches() == 1)
@@ -356,10 +356,10 @@ private let teen = AgeRange(
       restoring: world.disks[3]!.values.sorted { "\($0.key)" < "\($1.key)" },
       ids: IDSource(seed: 77),
       calendar: { now, zone in
-        Account.Day(utc: zone == "east" ? now + 9 * 3_600_000 : now)
+        Account.Day(utc: zone == "east" ? now + .hours(9) : now)
       }, digest: { _, _ in [] })
     world.connect(3)
-    world.now = World.november + (11 * 60 + 30) * 60_000
+    world.now = World.november + .hours(11) + .minutes(30)
     world.askAge(1, [13])
     guard case .shared(let range) = world.ageReply(1) else {
       Issue.record("not shared")

@@ -59,9 +59,9 @@ private func year(_ born: Account.Day, gates: [[Int32]] = [[13, 16], [18], [13, 
     Account(birthdate: born, region: "US", declaration: .guardianDeclared))
   world.child(5, .app(World.app, .attach(app: World.app, applied: 0)))
   var number: UInt64 = 0
-  for (days, device) in [(0, 3), (40, 4), (170, 3), (364, 4)] as [(Int64, UInt32)] {
-    world.now = World.november + days * World.days
-    world.wait(100)
+  for (days, device) in [(0, 3), (40, 4), (170, 3), (364, 4)] as [(Int, UInt32)] {
+    world.now = World.november + .days(days)
+    world.wait(.milliseconds(100))
     for gates in gates {
       number += 1
       world.askAge(number, gates, on: device)

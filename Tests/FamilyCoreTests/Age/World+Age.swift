@@ -4,7 +4,6 @@ import FamilyModel
 extension World {
   /// 2026-11-21, 12:00 UTC.
   static let november = Instant(milliseconds: 1_795_262_400_000)
-  static let days: Int64 = 86_400_000
 
   /// A family at a present-day date that knows Emily's birthdate, with her app attached.
   static func withAccount(_ account: Account? = nil, of person: PersonID = emily) -> World {

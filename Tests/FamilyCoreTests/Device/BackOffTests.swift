@@ -7,7 +7,7 @@ import Testing
   private let start = Instant(milliseconds: 1_000_000)
 
   /// The delays of a command after each of eight refusals.
-  private func waits(_ id: CommandID, retryAfter: UInt32) -> [Int64] {
+  private func waits(_ id: CommandID, retryAfter: Milliseconds) -> [Milliseconds] {
     var outbox = Outbox()
     _ = outbox.add(id, .remind(id))
     outbox.restart(now: start)
@@ -17,19 +17,20 @@ import Testing
       outbox.backOff(id, atLeast: retryAfter, now: now)
       let due = outbox.deadline ?? now
       defer { now = due }
-      return due.milliseconds - now.milliseconds
+      return due - now
     }
   }
 
   @Test(
     "backs off from a refused command: at least the relay's delay, doubled each time, with jitter")
   func grows() {
-    for (index, wait) in waits(ID128(high: 1, low: 2), retryAfter: 2_000).enumerated() {
-      let least = min(2_000 << Int64(index), Timing.longestRequestTimeout)
-      #expect((least..<2 * least).contains(wait))
+    for (index, wait) in waits(ID128(high: 1, low: 2), retryAfter: .seconds(2)).enumerated() {
+      let least = min(.seconds(2 << index), Timing.longestRequestTimeout)
+      #expect((least..<least * 2).contains(wait))
     }
     // The relay's delay may exceed the device's own bound.
-    #expect(waits(ID128(high: 1, low: 2), retryAfter: 40_000).allSatisfy { $0 >= 40_000 })
+    #expect(
+      waits(ID128(high: 1, low: 2), retryAfter: .seconds(40)).allSatisfy { $0 >= .seconds(40) })
   }
 
   @Test("keeps the backoff short after retries without refusals")
@@ -43,16 +44,17 @@ import Testing
       #expect(outbox.startDueAttempts(now: now).count == 1)
       now = try #require(outbox.deadline)
     }
-    outbox.backOff(id, atLeast: 2_000, now: now)
-    let wait = try #require(outbox.deadline).milliseconds - now.milliseconds
-    #expect((2_000..<4_000).contains(wait))
+    outbox.backOff(id, atLeast: .seconds(2), now: now)
+    let wait = try #require(outbox.deadline) - now
+    #expect((.seconds(2) ..< .seconds(4)).contains(wait))
   }
 
   @Test("spreads the retries of commands that were refused together")
   func jitter() {
-    let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: 2_000)[0] }
+    let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: .seconds(2))[0] }
     // Retries per tenth of the two seconds of jitter.
-    let tenths = Dictionary(grouping: waits) { ($0 - 2_000) / 200 }.mapValues(\.count)
+    let tenths = Dictionary(grouping: waits) { ($0 - .seconds(2)) / .milliseconds(200) }.mapValues(
+      \.count)
     #expect(tenths.count == 10 && tenths.allSatisfy { (50...150).contains($0.value) })
   }
 }

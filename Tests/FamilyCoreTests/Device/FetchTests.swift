@@ -35,13 +35,13 @@ import Testing
     let page = Reply.page(conversation, [event(6, after: 2)], more: false)
     var asked = fetches(device.step(.broadcast(.event(event(6, after: 2))), now: now))
     #expect(asked.count == 1)
-    var times: [Int64] = []
-    while now.milliseconds < 300_000, times.count < 1_000 {
+    var times: [Instant] = []
+    while now < Instant(milliseconds: 300_000), times.count < 1_000 {
       if let id = asked.popLast() {
-        times.append(now.milliseconds)
+        times.append(now)
         asked = fetches(device.step(.reply(id, page), now: now))
       } else {
-        now = max(now + 1, device.deadline ?? now)
+        now = max(now + .milliseconds(1), device.deadline ?? now)
         let effects = device.step(.timer, now: now)
         for case .send(let id, .ping) in effects { _ = device.step(.reply(id, .pong), now: now) }
         asked = fetches(effects)
@@ -49,7 +49,7 @@ import Testing
       // Another broadcast reveals the same gap and changes nothing.
       asked += fetches(device.step(.broadcast(.event(event(7, after: 6))), now: now))
     }
-    let waits = zip(times.dropFirst(), times).map { $0 - $1 }
+    let waits = zip(times.dropFirst(), times).map { ($0 - $1).count }
     #expect(waits.prefix(7) == [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
     #expect(times.count < 20)
   }
@@ -89,26 +89,26 @@ import Testing
   @Test(
     "pings every 10 to 20 minutes if the host announces presence, every 15 s otherwise")
   func ping() {
-    func pings(_ hostAnnouncesPresence: Bool) -> [Int64] {
+    func pings(_ hostAnnouncesPresence: Bool) -> [Milliseconds] {
       var device = ChildMachine(
         DeviceAddress(family: World.family, device: DeviceID(3)), of: World.emily, apps: [],
         hostAnnouncesPresence: hostAnnouncesPresence, ids: IDSource(seed: 1))
       var now = Instant(milliseconds: 0)
-      var times: [Int64] = []
+      var times = [now]
       _ = device.step(.connected, now: now)
       _ = device.step(.reply(1, .attached([])), now: now)
-      while times.count < 5, let deadline = device.deadline {
+      while times.count < 6, let deadline = device.deadline {
         now = deadline
         for case .send(let id, .ping) in device.step(.timer, now: now) {
-          times.append(now.milliseconds)
+          times.append(now)
           _ = device.step(.reply(id, .pong), now: now)
         }
       }
-      return zip(times, [0] + times).map { $0 - $1 }
+      return zip(times.dropFirst(), times).map { $0 - $1 }
     }
-    #expect(pings(false) == Array(repeating: 15_000, count: 5))
+    #expect(pings(false) == Array(repeating: .seconds(15), count: 5))
     let seldom = pings(true)
-    #expect(seldom.count == 5 && seldom.allSatisfy { (600_000..<1_200_000).contains($0) })
+    #expect(seldom.count == 5 && seldom.allSatisfy { (.minutes(10) ..< .minutes(20)).contains($0) })
     #expect(Set(seldom).count > 1)
   }
 }

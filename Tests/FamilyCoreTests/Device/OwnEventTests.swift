@@ -46,17 +46,17 @@ import Testing
     }
     #expect(changes.contains { if case .delete(.outbox) = $0 { true } else { false } })
     #expect(changes.contains { if case .put(.event) = $0 { true } else { false } })
-    #expect(commands(device.step(.timer, now: now + 5_000)).isEmpty)
+    #expect(commands(device.step(.timer, now: now + .seconds(5))).isEmpty)
   }
 
   @Test("A3: retries a command whose event does not arrive, and then requests a reply")
   func lost() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))
-    let again = commands(device.step(.timer, now: now + 1_000))
+    let again = commands(device.step(.timer, now: now + .seconds(1)))
     #expect(again.map(\.1) == [command])
     #expect(again.allSatisfy { $0.0 > 0 })
-    _ = device.step(.reply(again[0].0, .accepted(command, seq: 1)), now: now + 1_001)
+    _ = device.step(.reply(again[0].0, .accepted(command, seq: 1)), now: now + .milliseconds(1_001))
     #expect(device.link.pendingCommands.isEmpty)
   }
 

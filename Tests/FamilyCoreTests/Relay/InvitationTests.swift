@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct InvitationTests {
   private func invite(
-    _ number: UInt8, _ person: UInt32, _ home: RelayMachineFixture, lasting: Int64 = 60_000
+    _ number: UInt8, _ person: UInt32, _ home: RelayMachineFixture,
+    lasting: Milliseconds = .minutes(1)
   )
     -> Command
   {
@@ -34,8 +35,8 @@ import Testing
 
   @Test("F3: bounds the number and the lifetime of invitations") func bounds() {
     var home = RelayMachineFixture()
-    #expect(home.command(10, invite(1, 3, home, lasting: 0)) == .failure(.expirationInThePast))
-    let tooLong = invite(1, 3, home, lasting: Limits.invitationTime + 1)
+    #expect(home.command(10, invite(1, 3, home, lasting: .zero)) == .failure(.expirationInThePast))
+    let tooLong = invite(1, 3, home, lasting: Limits.invitationTime + .milliseconds(1))
     #expect(home.command(10, tooLong) == .failure(.tooLarge))
     for number in 1...UInt8(Limits.invitations) {
       guard case .success = home.command(10, invite(number, 3, home)) else {
@@ -44,7 +45,7 @@ import Testing
       }
     }
     #expect(home.command(10, invite(99, 3, home)) == .failure(.tooMany))
-    home.now = home.now + 60_001
+    home.now = home.now + .milliseconds(60_001)
     guard case .success = home.command(10, invite(99, 3, home)) else {
       Issue.record("expired invitations count")
       return

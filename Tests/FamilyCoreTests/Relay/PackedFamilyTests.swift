@@ -15,7 +15,7 @@ import Testing
     home.relay.load(RelayMachineFixture.id, events: home.log, cursors: [], now: home.now)
     var source = IDSource(seed: seed)
     for number in 1...400 {
-      home.now = home.now + Int64(source.next() % 100_000)
+      home.now = home.now + .milliseconds(source.next() % 100_000)
       let device = [UInt32(0), 10, 20, 30, 40, 50][Int(source.next() % 6)]
       let id = CommandID(high: 3, low: UInt64(number))
       switch source.next() % 4 {
@@ -63,7 +63,8 @@ import Testing
     family.state.limitsOff = [PersonID(3), PersonID(1)]
     family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration
     family.refusals.add(
-      CommandID(high: .max, low: 0), by: DeviceID(12), Problem(code: 399, retryAfter: .max))
+      CommandID(high: .max, low: 0), by: DeviceID(12),
+      Problem(code: 399, retryAfter: .milliseconds(UInt32.max)))
     family.storedResult = RelayMachine.StoredResult(id: CommandID(high: 1, low: .max), seq: .max)
     family.isCheckScheduled = true
     #expect(Unpacker.unpack(Packer.pack(family), as: RelayMachine.Family.self) == family)
@@ -111,7 +112,7 @@ import Testing
     let child = PersonID(UInt32(3 + source.next() % 2))
     let question = RelayMachineFixture.question(
       number, child: child.rawValue, about: [UInt8(source.next() % 4)],
-      expiration: source.next() % 3 == 0 ? now + Int64(source.next() % 500_000) : nil)
+      expiration: source.next() % 3 == 0 ? now + .milliseconds(source.next() % 500_000) : nil)
     switch source.next() % 12 {
     case 0...4: return (child.rawValue * 10, .ask(question, .sealed([])))
     case 5...6: return (20, RelayMachineFixture.answer(number, "approve"))
@@ -119,7 +120,7 @@ import Testing
     case 8: return (10, .setLimits(child: child, on: source.next() % 4 != 0))
     case 9:
       let key = [UInt8](repeating: UInt8(number), count: 32)
-      return (10, .invite(Invitation(key: key, person: child, expires: now + 60_000)))
+      return (10, .invite(Invitation(key: key, person: child, expires: now + .minutes(1))))
     case 10:
       let passcode = Passcode(
         salt: [UInt8](repeating: 1, count: 16), logCost: 14,

@@ -13,7 +13,7 @@ import Testing
     var source = IDSource(seed: seed)
     var sent: [(UInt32, CommandID, Command, UInt64)] = []
     for number in 0..<400 {
-      home.now = home.now + Int64(source.next() % 200_000)
+      home.now = home.now + .milliseconds(source.next() % 200_000)
       let device = [UInt32(0), 10, 11, 20, 30, 31, 40, 50][Int(source.next() % 8)]
       let id = CommandID(high: 3, low: UInt64(number))
       let command = command(&source, now: home.now)
@@ -57,7 +57,7 @@ import Testing
     let child = PersonID(UInt32(3 + source.next() % 2))
     let question = RelayMachineFixture.question(
       number, child: child.rawValue, about: [UInt8(source.next() % 4)],
-      expiration: source.next() % 3 == 0 ? now + Int64(source.next() % 500_000) : nil)
+      expiration: source.next() % 3 == 0 ? now + .milliseconds(source.next() % 500_000) : nil)
     switch source.next() % 12 {
     case 0...2: return .ask(question, .sealed([]))
     case 3...5:

@@ -33,12 +33,12 @@ import Testing
 
   @Test("R8: refuses an answer after the expiration, accepts one at the expiration")
   mutating func expiration() {
-    let end = home.now + 1_000
+    let end = home.now + .seconds(1)
     _ = home.ask(RelayMachineFixture.question(1, expiration: end))
     _ = home.ask(RelayMachineFixture.question(2, expiration: end))
     home.now = end
     #expect(home.command(10, RelayMachineFixture.answer(1)) == .success(4))
-    home.now = end + 1
+    home.now = end + .milliseconds(1)
     #expect(home.command(10, RelayMachineFixture.answer(2)) == .failure(.expired))
     #expect(home.command(30, .cancel(RelayMachineFixture.question(2).id)) == .failure(.expired))
   }
@@ -66,13 +66,13 @@ import Testing
   @Test("A6: refuses a question about the same people while one is open")
   mutating func alreadyAsked() {
     let people: [UInt8] = [7, 7, 7]
-    let end = home.now + 1_000
+    let end = home.now + .seconds(1)
     _ = home.ask(RelayMachineFixture.question(1, about: people, expiration: end))
     #expect(home.ask(RelayMachineFixture.question(2, about: people)) == .failure(.alreadyAsked))
     #expect(
       home.ask(RelayMachineFixture.question(3, about: people, app: "example.other")) == .success(3))
     #expect(home.ask(40, RelayMachineFixture.question(4, child: 4, about: people)) == .success(4))
-    home.now = end + 1
+    home.now = end + .milliseconds(1)
     #expect(home.ask(RelayMachineFixture.question(5, about: people)) == .success(5))
     _ = home.command(10, RelayMachineFixture.answer(5))
     #expect(home.ask(RelayMachineFixture.question(6, about: people)) == .success(7))
@@ -188,7 +188,9 @@ import Testing
     for number in 0...RefusalCache.capacity { refusals.add(id(number), by: DeviceID(1), .expired) }
     #expect(refusals.find(id(0), by: DeviceID(1)) == nil)
     #expect(refusals.find(id(1), by: DeviceID(1)) == .expired)
-    for problem in [Problem.stale, .overloaded, .tooFast(retryAfter: 1), .storeFailed] {
+    for problem in [
+      Problem.stale, .overloaded, .tooFast(retryAfter: .milliseconds(1)), .storeFailed,
+    ] {
       refusals.add(id(999), by: DeviceID(1), problem)
       #expect(refusals.find(id(999), by: DeviceID(1)) == nil)
     }

@@ -100,7 +100,7 @@ import Testing
         Event(
           seq: seq, previous: family.head(audience), audience: audience,
           command: CommandID(high: 5, low: seq), device: DeviceID(by),
-          at: RelayMachineFixture.start + Int64(seq), body: body))
+          at: RelayMachineFixture.start + .milliseconds(seq), body: body))
     }
     func decision(_ number: UInt64) -> Decision {
       Decision(
@@ -113,7 +113,9 @@ import Testing
     let keys = (1...3).map { RelayMachineFixture.key($0) }
     for key in keys {
       apply(
-        .invited(Invitation(key: key, person: PersonID(5), expires: RelayMachineFixture.start + 9)),
+        .invited(
+          Invitation(
+            key: key, person: PersonID(5), expires: RelayMachineFixture.start + .milliseconds(9))),
         .family, 10)
     }
     apply(

@@ -11,22 +11,22 @@ import Testing
     var bucket = TokenBucket()
     var now = Instant(milliseconds: 5_000)
     func spend() -> Bool {
-      guard bucket.delay(of: 1, of: size, now: now) == 0 else { return false }
+      guard bucket.delay(of: 1, of: size, now: now) == .zero else { return false }
       bucket.spend(1, of: size, now: now)
       return true
     }
     #expect((0..<20).count { _ in spend() } == 10)
-    #expect(bucket.delay(of: 1, of: size, now: now) == 500)
-    now = now + 499
+    #expect(bucket.delay(of: 1, of: size, now: now) == .milliseconds(500))
+    now = now + .milliseconds(499)
     #expect(!spend())
-    now = now + 1
+    now = now + .milliseconds(1)
     #expect(spend() && !spend())
-    now = now + 3_600_000
+    now = now + .hours(1)
     #expect((0..<20).count { _ in spend() } == 10)
     // A clock that is set back refills nothing, and blocks no later refill.
-    now = now + -3_600_000
+    now = now - .hours(1)
     #expect(!spend())
-    now = now + 3_600_500
+    now = now + .milliseconds(3_600_500)
     #expect(spend())
   }
 
@@ -41,12 +41,12 @@ import Testing
     let answers = (0..<10_000).map { _ in ping(30) }
     #expect(answers.count { $0 == nil } == Int(RateLimits.device.burst))
     let problem = try #require(answers.last ?? nil)
-    #expect(problem.code == 502 && problem.retryAfter > 0)
+    #expect(problem.code == 502 && problem.retryAfter > .zero)
     let command = Command.post(child: PersonID(3), .sealed([]))
     #expect(home.command(30, command) == .failure(.tooFast(retryAfter: problem.retryAfter * 2)))
     #expect(ping(31) == nil)
     for _ in 0..<10_000 { #expect(ping(0) == nil) }
-    home.now = home.now + 1_000
+    home.now = home.now + .seconds(1)
     #expect(ping(30) == nil)
   }
 
@@ -73,7 +73,7 @@ import Testing
     }
     for audience in 0..<UInt32(2 * Limits.persons) {
       let fetch = Request.fetch(.conversation(PersonID(audience)), after: 0)
-      #expect(home.reply(10, fetch) != .failed(.tooFast(retryAfter: 1)))
+      #expect(home.reply(10, fetch) != .failed(.tooFast(retryAfter: .milliseconds(1))))
     }
     #expect(home.reply(10, .ping) != nil)
   }
@@ -87,7 +87,7 @@ import Testing
     // The burst covers all pages of a long history, but not repeated reads of all of it.
     var home = RelayMachineFixture()
     for number in 0..<1_024 {
-      if number % 100 == 0 { home.now = home.now + 10_000 }
+      if number % 100 == 0 { home.now = home.now + .seconds(10) }
       _ = home.command(30, .post(child: PersonID(3), .sealed([])))
     }
     func pages(after: UInt64) -> Int {
@@ -98,7 +98,7 @@ import Testing
       }
     }
     #expect(pages(after: 0) == Int(RateLimits.device.burst) / (16 + 32))
-    home.now = home.now + 60_000
+    home.now = home.now + .minutes(1)
     #expect(pages(after: 1_024) == Int(RateLimits.device.burst) / 16)
   }
 
@@ -114,6 +114,6 @@ import Testing
     #expect(reads == Int(UnprovenReadLimit.reads.burst))
     #expect(limit.mayRead([1], now: RelayMachineFixture.start))
     #expect(!limit.mayRead([3], now: RelayMachineFixture.start))
-    #expect(limit.mayRead([3], now: RelayMachineFixture.start + 1_000))
+    #expect(limit.mayRead([3], now: RelayMachineFixture.start + .seconds(1)))
   }
 }

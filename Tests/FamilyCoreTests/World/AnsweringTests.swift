@@ -60,9 +60,9 @@ import Testing
     _ = world.take(3)
     world.guardian(1, .answer(question.id, choice: "approve"))
     #expect(world.responses().count == 1)
-    world.wait(Timing.firstRequestTimeout - 10)
+    world.wait(Timing.firstRequestTimeout - .milliseconds(10))
     #expect(world.responses().count == 1)
-    world.wait(20)
+    world.wait(.milliseconds(20))
     // The shell cannot send the entry, because the app has no connection.
     #expect(world.responses().count == 2)
     world.child(3, .appGone(World.app, exited: false))
@@ -87,19 +87,19 @@ import Testing
     }
     #expect(launches() == 1)
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(Timing.firstRelaunchDelay - 2)
+    world.wait(Timing.firstRelaunchDelay - .milliseconds(2))
     #expect(launches() == 1)
-    world.wait(10)
+    world.wait(.milliseconds(10))
     #expect(launches() == 2)
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(Timing.firstRelaunchDelay + 50)
+    world.wait(Timing.firstRelaunchDelay + .milliseconds(50))
     #expect(launches() == 2)
     world.wait(Timing.firstRelaunchDelay)
     #expect(launches() == 3)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.acknowledgeFirst()
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(120_000)
+    world.wait(.minutes(2))
     #expect(launches() == 3)
   }
 
@@ -107,7 +107,7 @@ import Testing
     world.ask(question)
     world.child(3, .appGone(World.app, exited: true))
     world.guardian(1, .answer(question.id, choice: "approve"))
-    world.wait(Timing.launchBudget + 10)
+    world.wait(Timing.launchBudget + .milliseconds(10))
     #expect(world.seen[3]?.contains(.terminate(World.app)) ?? false)
   }
 
@@ -129,12 +129,12 @@ import Testing
 
   @Test("R8: refuses an answer to an expired or cancelled question")
   mutating func late() {
-    let short = World.question(1, Handle("a", .custom), expiration: world.now + 1_000)
+    let short = World.question(1, Handle("a", .custom), expiration: world.now + .seconds(1))
     let gone = World.question(2, Handle("b", .custom))
     world.ask(short)
     world.ask(gone)
     world.child(3, .cancel(gone.id))
-    world.wait(1_001)
+    world.wait(.milliseconds(1_001))
     world.guardian(1, .answer(short.id, choice: "approve"))
     world.guardian(1, .answer(gone.id, choice: "approve"))
     let refused = world.notices(on: 1)
@@ -191,16 +191,16 @@ import Testing
       }
       world.ask(question)
       world.guardian(UInt32(1 + random.next() % 2), .answer(question.id, choice: "approve"))
-      world.wait(Int64(random.next() % 2_000))
+      world.wait(.milliseconds(random.next() % 2_000))
     }
     world.lose = 0
     world.restartRelay()
     for id: UInt32 in [1, 2, 3, 4] { world.connect(id) }
-    world.wait(60_000)
+    world.wait(.minutes(1))
     for bubble in world.guardians[2]!.open(now: world.now) {
       world.guardian(2, .answer(bubble.question.id, choice: "approve"))
     }
-    world.wait(60_000)
+    world.wait(.minutes(1))
     let lines = world.guardians[1]!.link.conversations[World.emily]!.lines
     #expect(lines.map(\.seq) == lines.map(\.seq).sorted())
     for id: UInt32 in [3, 4] { #expect(world.children[id]!.conversation?.lines == lines) }

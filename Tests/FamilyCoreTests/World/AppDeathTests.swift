@@ -20,7 +20,7 @@ import Testing
     world.guardian(1, .answer(question.id, choice: "approve"))
     #expect(entries() == 1)
     // The app dies with the entry in flight, and the device is not notified.
-    world.wait(1_500)
+    world.wait(.milliseconds(1_500))
     #expect(entries() == 2)
     world.child(3, .appGone(World.app, exited: false))
     #expect(world.take(3).contains(.launch(World.app, budget: Timing.launchBudget)))
@@ -31,11 +31,11 @@ import Testing
     world.ask(question)
     world.guardian(1, .answer(question.id, choice: "approve"))
     _ = world.take(3)
-    world.wait(300_000)
+    world.wait(.minutes(5))
     let count = entries()
     #expect((5...20).contains(count))
     world.acknowledgeFirst()
-    world.wait(300_000)
+    world.wait(.minutes(5))
     #expect(entries() == count)
   }
 

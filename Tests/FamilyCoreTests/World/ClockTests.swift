@@ -5,12 +5,12 @@ import Testing
 
 /// Clocks that were set back by hand, by a time server, or after sleep.
 @Suite struct ClockTests {
-  private static let twoDays: Int64 = 172_800_000
+  private static let twoDays = Milliseconds.days(2)
 
   @Test("R6: relaunches an app at once that exited before the clock was set back")
   func launch() {
-    let late = Instant(milliseconds: 2 * Self.twoDays)
-    let now = late + -Self.twoDays
+    let late = Instant(milliseconds: 0) + .days(4)
+    let now = late - Self.twoDays
     var feed = AppFeed(World.app)
     _ = feed.register()
     _ = feed.append(.known([]))
@@ -23,8 +23,8 @@ import Testing
 
   @Test("R6: terminates a hanging app within its budget by the clock that was set back")
   func hang() {
-    let late = Instant(milliseconds: 2 * Self.twoDays)
-    let now = late + -Self.twoDays
+    let late = Instant(milliseconds: 0) + .days(4)
+    let now = late - Self.twoDays
     var feed = AppFeed(World.app)
     _ = feed.register()
     _ = feed.append(.known([]))
@@ -37,8 +37,8 @@ import Testing
     "R6: repeats the first entry to an attached app after the clock was set back"
   )
   func repetition() {
-    let late = Instant(milliseconds: 2 * Self.twoDays)
-    let now = late + -Self.twoDays
+    let late = Instant(milliseconds: 0) + .days(4)
+    let now = late - Self.twoDays
     var feed = AppFeed(World.app)
     _ = feed.attach(applied: 0, known: [])
     _ = feed.append(.known([]))
@@ -55,19 +55,19 @@ import Testing
     // The request is lost.
     world.away.insert(3)
     world.child(3, .post("Are you there?"))
-    world.now = world.now + -Self.twoDays
+    world.now = world.now - Self.twoDays
     world.away.remove(3)
-    world.wait(60_000)
+    world.wait(.minutes(1))
     #expect(world.children[3]!.link.pendingCommands.count == 1)
     world.child(3, .clockSetBack)
-    world.wait(1)
+    world.wait(.milliseconds(1))
     #expect(world.children[3]!.link.pendingCommands.isEmpty)
   }
 
   @Test("M5: pings at the usual interval after the clock was set back")
   func ping() {
     var world = World()
-    world.wait(1_000)
+    world.wait(.seconds(1))
     world.guardian(1, .clockSetBack)
     let deadline = world.guardians[1]!.deadline
     #expect(deadline.map { $0 <= world.now } ?? false)

@@ -45,7 +45,7 @@ import Testing
     open()
     world.type("9999")
     #expect(world.outcome(question) == nil)
-    guard case .passcode(_, _, wait: 0, wrong: true) = world.prompt(3)?.prompt else {
+    guard case .passcode(_, _, wait: .zero, wrong: true) = world.prompt(3)?.prompt else {
       Issue.record("it is not asked for again")
       return
     }
@@ -60,7 +60,7 @@ import Testing
   mutating func delays() {
     open()
     for _ in 0..<3 { world.type("9999") }
-    guard case .passcode(_, _, wait: 60_000, wrong: true) = world.prompt(3)?.prompt else {
+    guard case .passcode(_, _, wait: .minutes(1), wrong: true) = world.prompt(3)?.prompt else {
       Issue.record("no wait after three wrong tries: \(String(describing: world.prompt(3)))")
       return
     }
@@ -72,22 +72,22 @@ import Testing
     world.connect(3)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.child(3, .app(World.app, .ask(question, .inPerson)))
-    guard case .passcode(_, _, wait: 60_000, wrong: false) = world.prompt(3)?.prompt else {
+    guard case .passcode(_, _, wait: .minutes(1), wrong: false) = world.prompt(3)?.prompt else {
       Issue.record("the wait did not survive the restart")
       return
     }
-    world.wait(60_000)
+    world.wait(.minutes(1))
     // The attempt counts although the device is killed during the check.
     world.checksPasscodes = false
     world.type("9999")
     world.restoreChild(3, 3)
     world.checksPasscodes = true
     world.child(3, .app(World.app, .ask(question, .inPerson)))
-    guard case .passcode(_, _, wait: 300_000, wrong: false) = world.prompt(3)?.prompt else {
+    guard case .passcode(_, _, wait: .minutes(5), wrong: false) = world.prompt(3)?.prompt else {
       Issue.record("the kill undid a try")
       return
     }
-    world.wait(300_000)
+    world.wait(.minutes(5))
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     world.connect(3)
     world.type("1234")
@@ -101,7 +101,7 @@ import Testing
     let next = World.question(2, Handle("ben", .custom))
     world.child(3, .app(World.app, .ask(next, .inPerson)))
     for _ in 0..<2 { world.type("9999") }
-    guard case .passcode(_, _, wait: 0, wrong: true) = world.prompt(3)?.prompt else {
+    guard case .passcode(_, _, wait: .zero, wrong: true) = world.prompt(3)?.prompt else {
       Issue.record("two wrong tries are punished")
       return
     }

@@ -48,7 +48,7 @@ import Testing
     let launch = DeviceEffect.launch(World.app, budget: Timing.launchBudget)
     #expect(world.take(3).contains(launch))
     world.child(3, .appGone(World.app, exited: true))
-    world.wait(1_000)
+    world.wait(.seconds(1))
     #expect(world.take(3).contains(launch))
   }
 

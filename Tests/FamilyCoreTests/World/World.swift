@@ -127,8 +127,8 @@ struct World {
   }
 
   /// Advances the clock and fires all timers.
-  mutating func wait(_ milliseconds: Int64) {
-    let end = now + milliseconds
+  mutating func wait(_ duration: Milliseconds) {
+    let end = now + duration
     while now < end {
       let deadlines =
         [relay.deadline] + children.values.map(\.deadline) + guardians.values.map(\.deadline)
@@ -140,7 +140,7 @@ struct World {
       for id in guardians.keys.sorted() {
         if let due = guardians[id]!.deadline, due <= now { guardian(id, .timer) }
       }
-      now = now + 1
+      now = now + .milliseconds(1)
     }
   }
 

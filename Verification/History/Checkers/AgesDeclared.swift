@@ -142,7 +142,7 @@ private struct AgeModel {
   /// The possible days of the first answer. Clocks are wrong by less than a day.
   private static func days(from start: Instant, to now: Instant) -> [Account.Day] {
     stride(
-      from: start.milliseconds - 86_400_000, through: now.milliseconds + 86_400_000, by: 86_400_000
+      from: (start - .days(1)).milliseconds, through: (now + .days(1)).milliseconds, by: 86_400_000
     ).map { Account.Day(utc: Instant(milliseconds: $0)) }
   }
 }

@@ -21,10 +21,10 @@ final class SimulatedDevice {
   /// The number of starts of the process.
   var life = 0
   var crash = CrashCountdown()
-  var clock: Int64 = 0
-  /// The sum of clock jumps since an unreported step back, in milliseconds.
-  var pendingClockJump: Int64 = 0
-  var timerAt: Int64?
+  var clock = Milliseconds.zero
+  /// The sum of clock jumps since an unreported step back.
+  var pendingClockJump = Milliseconds.zero
+  var timerAt: Milliseconds?
   /// The changes and effects of the current turn.
   var changes: [RecordChange] = []
   var effects: [DeviceEffect] = []
@@ -49,9 +49,9 @@ final class SimulatedDevice {
   var network = Act.LinkFault()
   private var faults: [(number: Int, fault: Act.LinkFault)] = []
   private var lastFault = 0
-  var delay: Int64 = 0
-  var lastUp: Int64 = 0
-  var lastDown: Int64 = 0
+  var delay = Milliseconds.zero
+  var lastUp = Milliseconds.zero
+  var lastDown = Milliseconds.zero
 
   init(
     _ plan: Scenario.DevicePlan, apps: Int, organizer: DeviceID, _ keys: FakeVault.KeyMaker

@@ -19,7 +19,7 @@ extension World {
     case .launch(let app, _):
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
       queue.schedule(
-        .launch(index, number, deviceLife: device.life), at: now + random.within(5...150))
+        .launch(index, number, deviceLife: device.life), at: now + random.milliseconds(5...150))
     case .terminate(let app):
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
       // A launcher ends only processes that it started.
@@ -28,7 +28,8 @@ extension World {
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
       let proof = FakePasscode.sign(typed, passcode, bytes)
       queue.schedule(
-        .passcodeChecked(index, life: device.life, prompt, proof), at: now + random.within(20...90))
+        .passcodeChecked(index, life: device.life, prompt, proof),
+        at: now + random.milliseconds(20...90))
     case .bubble(let bubble): guardianReacts(to: bubble, device, index)
     case .notify: break
     }

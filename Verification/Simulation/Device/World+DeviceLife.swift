@@ -12,7 +12,7 @@ extension World {
     device.isRunning = true
     device.life += 1
     device.timerAt = nil
-    device.pendingClockJump = 0
+    device.pendingClockJump = .zero
     let records = device.disk.records()
     let ids = IDSource(seed: random.next())
     if device.plan.isGuardians {
@@ -70,7 +70,7 @@ extension World {
     device.disk.wipe()
     record(.fault("device \(device.plan.id.rawValue) of family \(device.plan.family + 1) is reset"))
     loseState(index)
-    queue.schedule(.start(.device(index)), at: now + 200)
+    queue.schedule(.start(.device(index)), at: now + .milliseconds(200))
   }
 
   private func loseState(_ index: Int) {
@@ -108,7 +108,7 @@ extension World {
     } else {
       for app in device.apps { app.loseDevice() }
     }
-    queue.schedule(.start(.device(index)), at: now + random.within(20...3_000))
+    queue.schedule(.start(.device(index)), at: now + random.milliseconds(20...3_000))
   }
 
   func survives(_ device: SimulatedDevice, _ index: Int) -> Bool {

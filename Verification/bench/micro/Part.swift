@@ -134,7 +134,7 @@ enum ApprovalPart {
 
     func approve() {
       number += 1
-      now = now + 1
+      now = now + .milliseconds(1)
       let family = number % families + 1
       let conversation = Audience.conversation(PersonID(2))
       var header = WirePart.header

@@ -88,7 +88,7 @@ struct Children {
       try sendAdmitted(&devices)
     } else {
       result.unsent += 1
-      scheduleRetry(number, milliseconds: 1_000)
+      scheduleRetry(number, after: .seconds(1))
     }
   }
 
@@ -112,16 +112,16 @@ struct Children {
       return
     }
     result.unsent += 1
-    scheduleRetry(number, milliseconds: 1_000)
+    scheduleRetry(number, after: .seconds(1))
   }
 
   /// Schedules a retry with the agents' backoff: exponential from the relay's retry time, with
   /// random jitter of up to the same time.
-  private mutating func scheduleRetry(_ number: UInt64, milliseconds: UInt32) {
+  private mutating func scheduleRetry(_ number: UInt64, after retryAfter: Milliseconds) {
     guard let attempts = open[number]?.attempts else { return }
     open[number]!.attempts = attempts + 1
     open[number]!.isInFlight = false
-    let first = UInt64(max(1_000, milliseconds)) << UInt64(min(attempts, 5))
+    let first = UInt64(max(.seconds(1), retryAfter).count) << UInt64(min(attempts, 5))
     let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
     retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(number)
   }
@@ -147,7 +147,7 @@ struct Children {
         }
         result.refused += 1
         questionWindow?.answered(command, wasOverloaded: true, now: Monotonic.now())
-        scheduleRetry(number, milliseconds: problem.retryAfter)
+        scheduleRetry(number, after: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw UnexpectedReply(reply: reply.reply)
       }

@@ -118,7 +118,7 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
       guard device != 0, key != FuzzedFamily.key(device) else { continue }
       let effects = family.send(device, .attach([]), key: key)
       precondition(effects.count == 1, "a request under a wrong key had an effect")
-    case 2: family.now = family.now + Int64(input.byte()) * 10_000
+    case 2: family.now = family.now + .seconds(10) * Int(input.byte())
     case 3: family.apply(family.relay.step(.timer, now: family.now))
     case 4: family.reload()
     case 5: subscribe(&input, &family)
@@ -165,7 +165,7 @@ private func command(_ input: inout Bytes, now: Instant) -> Command {
   case 11:
     let key = FuzzedFamily.key(UInt32(input.byte()))
     return .invite(
-      Invitation(key: key, person: person, expires: now + Int64(input.byte()) * 10_000))
+      Invitation(key: key, person: person, expires: now + .seconds(10) * Int(input.byte())))
   case 12:
     let wrap = KeyWrap(key: question, reader: FuzzedFamily.key(person.rawValue * 10), bytes: [1])
     return .shareKeys(Audience(rawValue: UInt64(input.pick(4)) << 32 | 3), [wrap])
@@ -200,11 +200,7 @@ private func header(
   let expiration = input.byte()
   return QuestionHeader(
     id: id, child: child, app: AppID("a"), subjects: [UInt8(input.pick(3))], choices: choices,
-    expiration: expiration == 0 ? nil : now + Int64(expiration) * 1_000 - 10_000)
-}
-
-extension Instant {
-  fileprivate static func - (a: Instant, b: Int64) -> Instant { a + -b }
+    expiration: expiration == 0 ? nil : now + .seconds(expiration) - .seconds(10))
 }
 
 /// The family's roster without some devices and persons, or with a new key.

@@ -57,7 +57,7 @@ private struct FuzzedDevices {
       stepGuardian(.broadcast(broadcast))
       stepChild(.broadcast(broadcast))
     case 4:
-      now = now + Int64(input.byte()) * 500
+      now = now + .milliseconds(500) * Int(input.byte())
       stepGuardian(.timer)
       stepChild(.timer)
     case 5:

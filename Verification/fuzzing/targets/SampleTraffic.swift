@@ -73,7 +73,7 @@ struct SampleTraffic {
       (
         10,
         .invite(
-          Invitation(key: FuzzedFamily.key(9), person: child, expires: now + 60_000))
+          Invitation(key: FuzzedFamily.key(9), person: child, expires: now + .minutes(1)))
       ),
     ]
   }

@@ -160,7 +160,7 @@ extension ChildMachine {
     _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    guard tries.remainingWait(now: now) == 0, let passcode = link.passcode else {
+    guard tries.remainingWait(now: now) == .zero, let passcode = link.passcode else {
       return askPasscode(settings, wrong: false, now: now, effects: &effects)
     }
     tries.countAttempt(now: now)

@@ -143,7 +143,7 @@ struct AppFeed: Sendable {
     case .launched(let until):
       guard until <= now else { return nil }
       // Repeats each second until the shell reports the exit.
-      processState = .launched(until: now + 1_000)
+      processState = .launched(until: now + .seconds(1))
       return .terminate(app)
     case .asleep:
       guard wantsLaunch, notBefore <= now else { return nil }

@@ -144,7 +144,7 @@ extension ChildMachine {
     let choice = choices.first { choice in
       choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
     }
-    guard tries.remainingWait(now: now) == 0, let choice, let passcode = link.passcode else {
+    guard tries.remainingWait(now: now) == .zero, let choice, let passcode = link.passcode else {
       return askPasscode(flow, wrong: false, now: now, effects: &effects)
     }
     tries.countAttempt(now: now)

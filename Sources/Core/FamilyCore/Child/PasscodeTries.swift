@@ -13,11 +13,10 @@ public struct PasscodeTries: Hashable, Sendable {
     self.notBefore = notBefore
   }
 
-  /// Milliseconds until the next attempt, bounded by the longest delay even after the clock was set
+  /// The time until the next attempt, bounded by the longest delay even after the clock was set
   /// back.
-  func remainingWait(now: Instant) -> Int64 {
-    let left = notBefore.milliseconds - now.milliseconds
-    return max(0, min(left, Timing.passcodeDelays.last!))
+  func remainingWait(now: Instant) -> Milliseconds {
+    max(.zero, min(notBefore - now, Timing.passcodeDelays.last!))
   }
 
   mutating func countAttempt(now: Instant) {

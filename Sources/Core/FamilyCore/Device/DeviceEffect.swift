@@ -15,8 +15,8 @@ public enum DeviceEffect: Hashable, Sendable {
   case listen([Channel], resubscribes: Bool)
   /// Send a reply to an app on this device.
   case app(AppID, AppReply)
-  /// Launch the app in the background for at most `budget` milliseconds.
-  case launch(AppID, budget: Int64)
+  /// Launch the app in the background for at most `budget`.
+  case launch(AppID, budget: Milliseconds)
   /// Terminate an app that has used up its budget.
   case terminate(AppID)
   /// Show a prompt to the device's owner. The answer carries the prompt's number.
@@ -38,16 +38,16 @@ public enum Prompt: Hashable, Sendable {
   case compose(AppID, Question, to: [Person])
   /// An open question about the same people exists already.
   case alreadyAsked(AppID, Question, mayRemind: Bool)
-  /// A guardian types the passcode to decide in person, after at least `wait` milliseconds. `wrong`
+  /// A guardian types the passcode to decide in person, after at least `wait`. `wrong`
   /// reports that the previous attempt failed.
-  case passcode(AppID, Question, wait: Int64, wrong: Bool)
+  case passcode(AppID, Question, wait: Milliseconds, wrong: Bool)
   /// An adult acknowledges a significant update.
   case acknowledge(AppID, Question)
   /// The person decides whether to share this age range with the app.
   case ageRange(AppID, AgeRange)
-  /// A guardian types the passcode to change a child's age settings, after at least `wait`
-  /// milliseconds. `wrong` reports that the previous attempt failed.
-  case ageSettings(AgeSettings, wait: Int64, wrong: Bool)
+  /// A guardian types the passcode to change a child's age settings, after at least `wait`.
+  /// `wrong` reports that the previous attempt failed.
+  case ageSettings(AgeSettings, wait: Milliseconds, wrong: Bool)
 }
 
 /// The answer to a prompt.

@@ -1,30 +1,41 @@
-/// The time-outs, intervals and delays of the device machines, in milliseconds.
+public import FamilyModel
+
+/// The time-outs, intervals and delays of the device machines.
 public enum Timing {
   /// The time-out of a request's first attempt. Each retry doubles it.
-  public static let firstRequestTimeout: Int64 = 1_000
+  public static let firstRequestTimeout = Milliseconds.seconds(1)
   /// The upper bound of a request's time-out.
-  public static let longestRequestTimeout: Int64 = 30_000
+  public static let longestRequestTimeout = Milliseconds.seconds(30)
   /// The interval at which an attached device pings the relay.
-  public static let pingInterval: Int64 = 15_000
+  public static let pingInterval = Milliseconds.seconds(15)
   /// The shortest ping interval of a device whose host announces its presence. Jitter adds up to
   /// the same again, so that the devices of one host do not ping together.
-  public static let hostedPingInterval: Int64 = 600_000
+  public static let hostedPingInterval = Milliseconds.minutes(10)
   /// How long each holder of a key waits for the holder before it to share the key with a newcomer.
-  public static let keyShareTurn: Int64 = 2_000
+  public static let keyShareTurn = Milliseconds.seconds(2)
   /// How long an app may run in the background after one launch.
-  public static let launchBudget: Int64 = 30_000
+  public static let launchBudget = Milliseconds.seconds(30)
   /// The delay before a relaunch of an app that exited without acknowledging. Each relaunch doubles
   /// it.
-  public static let firstRelaunchDelay: Int64 = 200
+  public static let firstRelaunchDelay = Milliseconds.milliseconds(200)
   /// The upper bound of the relaunch delay.
-  public static let longestRelaunchDelay: Int64 = 60_000
+  public static let longestRelaunchDelay = Milliseconds.seconds(60)
 
   /// The delay before the next passcode attempt, by the number of wrong attempts so far. The last
   /// one repeats.
-  public static let passcodeDelays: [Int64] = [0, 0, 0, 60_000, 300_000, 900_000, 3_600_000]
+  public static let passcodeDelays: [Milliseconds] = [
+    .zero, .zero, .zero, .minutes(1), .minutes(5), .minutes(15), .hours(1),
+  ]
 
   /// Exponential backoff: `first · 2^attempt`, bounded by `limit`.
-  static func backoff(_ attempt: Int, _ first: Int64, _ limit: Int64) -> Int64 {
-    attempt >= 16 ? limit : min(limit, first << attempt)
+  static func backoff(_ attempt: Int, _ first: Milliseconds, _ limit: Milliseconds)
+    -> Milliseconds
+  {
+    attempt >= 16 ? limit : min(limit, first * (1 << attempt))
+  }
+
+  /// A random delay below `limit`, so that devices do not act together.
+  static func jitter(_ bits: UInt64, below limit: Milliseconds) -> Milliseconds {
+    .milliseconds(bits % UInt64(limit.count))
   }
 }

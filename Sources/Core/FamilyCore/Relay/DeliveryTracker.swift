@@ -6,14 +6,14 @@ import FamilyModel
 /// `absent`. The relay republishes the events that an attached device has not acknowledged, with
 /// exponential backoff. The cursors of absent devices remain, because receipts use them.
 struct DeliveryTracker: Hashable, Sendable {
-  /// Milliseconds until the first republish; each later delay doubles.
-  static let firstRepublishDelay: Int64 = 250
-  /// The longest delay between two republishes, in milliseconds.
-  static let maximumRepublishDelay: Int64 = 30_000
+  /// The time until the first republish; each later delay doubles.
+  static let firstRepublishDelay = Milliseconds.milliseconds(250)
+  /// The longest delay between two republishes.
+  static let maximumRepublishDelay = Milliseconds.seconds(30)
   /// Events of one audience in one republish; a reader that lacks more fetches them.
   static let eventsPerRepublish = 32
-  /// Milliseconds without a request after which a device is absent.
-  static let attachmentTimeout: Int64 = 45_000
+  /// The time without a request after which a device is absent.
+  static let attachmentTimeout = Milliseconds.seconds(45)
 
   /// The key of a cursor: a device and an audience.
   fileprivate struct ReaderKey: Hashable, Comparable, Sendable {

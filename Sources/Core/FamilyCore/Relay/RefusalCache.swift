@@ -42,13 +42,13 @@ extension RefusalCache.Entry: Packable {
     packer.add(device)
     packer.add(id)
     packer.add(UInt64(problem.code))
-    packer.add(problem.retryAfter)
+    packer.add(UInt32(clamping: problem.retryAfter.count))
   }
 
   init(_ packed: inout Unpacker) {
     device = packed.value()
     id = packed.value()
     let code = UInt16(packed.number())
-    problem = Problem(code: code, retryAfter: packed.value())
+    problem = Problem(code: code, retryAfter: .milliseconds(packed.value() as UInt32))
   }
 }

@@ -14,25 +14,25 @@ struct TokenBucket: Hashable, Sendable {
   private var debt: Int64 = 0
   private var at = Instant(milliseconds: 0)
 
-  /// Milliseconds until the cost is available; zero: now.
-  func delay(of cost: Int64, of size: Size, now: Instant) -> Int64 {
+  /// The time until the cost is available; zero: now.
+  func delay(of cost: Int64, of size: Size, now: Instant) -> Milliseconds {
     var copy = self
     return copy.spend(cost, of: size, now: now)
   }
 
-  /// Spends the cost and returns by how many milliseconds that was too early; zero: the tokens were
-  /// available.
+  /// Spends the cost and returns by how much that was too early; zero: the tokens were available.
   @discardableResult
-  mutating func spend(_ cost: Int64, of size: Size, now: Instant) -> Int64 {
+  mutating func spend(_ cost: Int64, of size: Size, now: Instant) -> Milliseconds {
     debt = debt(at: now, size) + cost * 1_000
     at = now
     let lacking = debt - size.burst * 1_000
-    return lacking <= 0 ? 0 : (lacking + size.perSecond - 1) / size.perSecond
+    return lacking <= 0
+      ? .zero : Milliseconds((lacking + size.perSecond - 1) / size.perSecond)
   }
 
   /// The debt at `now`. A clock that was set back refills nothing.
   private func debt(at now: Instant, _ size: Size) -> Int64 {
-    let elapsed = max(0, now.milliseconds &- at.milliseconds)
+    let elapsed = max(.zero, now - at).count
     return elapsed >= debt ? 0 : max(0, debt - elapsed * size.perSecond)
   }
 }
@@ -50,12 +50,12 @@ struct RateLimits: Hashable, Sendable {
   private var devices = SmallMap<DeviceID, TokenBucket>()
   private var family = TokenBucket()
 
-  /// Spends the cost, or returns the milliseconds to wait and spends nothing.
-  mutating func spend(_ cost: Int64, of device: DeviceID, now: Instant) -> UInt32? {
+  /// Spends the cost, or returns the time to wait and spends nothing.
+  mutating func spend(_ cost: Int64, of device: DeviceID, now: Instant) -> Milliseconds? {
     var (own, all) = (devices[device] ?? TokenBucket(), family)
     let wait = max(
       own.spend(cost, of: Self.device, now: now), all.spend(cost, of: Self.family, now: now))
-    guard wait == 0 else { return UInt32(clamping: wait) }
+    guard wait == .zero else { return wait }
     devices.set(device, own)
     family = all
     return nil
@@ -109,7 +109,7 @@ public struct UnprovenReadLimit: Sendable {
 
   /// Whether the relay may read a family for this key.
   public func mayRead(_ key: [UInt8], now: Instant) -> Bool {
-    refused.delay(of: 1, of: Self.reads, now: now) == 0 || proven.contains(key)
+    refused.delay(of: 1, of: Self.reads, now: now) == .zero || proven.contains(key)
   }
 
   /// Records a read and whether the request was refused.

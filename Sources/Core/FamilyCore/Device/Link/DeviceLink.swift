@@ -90,7 +90,7 @@ public struct DeviceLink: Sendable {
   mutating func nextPing(now: Instant) -> Instant {
     guard hostAnnouncesPresence else { return now + Timing.pingInterval }
     return now + Timing.hostedPingInterval
-      + Int64(sender.randomBits() % UInt64(Timing.hostedPingInterval))
+      + Timing.jitter(sender.randomBits(), below: Timing.hostedPingInterval)
   }
 
   /// A new command id, later than every command that this device knows.

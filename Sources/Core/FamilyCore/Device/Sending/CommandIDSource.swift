@@ -3,17 +3,19 @@ import FamilyModel
 /// Makes command ids that grow: each is later than every id that this device made or observed.
 struct CommandIDSource: Sendable {
   private var source: IDSource
-  /// Milliseconds of the latest id.
-  private var lastTime: Int64 = 0
+  /// The time of the latest id.
+  private var lastTime = Instant(milliseconds: 0)
 
   init(_ source: IDSource) { self.source = source }
 
   mutating func next(now: Instant) -> CommandID {
-    lastTime = max(lastTime + 1, now.milliseconds)
-    return source.id(now: Instant(milliseconds: lastTime))
+    lastTime = max(lastTime + .milliseconds(1), now)
+    return source.id(now: lastTime)
   }
 
-  mutating func observe(_ id: CommandID) { lastTime = max(lastTime, Int64(id.high >> 16)) }
+  mutating func observe(_ id: CommandID) {
+    lastTime = max(lastTime, Instant(milliseconds: Int64(id.high >> 16)))
+  }
 
   /// 64 random bits.
   mutating func bits() -> UInt64 { source.next() }

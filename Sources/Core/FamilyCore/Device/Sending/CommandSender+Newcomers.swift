@@ -25,7 +25,7 @@ extension CommandSender {
       let rank = holders.firstIndex { $0.id == address.device } ?? holders.count
       let since = newcomersSince ?? now
       newcomersSince = since
-      let due = since + Int64(rank) * Timing.keyShareTurn
+      let due = since + Timing.keyShareTurn * rank
       if due > now {
         next = min(next ?? due, due)
         continue

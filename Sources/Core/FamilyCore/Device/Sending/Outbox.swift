@@ -84,15 +84,15 @@ struct Outbox: Sendable {
   ///
   /// The delay doubles with each refusal. Jitter derived from the command's random id adds up to
   /// the same again, so that commands refused together do not return together.
-  mutating func backOff(_ id: CommandID, atLeast retryAfter: UInt32, now: Instant) {
+  mutating func backOff(_ id: CommandID, atLeast retryAfter: Milliseconds, now: Instant) {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
     let refusals = pending[index].refusals
-    let first = max(Timing.firstRequestTimeout, Int64(retryAfter))
-    let wait = max(Timing.backoff(refusals, first, Timing.longestRequestTimeout), Int64(retryAfter))
+    let first = max(Timing.firstRequestTimeout, retryAfter)
+    let wait = max(Timing.backoff(refusals, first, Timing.longestRequestTimeout), retryAfter)
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
     pending[index].revokeAdmission()
-    pending[index].due = now + wait + Int64(source.next() % UInt64(wait))
+    pending[index].due = now + wait + Timing.jitter(source.next(), below: wait)
   }
 
   /// Returns the commands that are due, in order, and schedules the next attempt of each. For a
