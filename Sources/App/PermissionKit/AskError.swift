@@ -16,7 +16,7 @@ public enum AskError: LocalizedError {
   /// A question has 1 to 32 people and 1 to 16 choices with distinct ids. Its default choice is one
   /// of the choices, and its expiration date is in the future. Sizes in bytes (of UTF-8, for text):
   ///
-  /// - 1 to 320: ``CommunicationHandle/value``, which is not whitespace alone.
+  /// - 1 to 320: ``CommunicationHandle/value``, which is a handle of its kind.
   /// - 1 to 128: ``PermissionChoice/id``.
   /// - 1 to 256: ``PermissionChoice/title``.
   /// - Up to 256: each part of ``CommunicationTopic/PersonInformation/nameComponents``.
@@ -67,7 +67,7 @@ public enum AskError: LocalizedError {
   }
 
   init(_ problem: Problem) {
-    self =
-      (300...307).contains(problem.code) ? .invalidQuestion : .systemError(underlyingError: problem)
+    let isInvalid = (300...307).contains(problem.code) || problem == .badHandle
+    self = isInvalid ? .invalidQuestion : .systemError(underlyingError: problem)
   }
 }

@@ -4,9 +4,12 @@ package import FamilyModel
 ///
 /// Devices compare handles in canonical form, while `==` compares the values as given:
 ///
-/// - A ``Kind/phoneNumber`` without spaces and `(` `)` `-` `.` `/`. An approval holds in every app.
-/// - An ``Kind/emailAddress`` in lower case. An approval holds in every app.
-/// - A ``Kind/custom`` user name unchanged. An approval holds in the app that asked.
+/// - A ``Kind/phoneNumber`` in ASCII digits, without spaces and `(` `)` `-` `.` `/`. An approval
+///   holds in every app.
+/// - An ``Kind/emailAddress`` in lower case and Unicode normalization form C. An approval holds in
+///   every app.
+/// - A ``Kind/custom`` user name in normalization form C, with its case. An approval holds in the
+///   app that asked.
 ///
 /// `+1 (555) 010-0199` and `+15550100199` are one handle. `15550100199` is another one, so pass the
 /// international form with its plus sign.
@@ -20,7 +23,9 @@ public struct CommunicationHandle: Hashable, Codable, Sendable {
     /// A user name of this app.
     case custom
   }
-  /// The number, address or name: 1 to 320 bytes of UTF-8, not whitespace alone.
+  /// The number, address or name: 1 to 320 bytes of UTF-8, without control characters.
+  ///
+  /// A number has 2 to 20 digits, an address one `@` with text on both sides.
   public var value: String
   /// The kind of ``value``.
   public var kind: Kind

@@ -21,32 +21,4 @@ public struct Handle: Hashable, Comparable, Sendable {
   public static func < (a: Handle, b: Handle) -> Bool {
     (a.kind.rawValue, a.value) < (b.kind.rawValue, b.value)
   }
-
-  /// The form in which handles are compared: an address in lower case, a number without separators.
-  ///
-  /// `+1 (555) 010-0199` and `+15550100199` are the same handle. Custom names are compared exactly.
-  public var canonical: Handle {
-    // Nearly all handles are already in this form.
-    if isPlainlyCanonical { return self }
-    return switch kind {
-    case .custom: self
-    case .emailAddress: Handle(value.lowercased(), kind)
-    case .phoneNumber: Handle(value.filter { !" ()-./\u{A0}".contains($0) }, kind)
-    }
-  }
-}
-
-extension Handle {
-  /// Whether the handle is in canonical form, decided by its bytes alone. `false` means unknown.
-  private var isPlainlyCanonical: Bool {
-    switch kind {
-    case .custom: true
-    case .emailAddress: hasOnly { $0 < 0x80 && !(0x41...0x5A).contains($0) }
-    case .phoneNumber: hasOnly { $0 == 0x2B || (0x30...0x39).contains($0) }
-    }
-  }
-
-  private func hasOnly(_ isAllowed: (UInt8) -> Bool) -> Bool {
-    value.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? false
-  }
 }

@@ -3,8 +3,12 @@
 /// A value above a limit is refused with the named `Problem` and changes nothing, unless the
 /// comment states otherwise.
 public enum Limits {
-  /// Bytes of UTF-8 in one handle. Above: `handleTooLong`.
+  /// Bytes of UTF-8 in one handle, as given and in canonical form. Above: `handleTooLong`.
   public static let handleBytes = 320
+  /// Digits of a phone number; E.164 has up to 15. Outside: `badHandle`.
+  public static let phoneDigits = 2...20
+  /// Last digits in which two phone numbers must agree to resemble each other. Below: they do not.
+  public static let comparedDigits = 7
   /// People in one question. Above: `tooMany`, on the wire `tooLarge`.
   public static let subjects = 32
   /// Choices in one question. Above: `badChoices`, on the wire `tooLarge`.
@@ -46,6 +50,9 @@ public enum Limits {
   public static let deferredEvents = 4096
   /// Pieces of evidence in one message to an app. Above: the device sends further messages.
   public static let evidence = 128
+  /// Notifications that a device keeps. Above: the device drops the oldest read one, or else the
+  /// oldest.
+  public static let notifications = 128
   /// Questions with a permissive default whose response an app awaits. Above: the app forgets the
   /// oldest and rejects its default response.
   public static let askedQuestions = 64

@@ -38,16 +38,6 @@ extension Subject {
   }
 }
 
-extension Handle {
-  /// Checks that the handle is not blank and not too long.
-  ///
-  /// - Throws: `emptyHandle` or `handleTooLong`.
-  public func validate() throws(Problem) {
-    guard value.contains(where: { !$0.isWhitespace }) else { throw .emptyHandle }
-    guard value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
-  }
-}
-
 func checkText(_ text: String, _ limit: Int) throws(Problem) {
   guard !text.isEmpty, text.utf8.count <= limit else { throw .badText }
 }
