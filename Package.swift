@@ -141,7 +141,8 @@ let sources: [Target] = [
 
   library("Terminal", "TextTable"),
   library("Terminal", "QRCode"),
-  library("Terminal", "Wording", ["FamilyModel"], resources: [.process("Resources")]),
+  library(
+    "Terminal", "Wording", ["FamilyModel", "FamilyCore"], resources: [.process("Resources")]),
   library(
     "Terminal", "TerminalUI",
     [
@@ -270,7 +271,7 @@ let suites: [Target] = [
     ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
   tests("TextTableTests", ["TextTable"]),
   tests("QRCodeTests", ["QRCode"]),
-  tests("WordingTests", ["FamilyModel", "Wording"]),
+  tests("WordingTests", ["FamilyModel", "FamilyCore", "Wording"]),
   tests(
     "TerminalUITests",
     [
@@ -280,7 +281,10 @@ let suites: [Target] = [
     ]),
   tests(
     "RelayControlTests",
-    ["FamilyModel", "Credentials", "RelayClient", "SystemClock", subprocess, systemPackage]),
+    [
+      "relayctl", "FamilyModel", "Credentials", "RelayClient", "SystemClock", subprocess,
+      systemPackage,
+    ]),
 
   tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
   tests(

@@ -32,6 +32,22 @@ extension AppTrustTests {
     }
   }
 
+  @Test("K1, K6: an app receives neither the name of a contact nor the event that sets it")
+  func contactNames() {
+    var home = SignedFamily()
+    let phone = Handle("+15550100", .phoneNumber)
+    home.guardian(1, .changeContact(child: SignedFamily.emily, phone, known: true))
+    home.guardian(1, .nameContact(child: SignedFamily.emily, phone, "Grandma"))
+    #expect(home.children[3]!.conversation?.name(of: phone) == "Grandma")
+    // An app that lost its state receives all evidence.
+    home.appDisks[3] = [:]
+    home.startApp(on: 3)
+    #expect(home.known() == ["+15550100"])
+    func seen(_ event: Event) -> Bool { home.toApp.contains { $0.contains(event.command.bytes) } }
+    let changes = home.log.filter { if case .contactChanged = $0.body { true } else { false } }
+    #expect(changes.map(seen) == [true, false])
+  }
+
   private func entryFor(_ evidence: Evidence) -> AppEntry {
     AppEntry(position: 1, body: .known([]), evidence: [evidence])
   }

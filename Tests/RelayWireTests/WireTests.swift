@@ -199,13 +199,15 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
   @Test("decoding inverts encoding for the records of devices and apps")
   func records() throws {
     let app = AppID("example.landmarks")
-    let records: [DeviceRecord] = [
+    var records: [DeviceRecord] = [
       .event(RelayWireTests.event(.reminded(id))), .cursor(Cursor(.family, delivered: 3, read: 1)),
       .receipt(.conversation(PersonID(3)), Receipt(delivered: 5, read: 4)),
       .outbox(position: 8, id, .ask(header, .question(question))),
       .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
+      .outbox(
+        position: 16, id, .changeContact(child: PersonID(3), .contactName(ada.handle, "Ada"))),
       .outbox(
         position: 9, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: app)))),
       .outbox(
@@ -218,6 +220,16 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
         .noteAge(PersonID(3), .ageMemory(app, AgeAnswer(gates: [18], day: answer.day, range: nil)))),
       .outbox(position: 15, id, .setAge(PersonID(3), .ageSettings(settings), proof: proof)),
     ]
+    let notices: [Notice] = [
+      .decided(id, ChoiceHeader(id: "approve", answer: .approval), by: PersonID(1)),
+      .withdrawn(.consent(app), by: PersonID(1)),
+      .ageShared(app, AgeRange(lower: 13, upper: nil, declaration: .selfDeclared)),
+      .message(child: PersonID(3), from: PersonID(1), seq: 7), .reminded(id),
+    ]
+    records += notices.map { notice in
+      .notification(
+        DeviceNotification(id: id, at: Instant(milliseconds: 5), notice: notice, isRead: true))
+    }
     for record in records {
       #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)
     }

@@ -47,7 +47,12 @@ import Testing
         .birthdate(child: "Ann Lee", .init(year: 2016, month: 2, day: 29))
       ),
       ("with", .children), ("with Noah", .with("Noah")), ("?", .help), ("quit", .quit),
-      ("list", .list), ("show", .show),
+      ("list", .list), ("show", .show), ("notices", .notices), ("dismiss 2", .dismiss(2)),
+      ("dismiss all", .dismiss(nil)),
+      ("explain ada", .explain(Handle("ada", .custom), nil)),
+      ("explain +1 555 0100", .explain(Handle("+1 555 0100", .phoneNumber), nil)),
+      ("explain a@b.c in my.chat", .explain(Handle("a@b.c", .emailAddress), AppID("my.chat"))),
+      ("explain custom 15550100", .explain(Handle("15550100", .custom), nil)),
     ] as [(String, TerminalCommand)])
   func guardian(_ line: String, _ command: TerminalCommand) {
     #expect(TerminalCommand(line, isGuardian: true) == command)

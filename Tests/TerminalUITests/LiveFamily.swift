@@ -60,7 +60,7 @@ final class LiveFamily {
       isChild ? "child-agent" : "parent-agent",
       [
         "--interactive", "--credential", file("keys/family-1-\(name)-1.json"),
-        "--directory", file(name),
+        "--directory", file(name), "--no-desktop-notifications",
       ] + (FileManager.default.fileExists(atPath: worker) ? ["--content-worker", worker] : [])
         + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : []),
       columns: columns, environment: environment)

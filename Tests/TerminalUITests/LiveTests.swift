@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "A1, A2, M2, M4, M6, R1, R2, R3, R5: two terminals show a question up to its answer",
+    "A1, A2, M2, M4, M6, R1, R2, R3, R5, X6: two terminals show a question up to its answer",
     .timeLimit(.minutes(10)), arguments: [80, 50])
   func approval(_ columns: Int) async throws {
     try await play(columns) { family, emily, rosa in
@@ -56,6 +56,15 @@ import Testing
       try await rosa.wait(for: "#1 · Rosa chose “Approve”.")
       rosa.type("r1")
       try await rosa.wait(for: "Rosa has already answered: “Approve”.")
+      emily.type("notices")
+      try await emily.wait(for: "Notifications")
+      try await emily.wait(for: "Rosa answered your request: “Approve”.", times: 2)
+      emily.type("dismiss 1")
+      try await emily.wait(for: "There are no notifications.")
+      emily.type("explain dragonslayer42")
+      try await emily.wait(for: "Rosa approved it")
+      rosa.type("explain Dragonslayer42 in example.landmarks")
+      try await rosa.wait(for: "“dragonslayer42” is known")
     }
   }
 

@@ -57,13 +57,15 @@ import Wording
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
       .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
-      .ageSharedNotice, .ageBetween,
+      .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved, .ruleDeclined,
+      .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
-      .deviceJoins, .devices,
+      .deviceJoins, .devices, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
+      .nearOtherApp, .nearOther, .changesAt, .unreadNotifications,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

@@ -135,6 +135,15 @@ struct Transcript {
     say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
     try await knows(1, ["+15550100", "dragonslayer42", "sofia", "tomas"])
     try await show(1, "Emily", known: ["dragonslayer42"])
+    for (handle, reason) in [
+      ("maria", "Rosa withdrew permission"), ("dragonslayer42", "Rosa approved it"),
+      ("5550100", "“+15550100” is known; it is a different contact"),
+    ] {
+      let text = try await cluster.relayctl(
+        "explain", handle, "--child", "Emily", "--app", RunningCluster.app, "--as",
+        layout.credential(1, "Rosa").path)
+      try check(text.contains(reason), "relayctl explain \(handle): \(reason)")
+    }
   }
 
   private func ages() async throws {

@@ -38,6 +38,7 @@ extension InMemoryFamily {
       queue += child.step(.passcodeChecked(prompt: prompt, proof: proof), now: now)
         .map { (Self.childDevice, $0) }
     case .bubble(let bubble): planAnswer(to: bubble, on: device)
+    case .alert: break
     case .notify(let notice): if device == Self.childDevice { notices.append(notice) }
     }
   }

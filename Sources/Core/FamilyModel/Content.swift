@@ -11,6 +11,9 @@ public enum Content: Hashable, Sendable {
   indirect case text(String)
   /// A handle that a guardian adds to or removes from the child's known contacts.
   indirect case contact(Handle, known: Bool)
+  /// The name that a guardian gives a contact; an empty one removes the name. Apps never receive
+  /// the event, because it makes no handle known.
+  indirect case contactName(Handle, String)
   /// A person's account.
   indirect case account(Account)
   /// A guardian's withdrawal.

@@ -38,6 +38,24 @@ extension Subject {
   }
 }
 
+extension Content {
+  /// Checks a change of a contact before it is sent.
+  ///
+  /// - Throws: the problem of the handle, or `badText` for a name that is too long or has control
+  ///   characters.
+  public func validateContact() throws(Problem) {
+    switch self {
+    case .contact(let handle, _): try handle.validate()
+    case .contactName(let handle, let name):
+      try handle.validate()
+      guard name.utf8.count <= Limits.titleBytes,
+        !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+      else { throw .badText }
+    default: break
+    }
+  }
+}
+
 func checkText(_ text: String, _ limit: Int) throws(Problem) {
   guard !text.isEmpty, text.utf8.count <= limit else { throw .badText }
 }

@@ -21,7 +21,17 @@ extension AgentHost {
       checkPasscode(typed, passcode, bytes, for: prompt, on: address)
     case .bubble(let bubble): show(bubble, on: address)
     case .notify(let notice): notify(notice, on: address)
+    case .alert(let notification): alert(notification, on: address)
     }
+  }
+
+  private func alert(_ notification: DeviceNotification, on address: DeviceAddress) {
+    guard let desktop = configuration.desktop,
+      Instant.now < notification.at + DesktopNotifications.maximumAge,
+      let text = desktop.text(notification.notice, devices[address]?.guardian != nil)
+    else { return }
+    trace("desktop", device: address)
+    desktop.show(text)
   }
 
   /// The name of the app's process at the launcher.

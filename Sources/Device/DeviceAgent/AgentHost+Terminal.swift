@@ -1,5 +1,6 @@
 package import FamilyCore
 package import FamilyModel
+import SystemClock
 
 /// A snapshot of a hosted device for its owner's screen.
 package struct DeviceView: Sendable {
@@ -11,6 +12,8 @@ package struct DeviceView: Sendable {
   package var isGuardian: Bool
   /// Whether the device is connected to the relay.
   package var isConnected: Bool
+  /// The notices that the owner has not dismissed.
+  package var notifications: Notifications
 }
 
 extension AgentHost {
@@ -19,7 +22,22 @@ extension AgentHost {
     devices[address].map { device in
       DeviceView(
         link: device.link, name: device.name, isGuardian: device.guardian != nil,
-        isConnected: device.connection == .connected)
+        isConnected: device.connection == .connected, notifications: device.notifications)
+    }
+  }
+
+  /// Why the handle is known for the child, or is not: one explanation for each app of the device
+  /// or, on a guardian's device, of the child's requests.
+  package func explain(
+    _ handle: Handle, of child: PersonID, in app: AppID?, on address: DeviceAddress
+  ) -> [HandleExplanation] {
+    guard let device = devices[address] else { return [] }
+    let asked = device.link.conversations[child]?.inOrder.map(\.header.app) ?? []
+    let installed = device.child == nil ? [] : Array(configuration.apps.keys)
+    let apps = app.map { [$0] } ?? Set(asked + installed).sorted()
+    return apps.map { app in
+      device.child?.explain(handle, in: app, now: .now)
+        ?? device.link.explain(handle, of: child, in: app, now: .now)
     }
   }
 

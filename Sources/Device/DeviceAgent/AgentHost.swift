@@ -26,6 +26,8 @@ public actor AgentHost: Service {
     public var apps: [AppID: [String]]
     /// The apps' manifests.
     public var manifests: [AppID: AppManifest]
+    /// The desktop's notification service; `nil` shows nothing on the desktop.
+    public var desktop: DesktopNotifications?
     /// A configuration for the devices of these credentials.
     public init(
       credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:],

@@ -78,6 +78,7 @@ final class HostedDevice {
   }
 
   var link: DeviceLink { child?.link ?? guardian!.link }
+  var notifications: Notifications { child?.notifications ?? guardian!.notifications }
   var deadline: Instant? { child?.deadline ?? guardian?.deadline }
 
   func connected(_ now: Instant) -> [DeviceEffect] {

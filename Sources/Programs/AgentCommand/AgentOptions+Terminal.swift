@@ -27,6 +27,10 @@ extension AgentOptions {
     let preferred = [language, environment["LC_ALL"], environment["LANG"]]
     let wording = Wording(
       Language.best(for: preferred.compactMap { $0 }.filter { !$0.isEmpty }.prefix(1).map { $0 }))
+    var configuration = configuration
+    if desktopNotifications ?? (isatty(STDIN_FILENO) == 1) {
+      configuration.desktop = DesktopNotifications { wording.desktop($0, isGuardian: $1) }
+    }
     let log = configuration.directory.appendingPathComponent("agent.log").path
     let errors = try StandardError(to: log)
     defer { errors.restore() }

@@ -48,6 +48,12 @@ public struct AgentOptions: ParsableArguments {
   )
   public var contentWorker: String?
 
+  /// Whether notices appear on the desktop; `nil`: in a terminal.
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Show notices with the desktop's notification service (default: in a terminal only).")
+  public var desktopNotifications: Bool?
+
   /// The lowest level that is logged.
   @OptionGroup public var logging: LogLevelOption
 

@@ -24,47 +24,6 @@ struct SetLimits: ExplainedCommand {
   }
 }
 
-struct ChangeContact: ExplainedCommand {
-  enum Change: String, ExpressibleByArgument, CaseIterable { case add, remove }
-
-  static let configuration = CommandConfiguration(
-    commandName: "contact", abstract: "Add a handle to a child's list of contacts, or remove one.")
-  @Argument(help: "add or remove.") var change: Change
-  @OptionGroup var child: ChildOption
-  @Option(help: "The handle's kind.") var kind: KindArgument
-  @Argument(help: "The phone number, e-mail address or user name.") var value: String
-  @OptionGroup var guardian: GuardianOptions
-
-  func perform() throws {
-    let handle = Handle(value, kind.kind)
-    try handle.validate()
-    var relay = try guardian.connect()
-    let view = FamilyView(try relay.machine())
-    let child = try view.child(child.name)
-    let reasons = view.reasons(handle, child)
-    let isContact = reasons.contains(.contact)
-    let list = "\(child.displayName)'s list of contacts"
-    if change == .remove, !isContact {
-      throw ControlError(
-        "'\(value)' is not on \(list). "
-          .appending(
-            reasons.isEmpty
-              ? view.knownHandlesHint(child)
-              : "A guardian approved the handle; `relayctl withdraw` withdraws the approval."
-          ).printable)
-    }
-    if isContact != (change == .add) {
-      try relay.send(.changeContact(child: child.id, .contact(handle, known: change == .add)))
-    }
-    let outcome = change == .add ? (isContact ? "is already on" : "is now on") : "is no longer on"
-    let hint =
-      change == .remove && reasons.count > 1
-      ? " The handle stays known, because a guardian also approved it: see `relayctl withdraw`."
-      : ""
-    print("\(value) \(outcome) \(list).\(hint)".printable)
-  }
-}
-
 struct Withdraw: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Withdraw the approval of a handle, or the consent to an app's update.")
@@ -120,12 +79,12 @@ struct Withdraw: ExplainedCommand {
 
 extension FamilyView {
   /// The reasons why the handle is known for the child; empty for an unknown handle.
-  fileprivate func reasons(_ handle: Handle, _ child: Person) -> [KnownHandles.Reason] {
+  func reasons(_ handle: Handle, _ child: Person) -> [KnownHandles.Reason] {
     conversation(child).known.reasons.filter { $0.handle == handle.canonical }.map(\.reason)
   }
 
   /// A sentence for errors that lists the child's known handles.
-  fileprivate func knownHandlesHint(_ child: Person) -> String {
+  func knownHandlesHint(_ child: Person) -> String {
     var known: [String] = []
     for (handle, _) in conversation(child).known.reasons where known.last != handle.value {
       known.append(handle.value)

@@ -38,6 +38,10 @@ extension Problem {
       "A text has 1 to \(Limits.textBytes) bytes, a name 1 to \(Limits.titleBytes), and a passcode "
         + "4 to 64 characters."
     case .emptyHandle, .handleTooLong: "A handle has 1 to \(Limits.handleBytes) bytes."
+    case .badHandle:
+      "A phone number has \(Limits.phoneDigits.lowerBound) to \(Limits.phoneDigits.upperBound) "
+        + "digits, an e-mail address has one @ with text around it, and a user name has no control "
+        + "characters."
     case .tooMany, .badFamily:
       "A family has at most \(Limits.persons) members and \(Limits.devices) devices."
     case .overloaded, .storeFailed:

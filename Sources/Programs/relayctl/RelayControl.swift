@@ -20,7 +20,8 @@ struct RelayControl: AsyncParsableCommand {
       CommandGroup(
         name: "Guardian inspection",
         subcommands: [
-          Pending.self, History.self, Known.self, Ages.self, Settings.self, ShowFamily.self,
+          Pending.self, History.self, Known.self, Explain.self, Ages.self, Settings.self,
+          ShowFamily.self,
         ]),
       CommandGroup(
         name: "Guardian action",

@@ -15,13 +15,15 @@ struct Known: ExplainedCommand {
       columns: [
         .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"),
         .init("reason", "how"),
-        .init("in", "app"),
+        .init("in", "app"), .init("name"),
       ])
     for child in try view.children(child.name) {
-      for (handle, reason) in view.conversation(child).known.reasons {
+      let conversation = view.conversation(child)
+      for (handle, reason) in conversation.known.reasons {
         listing.rows.append([
           .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
           .text(KindArgument(handle.kind).rawValue), .text(reason.name), reason.scope,
+          conversation.name(of: handle).map { .text($0) } ?? .none,
         ])
       }
     }

@@ -38,8 +38,12 @@ struct FamilySummary: Equatable {
       if child.limitsOn != before.limitsOn {
         texts.append(wording(child.limitsOn ? .limitsOn : .limitsOff, child.name))
       }
-      let added = child.known.filter { !before.known.contains($0) }.map(\.text)
-      let removed = before.known.filter { !child.known.contains($0) }.map(\.text)
+      let added = child.known.filter { known in
+        !before.known.contains { $0.withdrawal == known.withdrawal }
+      }.map(\.text)
+      let removed = before.known.filter { known in
+        !child.known.contains { $0.withdrawal == known.withdrawal }
+      }.map(\.text)
       if !added.isEmpty { texts.append(wording(.contactsAdded, wording.list(added))) }
       if !removed.isEmpty { texts.append(wording(.contactsRemoved, wording.list(removed))) }
       if let day = child.birthdate, day != before.birthdate {

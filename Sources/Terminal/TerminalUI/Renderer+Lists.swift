@@ -60,17 +60,23 @@ struct KnownHandle: Hashable {
   var handle: Handle
   var app: AppID?
 
-  var text: String { app.map { "\(handle.value) (\($0.rawValue))" } ?? handle.value }
+  /// The name that a guardian gave the contact.
+  var name: String?
+
+  var text: String {
+    let named = name.map { "\($0) · \(handle.value)" } ?? handle.value
+    return app.map { "\(named) (\($0.rawValue))" } ?? named
+  }
   var withdrawal: Withdrawal { .handle(handle, in: app) }
 
   static func all(in conversation: Conversation) -> [KnownHandle] {
     // No app has an empty identifier, so handles that are known in it are known in every app.
     let everywhere = conversation.known.all(in: AppID(""))
     let apps = Set(conversation.inOrder.map(\.header.app)).sorted()
-    return everywhere.map { KnownHandle(handle: $0) }
+    return everywhere.map { KnownHandle(handle: $0, name: conversation.name(of: $0)) }
       + apps.flatMap { app in
         conversation.known.all(in: app).filter { !everywhere.contains($0) }
-          .map { KnownHandle(handle: $0, app: app) }
+          .map { KnownHandle(handle: $0, app: app, name: conversation.name(of: $0)) }
       }
   }
 }

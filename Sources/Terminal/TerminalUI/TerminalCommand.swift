@@ -31,6 +31,12 @@ enum TerminalCommand: Hashable, Sendable {
   /// Clears an app's age answers, so that it can ask again.
   case forgetAge(AppID)
   case ceiling(AgeRating?)
+  /// Lists the notifications.
+  case notices
+  /// Dismisses one notification, or all.
+  case dismiss(Int?)
+  /// Explains why a handle is known or not, in one app or in all.
+  case explain(Handle, AppID?)
 
   /// Parses a line; `nil` unless it is a command that this person may use.
   init?(_ line: String, isGuardian: Bool) {
@@ -45,6 +51,9 @@ enum TerminalCommand: Hashable, Sendable {
     case ("say", 2...): self = .post(arguments)
     case ("age", 2...3), ("ceiling", 2):
       guard let command = Self.age(words) else { return nil }
+      self = command
+    case ("notices", _), ("dismiss", _), ("explain", _):
+      guard let command = Self.device(words) else { return nil }
       self = command
     default:
       guard
@@ -153,7 +162,7 @@ enum TerminalCommand: Hashable, Sendable {
       ("age always|ask|never [APP]", .helpAge), ("age forget APP", .helpForgetAge),
       ("ceiling 4|9|13|16|18|off", .helpCeiling), ("show", .helpShow), ("quit", .helpQuit),
     ]
-    guard isGuardian else { return [("cancel [N]", .helpCancel)] + both }
+    guard isGuardian else { return [("cancel [N]", .helpCancel)] + both + deviceHelp }
     return [
       ("r[N]", .helpReview), ("d[N]", .helpDecline), ("p[N]", .helpPictures),
       ("with [CHILD]", .helpWith), ("contact add|remove KIND VALUE", .helpContact),
@@ -162,7 +171,7 @@ enum TerminalCommand: Hashable, Sendable {
       ("family", .helpFamily), ("add child|guardian|adult NAME", .helpAdd),
       ("invite NAME", .helpInvite), ("remove device N", .helpRemoveDevice),
       ("remove member NAME", .helpRemoveMember), ("passcode", .helpPasscode),
-    ] + both
+    ] + both + deviceHelp
   }
 }
 

@@ -61,6 +61,9 @@ extension TerminalSession {
         if let app { $0.apps[app] = sharing } else { $0.sharing = sharing }
       }
     case .ceiling(let rating): await changeAge { $0.ceiling = rating }
+    case .notices: await listNotifications()
+    case .dismiss(let number): await dismissNotification(number)
+    case .explain(let handle, let app): await explain(handle, in: app)
     case .forgetAge(let app):
       if isGuardian {
         if let child { await act(.forgetAge(child.id, app)) }

@@ -35,6 +35,8 @@ package actor TerminalSession: Service {
   static let invitationTime = Milliseconds.minutes(15)
   /// The persons of this session's unused codes, by the invitation's public key.
   var invited: [[UInt8]: PersonID] = [:]
+  /// The notifications of the last list, in its order.
+  var shownNotifications: [CommandID] = []
   private var summary: FamilySummary?
   private var isConnected: Bool?
   /// Whether the screen already says that the device is not in the family; each attempt repeats it.
@@ -127,6 +129,10 @@ package actor TerminalSession: Service {
     if view == nil {
       write([renderer.rule("permission-relay")] + renderer.text(wording(.youAre, now.name), .bold))
       write(renderer.text(wording(.helpHint), .faint))
+      if now.notifications.unread > 0 {
+        write(
+          renderer.text(wording(.unreadNotifications, "\(now.notifications.unread)"), .question))
+      }
     }
     view = now
     guard let timeline else { return }

@@ -248,4 +248,78 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpRemoveMember
   /// Sets the passcode.
   case helpPasscode
+
+  // MARK: Why a handle is known or not
+
+  /// The handle is known. `%1` the handle, `%2` the app.
+  case explainKnown
+  /// The handle is not known. `%1` the handle, `%2` the app.
+  case explainUnknown
+  /// The text is no handle. `%1` the problem’s number.
+  case ruleNotAHandle
+  /// No request is about the handle.
+  case ruleNeverAsked
+  /// A request waits in the outbox.
+  case ruleSending
+  /// A request is open. `%1` its time.
+  case ruleWaiting
+  /// A request expired. `%1` the time.
+  case ruleExpired
+  /// The last request was cancelled. `%1` its time.
+  case ruleCancelled
+  /// A guardian approved. `%1` the guardian, `%2` the time.
+  case ruleApproved
+  /// A guardian declined. `%1` the guardian, `%2` the time.
+  case ruleDeclined
+  /// A guardian withdrew the approval. `%1` the guardian, `%2` the time.
+  case ruleWithdrawn
+  /// A guardian added the contact. `%1` the guardian, `%2` the time.
+  case ruleContact
+  /// A guardian removed the contact. `%1` the guardian, `%2` the time.
+  case ruleContactRemoved
+  /// Some requests cannot be opened here.
+  case ruleUnreadable
+  /// Communication limits are off.
+  case ruleLimitsOff
+  /// A guardian withdrew consent to the app. `%1` the guardian, `%2` the time.
+  case ruleConsentWithdrawn
+  /// The app is rated above the ceiling.
+  case ruleRatedAbove
+  /// The app has not acknowledged the newest change.
+  case ruleNotTaken
+  /// The app never registered for updates.
+  case ruleNeverListened
+  /// The name is known in another app only. `%1` the app.
+  case nearOtherApp
+  /// A similar handle is known. `%1` that handle.
+  case nearOther
+  /// When the answer changes by time alone. `%1` the time.
+  case changesAt
+  /// Explains a handle.
+  case helpExplain
+
+  // MARK: Notifications
+
+  /// The title of the list of notifications.
+  case notifications
+  /// The list of notifications is empty.
+  case noNotifications
+  /// Notifications are unread. `%1` their number.
+  case unreadNotifications
+  /// Lists notifications.
+  case helpNotices
+  /// Dismisses notifications.
+  case helpDismiss
+  /// A desktop notification of a decision. Names no person.
+  case desktopDecided
+  /// The same on a guardian’s device.
+  case desktopDecidedGuardian
+  /// A desktop notification of a withdrawal.
+  case desktopWithdrawn
+  /// A desktop notification of a shared age range.
+  case desktopAgeShared
+  /// A desktop notification of a message.
+  case desktopMessage
+  /// A desktop notification of a reminder.
+  case desktopReminded
 }

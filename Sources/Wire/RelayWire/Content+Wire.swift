@@ -15,6 +15,11 @@ extension Content {
         $0.handle = handle.wire
         $0.known = known
       }
+    case .contactName(let handle, let name):
+      message.contactName = .with {
+        $0.handle = handle.wire
+        $0.name = name
+      }
     case .account(let account): message.account = account.wire
     case .withdrawal(let withdrawal): message.withdrawal = withdrawal.wire
     case .ageMemory(let app, let answer): message.ageMemory = wire(app, answer)
@@ -41,6 +46,9 @@ extension Content {
       return .text(text)
     case .contact(let contact):
       return .contact(try Handle(contact.handle), known: contact.known)
+    case .contactName(let contact):
+      guard contact.name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
+      return .contactName(try Handle(contact.handle), contact.name)
     case .account(let account): return .account(try Account(account))
     case .withdrawal(let withdrawal): return .withdrawal(try Withdrawal(withdrawal))
     case .ageMemory(let memory): return try RelayWire.ageMemory(memory)

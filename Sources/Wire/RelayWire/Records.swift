@@ -34,6 +34,7 @@ extension RecordKey {
     case .app(let app): KeyWriter(5).with(app.rawValue).bytes
     case .entry(let app, let position): KeyWriter(6).with(app.rawValue).with(position).bytes
     case .passcodeTries: KeyWriter(7).bytes
+    case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
     }
   }
 }
@@ -77,6 +78,7 @@ extension DeviceRecord {
           $0.count = tries.count
           $0.notBefore = tries.notBefore.milliseconds
         })
+    case .notification(let notification): Wire.encode(notification.wire)
     }
   }
 
@@ -111,6 +113,7 @@ extension DeviceRecord {
       let tries = try Wire.parse(PBPasscodeTries.self, value)
       return .passcodeTries(
         PasscodeTries(count: tries.count, notBefore: Instant(milliseconds: tries.notBefore)))
+    case 20: return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
     default: throw .malformed
     }
   }

@@ -35,6 +35,10 @@ public struct ChildMachine: Sendable {
     case setAge(AgeSettings)
     /// The owner deletes the age answers to an app, so that the app can ask again.
     case shareAgain(AppID)
+    /// The owner has read all notifications.
+    case readNotifications
+    /// The owner dismisses one notification or, without an id, all.
+    case dismissNotification(CommandID?)
     /// An adult owner sets their own account.
     case setOwnAccount(Account)
     /// The clock was set back. Deadlines set before the change would fire too late.
@@ -61,6 +65,8 @@ public struct ChildMachine: Sendable {
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
   var tries = PasscodeTries()
+  /// The notices that the owner has not dismissed.
+  public private(set) var notifications: Notifications
   private var lastPrompt: UInt64 = 0
 
   /// A device restored from its records.
@@ -89,6 +95,7 @@ public struct ChildMachine: Sendable {
       address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
       hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
+    notifications = Notifications(restoring: records, joined: link.joined)
     self.isInFamily = isInFamily
     self.digest = digest
     self.calendar = calendar
@@ -156,9 +163,17 @@ public struct ChildMachine: Sendable {
     case .shareAgain(let app):
       changeAge(
         .noteAge(link.personID, .ageMemory(app, nil)), now: now, into: &out, effects: &effects)
+    case .readNotifications: out.changes += notifications.markRead()
+    case .dismissNotification(let id): out.changes += notifications.dismiss(id)
     case .setOwnAccount(let account): setOwn(account, now: now, into: &out)
     }
-    for event in out.events { apply(event, now: now, into: &out, effects: &effects) }
+    keep(effects, id: nil, at: now, into: &out, effects: &effects)
+    for event in out.events {
+      var caused: [DeviceEffect] = []
+      apply(event, now: now, into: &out, effects: &caused)
+      effects += caused
+      keep(caused, id: event.command, at: event.at, into: &out, effects: &effects)
+    }
     for (command, problem) in out.outcomes {
       completed(command, problem, into: &out, effects: &effects)
     }
@@ -169,6 +184,21 @@ public struct ChildMachine: Sendable {
       if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
+  }
+
+  /// Keeps the notices among the effects of one cause. A notice of no event gets an id of its own.
+  private mutating func keep(
+    _ caused: [DeviceEffect], id: CommandID?, at: Instant, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    if let joined = link.joined { notifications.join(at: joined) }
+    for case .notify(let notice) in caused where notice.isKept {
+      let id = id ?? link.nextID(now: at)
+      guard let new = notifications.add(notice, id: id, at: at, changes: &out.changes) else {
+        continue
+      }
+      effects.append(.alert(new))
+    }
   }
 
   // MARK: entries, commands and prompts

@@ -82,6 +82,11 @@ public struct KnownHandles: Sendable {
       || approvedInChanges[app]?[handle]?.isKnown ?? false
   }
 
+  /// Whether the handle is among the child's contacts.
+  public func isContact(_ handle: Handle) -> Bool {
+    contactChanges[handle.canonical]?.isKnown ?? false
+  }
+
   /// The statements that decide whether the handle is known in the app.
   func statements(of handle: Handle, in app: AppID) -> [KnownStatement] {
     let handle = handle.canonical

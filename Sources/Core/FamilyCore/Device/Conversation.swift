@@ -89,6 +89,17 @@ public struct Conversation: Sendable {
   private var limitsStamp = ID128(high: 0, low: 0)
   /// The handles that are known for the child.
   public private(set) var known = KnownHandles()
+  /// An event that changed the known handles.
+  struct Origin: Hashable, Sendable {
+    enum Kind { case contact, approval, withdrawal }
+    var kind: Kind
+    var seq: UInt64
+    var device: DeviceID
+    var at: Instant
+  }
+  /// The origins of the statements about known handles, by their stamps.
+  private(set) var origins: [ID128: Origin] = [:]
+  private var names: [Handle: (name: String, stamp: ID128)] = [:]
   /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
 
@@ -115,6 +126,16 @@ public struct Conversation: Sendable {
       default: nil
       }
     }
+  }
+
+  /// The name that a guardian gave the handle; `nil` without one.
+  public func name(of handle: Handle) -> String? {
+    names[handle.canonical].flatMap { $0.name.isEmpty ? nil : $0.name }
+  }
+
+  private mutating func setName(_ name: String, of handle: Handle, _ stamp: ID128) {
+    guard names[handle].map({ $0.stamp < stamp }) ?? true else { return }
+    names[handle] = (name, stamp)
   }
 
   /// Inserts a line by its sequence number, because events deferred for a key arrive out of order.
@@ -161,10 +182,29 @@ public struct Conversation: Sendable {
       add(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
       if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
-    case .rosterChanged, .accountChanged, .contactChanged, .passcodeChanged, .keysShared, .invited,
-      .joinRequested, .ageNoted, .ageSet:
+    case .contactChanged(_, .contactName(let handle, let name)):
+      setName(name, of: handle.canonical, event.stamp)
+    case .contactChanged: break
+    case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .invited, .joinRequested,
+      .ageNoted, .ageSet:
       break
     }
+    if let kind = event.body.originKind {
+      origins[event.stamp] = Origin(kind: kind, seq: event.seq, device: event.device, at: event.at)
+    }
     known.apply(event) { questions[$0] }
+  }
+}
+
+extension Event.Body {
+  /// The way in which the event changes the known handles; `nil` if it does not.
+  fileprivate var originKind: Conversation.Origin.Kind? {
+    switch self {
+    case .contactChanged(_, .contact): .contact
+    case .withdrawn(_, .withdrawal(.handle)): .withdrawal
+    case .decided(let decision), .answeredInPerson(_, _, let decision, _):
+      decision.choice.answer == .approval ? .approval : nil
+    default: nil
+    }
   }
 }

@@ -26,8 +26,11 @@ public enum DeviceEffect: Hashable, Sendable {
   case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
   /// Show an open question on a guardian's device.
   case bubble(Bubble)
-  /// Show a notification to the device's owner.
+  /// Report a notice to the device's owner.
   case notify(Notice)
+  /// Show a new notification outside the program, for example on the desktop. Each notification has
+  /// this effect once.
+  case alert(DeviceNotification)
 }
 
 /// A dialog that a device shows to its owner.
@@ -72,7 +75,7 @@ public enum PromptAnswer: Hashable, Sendable {
   case cancel
 }
 
-/// A notification. The program that shows the notice chooses its words.
+/// A notice for the device's owner. The program that shows it chooses its words.
 public enum Notice: Hashable, Sendable {
   /// A guardian decided a question.
   case decided(QuestionID, ChoiceHeader, by: PersonID)

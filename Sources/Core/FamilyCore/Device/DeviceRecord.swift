@@ -17,6 +17,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case entry(AppID, AppEntry)
   /// The wrong passcode attempts on this device.
   case passcodeTries(PasscodeTries)
+  /// A notification that the owner has not dismissed.
+  case notification(DeviceNotification)
 }
 
 /// The key of a record in the store.
@@ -35,6 +37,8 @@ public enum RecordKey: Hashable, Sendable {
   case entry(AppID, position: UInt64)
   /// The key of the passcode attempts.
   case passcodeTries
+  /// The key of a notification.
+  case notification(CommandID)
 }
 
 extension DeviceRecord {
@@ -48,6 +52,7 @@ extension DeviceRecord {
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)
     case .passcodeTries: .passcodeTries
+    case .notification(let notification): .notification(notification.id)
     }
   }
 }

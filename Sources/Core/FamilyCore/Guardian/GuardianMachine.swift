@@ -24,6 +24,8 @@ public struct GuardianMachine: Sendable {
     case setLimits(child: PersonID, on: Bool)
     /// The guardian adds a handle to a child's contacts, or removes it.
     case changeContact(child: PersonID, Handle, known: Bool)
+    /// The guardian names a contact; an empty name removes the name.
+    case nameContact(child: PersonID, Handle, String)
     /// The guardian withdraws an approval.
     case withdraw(child: PersonID, Withdrawal)
     /// The guardian sets the family's passcode.
@@ -40,6 +42,10 @@ public struct GuardianMachine: Sendable {
     case setAge(PersonID, AgeSettings)
     /// The guardian deletes the age answers to an app about a child.
     case forgetAge(PersonID, AppID)
+    /// The guardian has read all notifications.
+    case readNotifications
+    /// The guardian dismisses one notification or, without an id, all.
+    case dismissNotification(CommandID?)
     /// The clock was set back, so that deadlines of the former time would come too late.
     case clockSetBack
     /// The deadline has passed.
@@ -48,6 +54,9 @@ public struct GuardianMachine: Sendable {
 
   /// The connection to the relay, and the state derived from it.
   public private(set) var link: DeviceLink
+  /// The notices that the guardian has not dismissed.
+  public private(set) var notifications: Notifications
+
   /// A device restored from its records.
   ///
   /// - Parameter security: The keys to verify and open events; `nil` verifies nothing, for tests of
@@ -61,6 +70,7 @@ public struct GuardianMachine: Sendable {
     link = DeviceLink(
       address, of: person, security, hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
+    notifications = Notifications(restoring: records, joined: link.joined)
   }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
@@ -122,11 +132,17 @@ public struct GuardianMachine: Sendable {
     case .answer(let id, let choice): answer(id, choice, now: now, into: &out, effects: &effects)
     case .post(let child, let text):
       send(.post(child: child, .text(text)), now: now, into: &out, effects: &effects)
+    case .readNotifications: out.changes += notifications.markRead()
+    case .dismissNotification(let id): out.changes += notifications.dismiss(id)
     case .setLimits(let child, let on):
       send(.setLimits(child: child, on: on), now: now, into: &out, effects: &effects)
     case .changeContact(let child, let handle, let known):
       send(
         .changeContact(child: child, .contact(handle, known: known)), now: now, into: &out,
+        effects: &effects)
+    case .nameContact(let child, let handle, let name):
+      send(
+        .changeContact(child: child, .contactName(handle, name)), now: now, into: &out,
         effects: &effects)
     case .withdraw(let child, let what):
       send(.withdraw(child: child, .withdrawal(what)), now: now, into: &out, effects: &effects)
@@ -145,7 +161,7 @@ public struct GuardianMachine: Sendable {
       send(
         .setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, effects: &effects)
     }
-    for event in out.events { apply(event, now: now, into: &out, effects: &effects) }
+    for event in out.events { applyAndKeep(event, now: now, into: &out, effects: &effects) }
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
@@ -153,6 +169,24 @@ public struct GuardianMachine: Sendable {
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.endStep(now: now, into: &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
+  }
+
+  /// Applies an event and keeps the notices that it causes, unless it is the guardian's own act.
+  private mutating func applyAndKeep(
+    _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+  ) {
+    var caused: [DeviceEffect] = []
+    apply(event, now: now, into: &out, effects: &caused)
+    effects += caused
+    if let joined = link.joined { notifications.join(at: joined) }
+    guard link.owner(of: event.device) != link.personID else { return }
+    for case .notify(let notice) in caused {
+      guard
+        let new = notifications.add(
+          notice, id: event.command, at: event.at, changes: &out.changes)
+      else { continue }
+      effects.append(.alert(new))
+    }
   }
 
   private mutating func apply(
@@ -209,6 +243,7 @@ public struct GuardianMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     do throws(Problem) {
+      if case .changeContact(_, let content) = command { try content.validateContact() }
       try link.send(command, id: link.nextID(now: now), now: now, into: &out)
     } catch { effects.append(.notify(.refused(command, error))) }
   }

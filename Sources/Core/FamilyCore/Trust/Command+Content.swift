@@ -117,7 +117,11 @@ extension Event.Body {
     case .accountChanged: if case .account = content { true } else { false }
     case .asked, .answeredInPerson: if case .question = content { true } else { false }
     case .posted: if case .text = content { true } else { false }
-    case .contactChanged: if case .contact = content { true } else { false }
+    case .contactChanged:
+      switch content {
+      case .contact, .contactName: true
+      default: false
+      }
     case .ageNoted: if case .ageMemory = content { true } else { false }
     case .ageSet:
       switch content {

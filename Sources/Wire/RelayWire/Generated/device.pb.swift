@@ -793,6 +793,190 @@ nonisolated struct PBPasscodeTries: Sendable {
   init() {}
 }
 
+/// Record of a device: a notice that the owner has not dismissed.
+nonisolated struct PBNotification: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The id of the command that caused the notice.
+  var id: Data = Data()
+
+  /// Milliseconds since 1970: when the relay accepted that command.
+  var at: Int64 = 0
+
+  /// Whether the owner has read the notice.
+  var read: Bool = false
+
+  /// Required.
+  var notice: PBNotification.OneOf_Notice? = nil
+
+  /// A guardian decided a question.
+  var decided: PBNotification.Decided {
+    get {
+      if case .decided(let v)? = notice {return v}
+      return PBNotification.Decided()
+    }
+    set {notice = .decided(newValue)}
+  }
+
+  /// A guardian withdrew an approval.
+  var withdrawn: PBNotification.Withdrawn {
+    get {
+      if case .withdrawn(let v)? = notice {return v}
+      return PBNotification.Withdrawn()
+    }
+    set {notice = .withdrawn(newValue)}
+  }
+
+  /// An app received an age range.
+  var ageShared: PBNotification.AgeShared {
+    get {
+      if case .ageShared(let v)? = notice {return v}
+      return PBNotification.AgeShared()
+    }
+    set {notice = .ageShared(newValue)}
+  }
+
+  /// A person wrote a message.
+  var message: PBNotification.Message {
+    get {
+      if case .message(let v)? = notice {return v}
+      return PBNotification.Message()
+    }
+    set {notice = .message(newValue)}
+  }
+
+  /// The child reminded the guardians of this question.
+  var reminded: Data {
+    get {
+      if case .reminded(let v)? = notice {return v}
+      return Data()
+    }
+    set {notice = .reminded(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Required.
+  nonisolated enum OneOf_Notice: Equatable, Sendable {
+    /// A guardian decided a question.
+    case decided(PBNotification.Decided)
+    /// A guardian withdrew an approval.
+    case withdrawn(PBNotification.Withdrawn)
+    /// An app received an age range.
+    case ageShared(PBNotification.AgeShared)
+    /// A person wrote a message.
+    case message(PBNotification.Message)
+    /// The child reminded the guardians of this question.
+    case reminded(Data)
+
+  }
+
+  /// A decision on a question.
+  nonisolated struct Decided: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The question's id.
+    var question: Data = Data()
+
+    /// The choice, without its title.
+    var choice: PBChoice {
+      get {_choice ?? PBChoice()}
+      set {_choice = newValue}
+    }
+    /// Returns true if `choice` has been explicitly set.
+    var hasChoice: Bool {self._choice != nil}
+    /// Clears the value of `choice`. Subsequent reads from it will return its default value.
+    mutating func clearChoice() {self._choice = nil}
+
+    /// The guardian.
+    var person: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+
+    fileprivate var _choice: PBChoice? = nil
+  }
+
+  /// A withdrawal of an approval.
+  nonisolated struct Withdrawn: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The approval that ended.
+    var withdrawal: PBWithdrawal {
+      get {_withdrawal ?? PBWithdrawal()}
+      set {_withdrawal = newValue}
+    }
+    /// Returns true if `withdrawal` has been explicitly set.
+    var hasWithdrawal: Bool {self._withdrawal != nil}
+    /// Clears the value of `withdrawal`. Subsequent reads from it will return its default value.
+    mutating func clearWithdrawal() {self._withdrawal = nil}
+
+    /// The guardian.
+    var person: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+
+    fileprivate var _withdrawal: PBWithdrawal? = nil
+  }
+
+  /// An age range that an app received without a prompt.
+  nonisolated struct AgeShared: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// Bundle identifier.
+    var app: String = String()
+
+    /// The range.
+    var range: PBAgeRange {
+      get {_range ?? PBAgeRange()}
+      set {_range = newValue}
+    }
+    /// Returns true if `range` has been explicitly set.
+    var hasRange: Bool {self._range != nil}
+    /// Clears the value of `range`. Subsequent reads from it will return its default value.
+    mutating func clearRange() {self._range = nil}
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+
+    fileprivate var _range: PBAgeRange? = nil
+  }
+
+  /// A message in a conversation.
+  nonisolated struct Message: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The conversation's child.
+    var child: UInt32 = 0
+
+    /// The author.
+    var person: UInt32 = 0
+
+    /// The event's sequence number.
+    var seq: UInt64 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+}
+
 /// Record of an app: its positions in the device's queue.
 nonisolated struct PBAppPosition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2099,6 +2283,296 @@ nonisolated extension PBPasscodeTries: SwiftProtobuf.Message, SwiftProtobuf._Mes
   static func ==(lhs: PBPasscodeTries, rhs: PBPasscodeTries) -> Bool {
     if lhs.count != rhs.count {return false}
     if lhs.notBefore != rhs.notBefore {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Notification"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}at\0\u{1}read\0\u{1}decided\0\u{1}withdrawn\0\u{3}age_shared\0\u{1}message\0\u{1}reminded\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.read) }()
+      case 4: try {
+        var v: PBNotification.Decided?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .decided(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .decided(v)
+        }
+      }()
+      case 5: try {
+        var v: PBNotification.Withdrawn?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .withdrawn(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .withdrawn(v)
+        }
+      }()
+      case 6: try {
+        var v: PBNotification.AgeShared?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .ageShared(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .ageShared(v)
+        }
+      }()
+      case 7: try {
+        var v: PBNotification.Message?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .message(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .message(v)
+        }
+      }()
+      case 8: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.notice != nil {try decoder.handleConflictingOneOf()}
+          self.notice = .reminded(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.id.isEmpty {
+      try visitor.visitSingularBytesField(value: self.id, fieldNumber: 1)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 2)
+    }
+    if self.read != false {
+      try visitor.visitSingularBoolField(value: self.read, fieldNumber: 3)
+    }
+    switch self.notice {
+    case .decided?: try {
+      guard case .decided(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .withdrawn?: try {
+      guard case .withdrawn(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .ageShared?: try {
+      guard case .ageShared(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .message?: try {
+      guard case .message(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .reminded?: try {
+      guard case .reminded(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 8)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification, rhs: PBNotification) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.read != rhs.read {return false}
+    if lhs.notice != rhs.notice {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.Decided: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".Decided"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}choice\0\u{1}person\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.question) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._choice) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.question.isEmpty {
+      try visitor.visitSingularBytesField(value: self.question, fieldNumber: 1)
+    }
+    try { if let v = self._choice {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.Decided, rhs: PBNotification.Decided) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs._choice != rhs._choice {return false}
+    if lhs.person != rhs.person {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.Withdrawn: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".Withdrawn"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}withdrawal\0\u{1}person\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._withdrawal) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._withdrawal {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.Withdrawn, rhs: PBNotification.Withdrawn) -> Bool {
+    if lhs._withdrawal != rhs._withdrawal {return false}
+    if lhs.person != rhs.person {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.AgeShared: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".AgeShared"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}range\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._range) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    try { if let v = self._range {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.AgeShared, rhs: PBNotification.AgeShared) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs._range != rhs._range {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.Message: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".Message"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}child\0\u{1}person\0\u{1}seq\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.child) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.seq) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.child != 0 {
+      try visitor.visitSingularUInt32Field(value: self.child, fieldNumber: 1)
+    }
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 2)
+    }
+    if self.seq != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seq, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.Message, rhs: PBNotification.Message) -> Bool {
+    if lhs.child != rhs.child {return false}
+    if lhs.person != rhs.person {return false}
+    if lhs.seq != rhs.seq {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

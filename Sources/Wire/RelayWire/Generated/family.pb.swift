@@ -494,6 +494,32 @@ nonisolated struct PBContact: Sendable {
   fileprivate var _handle: PBHandle? = nil
 }
 
+/// The name that a guardian gives a contact. Apps never receive it.
+nonisolated struct PBContactName: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The contact.
+  var handle: PBHandle {
+    get {_handle ?? PBHandle()}
+    set {_handle = newValue}
+  }
+  /// Returns true if `handle` has been explicitly set.
+  var hasHandle: Bool {self._handle != nil}
+  /// Clears the value of `handle`. Subsequent reads from it will return its default value.
+  mutating func clearHandle() {self._handle = nil}
+
+  /// The name, at most 256 bytes; empty: no name.
+  var name: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _handle: PBHandle? = nil
+}
+
 /// A guardian's removal of an approval: of a handle, or, without a handle, of the consent to an app.
 nonisolated struct PBWithdrawal: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -600,6 +626,15 @@ nonisolated struct PBContent: Sendable {
     set {body = .ageSettings(newValue)}
   }
 
+  /// Of contact_changed, to name a contact.
+  var contactName: PBContactName {
+    get {
+      if case .contactName(let v)? = body {return v}
+      return PBContactName()
+    }
+    set {body = .contactName(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required; its kind follows from the event (see the table of docs/Protocol.md).
@@ -618,6 +653,8 @@ nonisolated struct PBContent: Sendable {
     case ageMemory(PBAgeMemory)
     /// Of age_set.
     case ageSettings(PBAgeSettings)
+    /// Of contact_changed, to name a contact.
+    case contactName(PBContactName)
 
   }
 
@@ -1978,6 +2015,45 @@ nonisolated extension PBContact: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   }
 }
 
+nonisolated extension PBContactName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ContactName"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}name\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._handle {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBContactName, rhs: PBContactName) -> Bool {
+    if lhs._handle != rhs._handle {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Withdrawal"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}app\0")
@@ -2019,7 +2095,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2113,6 +2189,19 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .ageSettings(v)
         }
       }()
+      case 42: try {
+        var v: PBContactName?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .contactName(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .contactName(v)
+        }
+      }()
       default: break
       }
     }
@@ -2151,6 +2240,10 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .ageSettings?: try {
       guard case .ageSettings(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .contactName?: try {
+      guard case .contactName(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
     case nil: break
     }

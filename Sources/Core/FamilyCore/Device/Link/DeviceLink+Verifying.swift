@@ -36,6 +36,9 @@ extension DeviceLink {
   private mutating func apply(_ event: Event, into out: inout Output) {
     if event.signature != nil { sender.observe(event.command) }
     family.apply(event)
+    if case .rosterChanged(let roster) = event.body, roster.device(address.device) != nil {
+      joined = joined ?? event.at
+    }
     out.events.append(event)
   }
 }

@@ -35,6 +35,8 @@ public struct DeviceLink: Sendable {
   public private(set) var restored: [Event] = []
 
   var family = FamilyProjection()
+  /// When the first roster with this device was accepted; `nil` before.
+  var joined: Instant?
   /// `nil` verifies nothing, seals nothing and signs nothing: for tests of the machines alone.
   var verifier: EventVerifier?
   var sender: CommandSender
@@ -74,7 +76,7 @@ public struct DeviceLink: Sendable {
       case .cursor(let cursor): cursors[cursor.audience] = cursor
       case .outbox(let position, let id, let command): sender.restore(position, id, command)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
-      case .app, .entry, .passcodeTries: break
+      case .app, .entry, .passcodeTries, .notification: break
       }
     }
     var out = Output()

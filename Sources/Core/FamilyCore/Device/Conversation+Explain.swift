@@ -1,0 +1,208 @@
+public import FamilyModel
+
+/// The explanation of one handle from the events of a conversation. The inputs are the state that a
+/// device has verified, and its clock.
+struct HandleExplainer {
+  let conversation: Conversation
+  let handle: Handle
+  let app: AppID
+  let now: Instant
+  /// Returns the present or former owner of a device.
+  let owner: (DeviceID) -> PersonID
+
+  func explain() -> HandleExplanation {
+    var answer = HandleExplanation(handle: handle, app: app, isKnown: false, rule: .neverAsked)
+    do throws(Problem) { try handle.validate() } catch {
+      answer.rule = .notAHandle(error)
+      return answer
+    }
+    answer.isKnown = conversation.known.contains(handle, in: app)
+    answer.rule = answer.isKnown ? (grants.last?.rule ?? .neverAsked) : unknownRule
+    if !answer.isKnown {
+      answer.nearMisses = nearMisses
+      if conversation.inOrder.contains(where: { $0.question == nil }) {
+        answer.conditions.append(.unreadable)
+      }
+    }
+    if !conversation.limitsOn { answer.conditions.append(.limitsOff) }
+    if let withdrawal = consentWithdrawal { answer.conditions.append(withdrawal) }
+    return answer
+  }
+
+  /// A fact with the sequence number of its event.
+  private typealias Fact = (seq: UInt64, rule: HandleExplanation.Rule)
+
+  private var statements: [KnownStatement] { conversation.known.statements(of: handle, in: app) }
+
+  /// The statements that make the handle known, in the order of their events.
+  private var grants: [Fact] {
+    statements.filter(\.isKnown).compactMap(fact).sorted { $0.seq < $1.seq }
+  }
+
+  /// The latest fact about an unknown handle. A request that can still be answered precedes all.
+  private var unknownRule: HandleExplanation.Rule {
+    let questions = conversation.inOrder.filter(isAbout)
+    if let open = questions.last(where: { $0.isOpen(now) }) {
+      return .waiting(since: open.lastAsked, until: open.header.expiration)
+    }
+    let facts = statements.compactMap(fact) + questions.compactMap(outcome)
+    return facts.max { $0.seq < $1.seq }?.rule ?? .neverAsked
+  }
+
+  /// A custom name concerns its own app; numbers and addresses concern every app.
+  private func isAbout(_ state: QuestionState) -> Bool {
+    guard handle.kind != .custom || state.header.app == app else { return false }
+    return state.question?.topic.handles.contains { $0.canonical == handle } ?? false
+  }
+
+  /// The event of a statement. An approval that a later withdrawal overrides is no fact.
+  private func fact(_ statement: KnownStatement) -> Fact? {
+    guard let origin = conversation.origins[statement.stamp] else { return nil }
+    let (by, at) = (owner(origin.device), origin.at)
+    switch origin.kind {
+    case .contact:
+      return (
+        origin.seq, statement.isKnown ? .contact(by: by, at: at) : .contactRemoved(by: by, at: at)
+      )
+    case .approval:
+      return statement.isKnown ? (origin.seq, .approved(by: by, at: at, ends: nil)) : nil
+    case .withdrawal: return (origin.seq, .withdrawn(by: by, at: at))
+    }
+  }
+
+  /// How a closed question ended, unless a statement covers it.
+  private func outcome(of state: QuestionState) -> Fact? {
+    let id = state.header.id
+    switch state.phase {
+    case .answered(let choice, let device, let at):
+      guard choice.answer == .denial else { return nil }
+      return (seq(id, \.isDecision), .declined(by: owner(device), at: at))
+    case .cancelled: return (seq(id, \.isCancellation), .cancelled(asked: state.lastAsked))
+    case .open: return state.header.expiration.map { (state.seq, .expired(at: $0)) }
+    }
+  }
+
+  /// The sequence number of the question's line of one kind; zero if there is no such line.
+  private func seq(_ id: QuestionID, _ isWanted: (Line.Body) -> Bool) -> UInt64 {
+    conversation.lines.last { $0.body.question == id && isWanted($0.body) }?.seq ?? 0
+  }
+
+  /// The withdrawal of the consent to the app, unless a later update was approved.
+  private var consentWithdrawal: HandleExplanation.Rule? {
+    var withdrawal: (stamp: ID128, rule: HandleExplanation.Rule)?
+    var approval = ID128(high: 0, low: 0)
+    for line in conversation.lines {
+      switch line.body {
+      case .withdrawal(.consent(app)):
+        guard withdrawal.map({ $0.stamp < line.command }) ?? true else { break }
+        withdrawal = (line.command, .consentWithdrawn(by: owner(line.device), at: line.at))
+      case .decision(let id, let choice), .inPerson(let id, let choice):
+        guard choice.answer == .approval, let state = conversation.questions[id],
+          state.header.app == app, state.question?.topic.kind == .significantUpdate
+        else { break }
+        approval = max(approval, line.command)
+      default: break
+      }
+    }
+    return withdrawal.flatMap { $0.stamp > approval ? $0.rule : nil }
+  }
+
+  // MARK: Near misses
+
+  private var nearMisses: [HandleExplanation.NearMiss] {
+    var found: [HandleExplanation.NearMiss] = []
+    for (known, reason) in conversation.known.reasons {
+      var miss: HandleExplanation.NearMiss?
+      if known == handle, case .approved(let other?) = reason {
+        miss = .otherApp(other)
+      } else if known.kind != handle.kind,
+        known.value == Handle(handle.value, known.kind).canonical.value
+      {
+        miss = .otherKind(known)
+      } else if known != handle, known.kind == handle.kind, known.resembles(handle) {
+        miss = .otherSpelling(known)
+      }
+      if let miss, !found.contains(miss) { found.append(miss) }
+    }
+    return found
+  }
+}
+
+extension Conversation {
+  /// Why the handle is known in the app, or is not, as far as the conversation's events decide.
+  ///
+  /// - Parameter owner: Returns the present or former owner of a device.
+  func explain(
+    _ handle: Handle, in app: AppID, now: Instant, owner: @escaping (DeviceID) -> PersonID
+  ) -> HandleExplanation {
+    HandleExplainer(
+      conversation: self, handle: handle.canonical, app: app, now: now, owner: owner
+    ).explain()
+  }
+}
+
+extension DeviceLink {
+  /// Why the handle is known for the child in the app, or is not, as this device knows the family.
+  ///
+  /// A guardian's device knows neither the app's rating nor the entries that the app has not
+  /// acknowledged.
+  public func explain(_ handle: Handle, of child: PersonID, in app: AppID, now: Instant)
+    -> HandleExplanation
+  {
+    (conversations[child] ?? Conversation()).explain(
+      handle, in: app, now: now, owner: owner(of:))
+  }
+}
+
+extension ChildMachine {
+  /// Why the handle is known in the app, or is not. Counts commands in the outbox, the app's rating
+  /// and the entries that the app has not acknowledged.
+  public func explain(_ handle: Handle, in app: AppID, now: Instant) -> HandleExplanation {
+    var answer = link.explain(handle, of: link.personID, in: app, now: now)
+    let handle = answer.handle
+    let isSending = link.pendingCommands.contains { command in
+      guard case .ask(let header, .question(let question)) = command else { return false }
+      return (handle.kind != .custom || header.app == app)
+        && question.topic.handles.contains { $0.canonical == handle }
+    }
+    if isSending, !answer.isKnown { answer.rule = .sending }
+    if refusal(of: app) == .ratedAbove { answer.conditions.append(.ratedAbove) }
+    if let feed = feeds.first(where: { $0.app == app }),
+      feed.entries.contains(where: { $0.body.concerns(handle) })
+    {
+      answer.conditions.append(feed.progress.registered ? .notTaken : .neverListened)
+    }
+    return answer
+  }
+}
+
+extension AppEntry.Body {
+  fileprivate func concerns(_ handle: Handle) -> Bool {
+    switch self {
+    case .known(let handles), .forgotten(let handles):
+      handles.contains { $0.canonical == handle }
+    case .response(let question, _): question.topic.handles.contains { $0.canonical == handle }
+    default: false
+    }
+  }
+}
+
+extension Line.Body {
+  fileprivate var question: QuestionID? {
+    switch self {
+    case .question(let id), .reminder(let id), .decision(let id, _), .cancellation(let id),
+      .inPerson(let id, _):
+      id
+    case .text, .withdrawal: nil
+    }
+  }
+
+  fileprivate var isCancellation: Bool { if case .cancellation = self { true } else { false } }
+
+  fileprivate var isDecision: Bool {
+    switch self {
+    case .decision, .inPerson: true
+    default: false
+    }
+  }
+}
