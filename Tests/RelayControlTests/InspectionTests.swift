@@ -38,7 +38,8 @@ import Testing
       let end = Instant(milliseconds: 4_102_444_800_000)
       let id = try fixture.ask(Handle("dragonslayer42", .custom), given: "Ada", expiration: end)
       // An app may choose an expiration beyond the calendar.
-      try fixture.ask(Handle("maria", .custom), expiration: Instant(milliseconds: .max))
+      try fixture.ask(
+        Handle("maria", .custom), expiration: Instant(milliseconds: Limits.times.upperBound))
       let table = try await fixture.must("pending", "--as", rosa)
       let row = table.words[1]
       #expect(row[0] == id.prefix(8) && row[1] == "Emily" && row[2] == "example.landmarks")

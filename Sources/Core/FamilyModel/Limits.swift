@@ -38,6 +38,16 @@ public enum Limits {
   public static let persons = 64
   /// Devices in a family. Above: `tooMany`.
   public static let devices = 256
+  /// The largest number of a person or device, so that the next number never overflows. Above:
+  /// `badFamily`.
+  public static let largestNumber: UInt32 = 1 << 31
+  /// The years of a birthdate or of an answer. Outside: `malformed`.
+  public static let years: ClosedRange<Int32> = 1900...2200
+  /// The ages in an answer. Outside: `malformed`.
+  public static let ages: ClosedRange<Int32> = 0...150
+  /// The wall-clock times that a message carries, in milliseconds since 1970: up to the year 6429.
+  /// Outside: `malformed`.
+  public static let times: ClosedRange<Int64> = 0...(1 << 47 - 1)
   /// Other devices for which one `present` request speaks. Above: `tooLarge`.
   public static let presentDevices = 1024
   /// Key wraps in one command. Above: `tooMany`, on the wire `tooLarge`; a device sends further

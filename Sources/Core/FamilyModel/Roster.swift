@@ -61,8 +61,8 @@ public struct Roster: Hashable, Sendable {
   /// The guardians, ascending by id.
   public var guardians: [Person] { persons.filter(\.role.isGuardian) }
 
-  /// Checks that the roster is well formed: exactly one organizer, unique ids, and an owner for
-  /// each device.
+  /// Checks that the roster is well formed: exactly one organizer, unique ids within their
+  /// bounds, and an owner for each device.
   ///
   /// - Throws: `tooMany`, `badFamily` or `badText`.
   public func validate() throws(Problem) {
@@ -70,9 +70,9 @@ public struct Roster: Hashable, Sendable {
     guard persons.count(where: { $0.role == .organizer }) == 1,
       Set(persons.map(\.id)).count == persons.count,
       Set(devices.map(\.id)).count == devices.count,
-      persons.allSatisfy({ $0.id.rawValue != 0 }),
+      persons.allSatisfy({ 1...Limits.largestNumber ~= $0.id.rawValue }),
       devices.allSatisfy({
-        $0.id.rawValue != 0 && person($0.person) != nil && $0.isWellFormed
+        1...Limits.largestNumber ~= $0.id.rawValue && person($0.person) != nil && $0.isWellFormed
       })
     else { throw .badFamily }
     for person in persons { try checkText(person.displayName, Limits.titleBytes) }

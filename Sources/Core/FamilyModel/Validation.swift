@@ -1,7 +1,8 @@
 extension Question {
   /// Checks topic, choices and expiration.
   ///
-  /// - Throws: the first `Problem` that applies, in the order of the table.
+  /// - Throws: the first `Problem` that applies, in the order of the table; `tooLarge` for an
+  ///   expiration that no message can carry.
   public func validate(now: Instant) throws(Problem) {
     try topic.validate()
     guard !choices.isEmpty, choices.count <= Limits.choices,
@@ -12,7 +13,10 @@ extension Question {
       try checkText(choice.title, Limits.titleBytes)
     }
     guard choices.contains(defaultChoice) else { throw .defaultChoiceMissing }
-    if let expiration, expiration <= now { throw .expirationInThePast }
+    if let expiration {
+      guard expiration > now else { throw .expirationInThePast }
+      guard Limits.times ~= expiration.milliseconds else { throw .tooLarge }
+    }
   }
 }
 

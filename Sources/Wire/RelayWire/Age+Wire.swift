@@ -12,7 +12,9 @@ extension Account.Day {
   }
 
   init(_ wire: PBAccount.Day) throws(Problem) {
-    guard (1...12).contains(wire.month), (1...31).contains(wire.day) else { throw .malformed }
+    guard Limits.years ~= wire.year, 1...12 ~= wire.month, 1...31 ~= wire.day else {
+      throw .malformed
+    }
     self.init(year: wire.year, month: UInt8(wire.month), day: UInt8(wire.day))
   }
 }
@@ -28,6 +30,7 @@ extension AgeRange {
   }
 
   init(_ wire: PBAgeRange) throws(Problem) {
+    guard Limits.ages ~= wire.lower, Limits.ages ~= wire.upper else { throw .malformed }
     var declaration: Account.Declaration?
     if wire.declaration != 0 { declaration = try Account.Declaration(wire: wire.declaration) }
     self.init(
@@ -69,6 +72,8 @@ func ageMemory(_ wire: PBAgeMemory) throws(Problem) -> Content {
   guard wire.app.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
   guard wire.hasAnswer else { return .ageMemory(AppID(wire.app), nil) }
   guard wire.answer.gates.count <= 3 else { throw .tooLarge }
+  let known = [wire.answer.knownLower, wire.answer.knownUpper]
+  guard (wire.answer.gates + known).allSatisfy({ Limits.ages ~= $0 }) else { throw .malformed }
   let answer = AgeAnswer(
     gates: wire.answer.gates, day: try Account.Day(wire.answer.day),
     range: wire.answer.hasRange ? try AgeRange(wire.answer.range) : nil,

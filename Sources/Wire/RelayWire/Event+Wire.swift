@@ -156,7 +156,7 @@ extension Event {
     self.init(
       seq: message.seq, previous: message.previous,
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
-      device: DeviceID(message.device), at: Instant(milliseconds: message.at),
+      device: DeviceID(message.device), at: try Wire.time(message.at),
       body: try Self.body(message),
       signature: message.hasSignature ? try Signature(message.signature) : nil)
   }

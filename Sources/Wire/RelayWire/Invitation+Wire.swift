@@ -13,7 +13,7 @@ extension Invitation {
   init(_ wire: PBInvitation) throws(Problem) {
     self.init(
       key: try keyBytes(wire.key), person: PersonID(wire.person),
-      expires: Instant(milliseconds: wire.expires))
+      expires: try Wire.time(wire.expires))
   }
 }
 

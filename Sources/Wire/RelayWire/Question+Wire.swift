@@ -125,7 +125,7 @@ extension Question {
     self.init(
       id: try Wire.id(wire.id), topic: topic, choices: choices,
       defaultChoice: choices[Int(wire.defaultChoice)],
-      expiration: wire.hasExpiration ? Instant(milliseconds: wire.expiration) : nil)
+      expiration: wire.hasExpiration ? try Wire.time(wire.expiration) : nil)
   }
 }
 
@@ -152,6 +152,6 @@ extension QuestionHeader {
       choices: try Wire.map(wire.choices, limit: Limits.choices) { choice throws(Problem) in
         try ChoiceHeader(choice)
       },
-      expiration: wire.hasExpiration ? Instant(milliseconds: wire.expiration) : nil)
+      expiration: wire.hasExpiration ? try Wire.time(wire.expiration) : nil)
   }
 }

@@ -37,6 +37,19 @@ enum Wire {
     return id
   }
 
+  /// A moment that another process sent.
+  ///
+  /// - Throws: `malformed` outside ``Limits/times``.
+  static func time(_ milliseconds: Int64) throws(Problem) -> Instant {
+    guard Limits.times ~= milliseconds else { throw .malformed }
+    return Instant(milliseconds: milliseconds)
+  }
+
+  /// The moment with these bits of a varint; `nil` outside ``Limits/times``.
+  static func time(bits: UInt64) -> Instant? {
+    bits <= UInt64(Limits.times.upperBound) ? Instant(milliseconds: Int64(bits)) : nil
+  }
+
   /// The 64 bytes of an Ed25519 signature.
   static func signatureBytes(_ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
     guard bytes.count == 64 else { throw .malformed }

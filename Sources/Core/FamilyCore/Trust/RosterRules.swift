@@ -11,9 +11,11 @@ extension Roster {
   /// The key that must have signed the next roster; `nil` if this device may not sign it.
   ///
   /// Every guardian's device may sign. Only the organizer's devices may change the organizer or the
-  /// organizer's devices.
+  /// organizer's devices. A family with keys keeps an organizer's key: otherwise its next roster
+  /// would need no signature.
   package func key(forNext next: Roster, by signer: DeviceID) -> [UInt8]? {
-    guard let device = device(signer), let owner = person(device.person), owner.role.isGuardian,
+    guard next.isSigned || !isSigned, let device = device(signer),
+      let owner = person(device.person), owner.role.isGuardian,
       !device.signingKey.isEmpty
     else { return nil }
     if owner.role == .organizer { return device.signingKey }

@@ -8,7 +8,7 @@ extension Account.Day: Comparable {
   /// From a birthday the result is the age; from an answer, the number of anniversaries. The
   /// anniversary of a 29 February in a common year is 1 March.
   public func years(to other: Account.Day) -> Int32 {
-    let years = other.year - year
+    let years = other.year &- year
     return (other.month, other.day) < (month, day) ? years - 1 : years
   }
 
@@ -17,8 +17,11 @@ extension Account.Day: Comparable {
   /// Shells use a calendar with the account's time zone; this initializer serves callers without
   /// one.
   public init(utc moment: Instant) {
+    // The clamp keeps the sums below in range for every clock.
+    let milliseconds = min(
+      max(moment.milliseconds, -Limits.times.upperBound), Limits.times.upperBound)
     // Years start in March and eras have 400 years, so a leap day is the last day of its year.
-    let days = Self.floor(moment.milliseconds, 86_400_000) + 719_468
+    let days = Self.floor(milliseconds, 86_400_000) + 719_468
     let era = Self.floor(days, 146_097)
     let dayOfEra = days - era * 146_097
     let year = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -81,10 +81,10 @@ extension Event {
       default: return nil
       }
     }
-    guard let command, let body else { return nil }
+    guard let command, let body, let at = Wire.time(bits: at) else { return nil }
     self.init(
       seq: seq, previous: previous, audience: Audience(rawValue: audience), command: command,
-      device: DeviceID(device), at: Instant(milliseconds: Int64(bitPattern: at)), body: body,
+      device: DeviceID(device), at: at, body: body,
       signature: signature)
   }
 }
@@ -157,8 +157,8 @@ extension QuestionHeader {
         choices += 1
         written += size
       case 6:
-        guard let value = reader.varint() else { return nil }
-        expiration = Instant(milliseconds: Int64(bitPattern: value))
+        guard let value = reader.varint(), let time = Wire.time(bits: value) else { return nil }
+        expiration = time
         continue
       default: return nil
       }
