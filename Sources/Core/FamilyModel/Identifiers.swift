@@ -79,6 +79,11 @@ public typealias QuestionID = ID128
 /// command produced.
 public typealias CommandID = ID128
 
+extension CommandID {
+  /// The device's time when it made the id.
+  package var time: Instant { Instant(milliseconds: Int64(high >> 16)) }
+}
+
 /// An app's bundle identifier.
 public struct AppID: Hashable, Comparable, Sendable {
   /// The bundle identifier, for example `example.landmarks`.

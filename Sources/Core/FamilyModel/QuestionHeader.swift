@@ -34,6 +34,9 @@ public struct QuestionHeader: Hashable, Sendable {
     self.expiration = expiration
   }
 
+  /// Whether nobody may answer any more at this moment.
+  package func hasExpired(at moment: Instant) -> Bool { expiration.map { $0 < moment } ?? false }
+
   /// The app that asks.
   public var app: AppID {
     get { AppID(first(3) { String(decoding: $0, as: UTF8.self) } ?? "") }

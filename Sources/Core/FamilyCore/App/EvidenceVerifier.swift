@@ -127,8 +127,10 @@ struct EvidenceVerifier: Sendable {
       guard let header = evidence.question, header.id == decision.question else {
         throw .contradiction
       }
+      if header.hasExpired(at: event.command.time) { throw .expired }
       return try check(decision, header, evidence.tags, in: app)
     case .answeredInPerson(let header, _, let decision, _):
+      if header.hasExpired(at: event.command.time) { throw .expired }
       return try check(decision, header, evidence.tags, in: app)
     case .contactChanged, .withdrawn:
       guard let opened = open(event, evidence.key) else { throw .cannotOpen }

@@ -29,7 +29,7 @@ public struct QuestionState: Hashable, Sendable {
 
   /// Whether a guardian can answer the question at `now`.
   public func isOpen(_ now: Instant) -> Bool {
-    phase == .open && header.expiration.map { now <= $0 } ?? true
+    phase == .open && !header.hasExpired(at: now)
   }
 }
 

@@ -13,6 +13,9 @@ extension FamilyState {
     var signature: Signature?
     var now: Instant
 
+    /// The later one of the relay's time and the sender's. Devices compare a question's expiration
+    /// with the sender's time.
+    var latestTime: Instant { max(now, id.time) }
     var isAdministrator: Bool { device.rawValue == 0 }
     var isGuardian: Bool { person?.role.isGuardian ?? false }
   }

@@ -12,7 +12,7 @@ public struct FamilyState: Hashable, Sendable {
     var lastAsked: Instant
 
     /// Whether the question may be answered. The moment of expiration is included.
-    func isOpen(_ now: Instant) -> Bool { header.expiration.map { now <= $0 } ?? true }
+    func isOpen(_ now: Instant) -> Bool { !header.hasExpired(at: now) }
   }
 
   /// The largest generation: a topic has 24 bits for the number.

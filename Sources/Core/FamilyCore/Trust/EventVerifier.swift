@@ -45,6 +45,11 @@ struct EventVerifier: Sendable {
 
   /// Verifies an event at its position of the log, and keeps it if it is deferred.
   mutating func verify(_ event: Event, question: (QuestionID) -> QuestionState?) -> Verdict {
+    // The relay names the sending device; only the signature proves the author.
+    var event = event
+    let claimed = event.device
+    if let signature = event.signature { event.device = signature.signer }
+    guard event.device == claimed || claimed.rawValue == 0 else { return .rejected(.notSigned) }
     let verdict = check(event, question)
     switch verdict {
     case .verified(let opened):
@@ -102,9 +107,7 @@ struct EventVerifier: Sendable {
   private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Verdict
   {
     if case .joinRequested(let join) = event.body { return check(join, event) }
-    guard let signature = event.signature,
-      event.device == signature.signer || event.device.rawValue == 0
-    else { return .rejected(.notSigned) }
+    guard let signature = event.signature else { return .rejected(.notSigned) }
     // A command time beyond the year 6000 would prevent every later change.
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
       !commands.contains(event.command)
@@ -118,8 +121,11 @@ struct EventVerifier: Sendable {
       }
       if state.phase != .open { return .rejected(.replayed) }
       header = state.header
-      if case .decided(let decision) = event.body, !state.header.choices.contains(decision.choice) {
-        return .rejected(.contradiction)
+      if case .decided(let decision) = event.body {
+        guard state.header.choices.contains(decision.choice) else {
+          return .rejected(.contradiction)
+        }
+        if state.header.hasExpired(at: event.command.time) { return .rejected(.expired) }
       }
     }
     if let new = event.body.newQuestion, question(new.id) != nil { return .rejected(.replayed) }
@@ -171,6 +177,7 @@ struct EventVerifier: Sendable {
     case .answeredInPerson(let header, _, let decision, let proof):
       let message = InPerson.signedBytes(
         family: family, header: header, choice: decision.choice.id)
+      if header.hasExpired(at: event.command.time) { return .rejected(.expired) }
       guard header.choices.contains(decision.choice),
         let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
         vault.verify(passcode.publicKey, proof, message)

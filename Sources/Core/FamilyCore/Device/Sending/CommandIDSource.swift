@@ -13,9 +13,7 @@ struct CommandIDSource: Sendable {
     return source.id(now: lastTime)
   }
 
-  mutating func observe(_ id: CommandID) {
-    lastTime = max(lastTime, Instant(milliseconds: Int64(id.high >> 16)))
-  }
+  mutating func observe(_ id: CommandID) { lastTime = max(lastTime, id.time) }
 
   /// 64 random bits.
   mutating func bits() -> UInt64 { source.next() }
