@@ -180,7 +180,9 @@ private let service = AgeRangeService.shared
     try await family.app {
       var isEligible = try await service.isEligibleForAgeFeatures
       var features = try await service.requiredRegulatoryFeatures
-      #expect(isEligible && features == Set(AgeRangeService.RegulatoryFeature.allCases))
+      #expect(isEligible)
+      #expect(
+        features == [.declaredAgeRangeRequired, .significantAppChangeRequiresParentalConsent])
       let range = try await shared(16)
       #expect(
         range.activeParentalControls
@@ -255,7 +257,49 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("both frameworks answer as each sandbox case defines", arguments: SandboxCase.allCases)
+  @Test(
+    "D15: both frameworks answer as each of Apple's cases defines",
+    arguments: [
+      (.under13, [nil, 12], .guardianPaymentChecked, true, .approve),
+      (.ages13To15, [13, 15], .guardianPaymentChecked, true, .approve),
+      (.ages16To17, [16, 17], .guardianPaymentChecked, true, .decline),
+      (.adultSelfDeclared, [18, nil], .selfDeclared, false, nil),
+      (.adultPaymentChecked, [18, nil], .paymentChecked, false, nil),
+    ]
+      as [(SandboxCase, [Int?], AgeRangeService.AgeRangeDeclaration, Bool, PermissionChoice?)])
+  func apple(
+    _ sandbox: SandboxCase, _ bounds: [Int?], _ declaration: AgeRangeService.AgeRangeDeclaration,
+    _ hasNotice: Bool, _ choice: PermissionChoice?
+  ) async throws {
+    let family = TestFamily()
+    await family.sandbox(sandbox)
+    try await family.app {
+      let range = try await shared(7)
+      #expect([range.lowerBound, range.upperBound] == bounds)
+      #expect(range.ageRangeDeclaration == declaration)
+      let features = try await service.requiredRegulatoryFeatures
+      #expect(features.contains(.significantAppChangeRequiresParentalConsent) == hasNotice)
+      #expect(family.child.agePrompts == 0)
+      let question = PermissionQuestion(handle: CommunicationHandle(value: "ada", kind: .custom))
+      guard let choice else {
+        await #expect {
+          try await CommunicationLimits.current.ask(question, in: Window())
+        } throws: { error in
+          if case AskError.systemError = error { true } else { false }
+        }
+        return
+      }
+      try await CommunicationLimits.current.ask(question, in: Window())
+      for await response in CommunicationLimits.current.updates {
+        #expect(response.choice == choice)
+        break
+      }
+    }
+  }
+
+  @Test(
+    "both frameworks answer as each case with an account defines",
+    arguments: SandboxCase.allCases.filter { $0.answers == nil })
   func sandbox(_ sandbox: SandboxCase) async throws {
     let family = TestFamily()
     await family.sandbox(sandbox)

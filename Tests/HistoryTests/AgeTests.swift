@@ -8,7 +8,8 @@ import Testing
 
   /// The verdict on these facts about a child of 13 with these settings.
   private func verdict(
-    _ facts: [Fact], sharing: AgeSharing = .askFirst, region: String = "US"
+    _ facts: [Fact], sharing: AgeSharing = .askFirst, region: String = "US",
+    regions: RegionTable = .standard
   ) -> Verdict {
     var builder = HistoryBuilder()
     builder.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
@@ -24,7 +25,7 @@ import Testing
     for seq: UInt64 in [2, 3] { builder.apply(seq, on: HistoryBuilder.emily) }
     builder.record(.requestedAge(HistoryBuilder.landmarks, [13, 16]))
     for fact in facts { builder.record(fact) }
-    return builder.ended().verdict(AgesDeclared())
+    return builder.ended().verdict(AgesDeclared(regions: regions))
   }
 
   private func told(_ range: AgeRange) -> [Fact] {
@@ -49,12 +50,17 @@ import Testing
   }
 
   @Test("D6, D12: accepts a shared range only by consent, settings or law")
-  func agreed() {
+  func agreed() throws {
+    let law = try RegionTable(
+      csv: Array(
+        (RegionTable.columns.joined(separator: ",")
+          + "\nUS-TX,,,,,,Act,,,1960-01-01,,,13 16 18,high,source").utf8))
     let told = [Fact.ageShared(HistoryBuilder.landmarks, Self.teen)]
     #expect(verdict(told).isViolated)
     #expect(verdict(told, sharing: .never).isViolated)
     #expect(verdict(told, sharing: .always) == .ok)
-    #expect(verdict(told, region: "US-TX") == .ok)
+    #expect(verdict(told, region: "US-TX", regions: law) == .ok)
+    #expect(verdict(told, region: "US-TX").isViolated)
     let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
     #expect(verdict([.consented(other)] + told).isViolated)
   }

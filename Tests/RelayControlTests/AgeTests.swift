@@ -37,7 +37,7 @@ import Testing
           == "Emily: requestAgeRange(13, 16, 18) → sharing 13 to 15, guardianDeclared, "
           + "communicationLimits, if shared; required: nothing; PermissionKit → approval\n")
       let texan = try await fixture.must("sandbox", "teen-14-texas", "--as", rosa).output
-      #expect(texan.contains("required: age range, parental consent, adult notification"))
+      #expect(texan.contains("required: age range, parental consent; "))
       #expect(!texan.contains("if shared"))
       let none = try await fixture.must("sandbox", "no-birthdate", "--as", rosa).output
       #expect(none.contains("notAvailable"))
@@ -46,7 +46,60 @@ import Testing
       try await fixture.mustFail(
         "sandbox", "teen-14-revoked", "--as", rosa, expecting: ["--app"])
       try await fixture.mustFail(
-        "sandbox", "teen", "--as", rosa, expecting: ["child-9", "adult-42-id"])
+        "sandbox", "teen", "--as", rosa, expecting: ["child-9", "adult-42-id", "under-13"])
+    }
+  }
+
+  @Test("D15: a case of Apple's sandbox answers until it is off", .timeLimit(.minutes(10)))
+  func appleSandbox() async throws {
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      let child = try await fixture.must("sandbox", "16-17", "--as", rosa).output
+      #expect(
+        child
+          == "Emily: requestAgeRange → sharing 16 to 17, guardianPaymentChecked, "
+          + "communicationLimits, significantAppChangeApprovalRequired; required: age range, "
+          + "parental consent; PermissionKit → denial\n")
+      let adult = try await fixture.must("sandbox", "18-self-declared", "--as", rosa).output
+      #expect(
+        adult
+          == "Emily: requestAgeRange → sharing 18 or older, selfDeclared; required: age range; "
+          + "PermissionKit → AskError.systemError\n")
+      var settings = try await fixture.must("settings", "--as", rosa, "--json").objects
+      #expect(settings[0]["sandbox"] as? String == "18-self-declared")
+      let off = try await fixture.must("sandbox", "off", "--as", rosa).output
+      #expect(off == "Emily: the account answers again.\n")
+      settings = try await fixture.must("settings", "--as", rosa, "--json").objects
+      #expect(settings[0]["sandbox"] is NSNull)
+    }
+  }
+
+  @Test("D12: regions shows what applies on a day and what changes when", .timeLimit(.minutes(10)))
+  func regions() async throws {
+    try await RelayControlFixture.with { fixture in
+      let table = try await fixture.must("regions", "US-UT", "--on", "2027-05-06").output
+      #expect(table.contains("age range, parental consent, adult notification"))
+      #expect(table.contains("No lawyer has checked this."))
+      let before = try await fixture.must(
+        "regions", "US-UT", "US-PR", "--on", "2027-05-05", "--made", "2027-05-06", "--json"
+      ).objects
+      #expect(before[0]["duties"] as? [String] == [] && before[1]["majority"] as? Int == 21)
+      let changes = before[0]["changes"] as? [[String: String]]
+      #expect(
+        changes == [
+          [
+            "on": "2027-05-06",
+            "what": "begins: age range, parental consent, adult notification",
+          ]
+        ])
+      #expect(try await fixture.must("regions", "--json").objects.count > 40)
+      let file = fixture.folder.appendingPathComponent("regions.csv")
+      try Data("region\n".utf8).write(to: file)
+      try await fixture.mustFail(
+        "regions", "--regions", file.path, expecting: ["line 1", "columns"])
+      try await fixture.mustFail("regions", "--regions", "/none", expecting: ["Cannot read"])
+      try await fixture.mustFail("regions", "--on", "today", expecting: ["2027-05-06"])
+      try await fixture.mustFail("regions", "usa", expecting: ["'usa' is no region"])
     }
   }
 }

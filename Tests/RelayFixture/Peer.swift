@@ -80,7 +80,7 @@ package final class Peer {
 
   /// Attaches and subscribes to the channels of the reply.
   package func attach(_ cursors: [Cursor] = []) throws {
-    guard case .attached(let list) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
+    guard case .attached(let list, _) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
     for channel in list {
       channels[channel.audience] = channel
       try broadcasts.subscribe(channel.topic)

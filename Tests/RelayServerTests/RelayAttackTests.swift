@@ -142,7 +142,7 @@ import ZeroMQ
     // the heads.
     var expected = await fixture.service.counters.subscriptions
     for guardian in guardians.suffix(5) {
-      guard case .attached(let channels) = try guardian.ask(.ping),
+      guard case .attached(let channels, _) = try guardian.ask(.ping),
         let channel = channels.first(where: { $0.audience == conversation })
       else {
         Issue.record("the reply to a late device's ping has no heads")

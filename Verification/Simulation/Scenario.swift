@@ -36,7 +36,7 @@ struct Scenario: Sendable {
   static let apps = [AppID("example.landmarks"), AppID("example.other")]
   static let manifests = Dictionary(
     uniqueKeysWithValues: apps.map { ($0, AppManifest(usesDeclaredAgeRange: true)) })
-  /// Regions with ages of majority from 16 to 21; one of them requires sharing.
+  /// Regions with ages of majority from 18 to 21; one of them requires sharing.
   static let regions = ["US", "FR", "KR", "GB-SCT", "US-MS", "US-TX"]
   static let gates: [[Int32]] = [[13, 16], [13, 16, 18], [9, 13], [16], [18], [12, 15], [21]]
   static let handles = [

@@ -38,12 +38,12 @@ extension World {
   }
 
   private func named(_ reply: Reply, _ family: FamilyID) -> Reply {
-    guard case .attached(var list) = reply else { return reply }
+    guard case .attached(var list, let time) = reply else { return reply }
     for index in list.indices {
       list[index].topic = ChannelName.bytes(family, list[index].audience, list[index].generation)
       list[index].key = list[index].topic
     }
-    return .attached(list)
+    return .attached(list, at: time)
   }
 
   /// Commits the pending batch, then sends the output that depends on it.

@@ -42,7 +42,7 @@ final class World {
   }
 
   /// The wall-clock time at which a run begins.
-  static let start = Instant(milliseconds: 1_764_000_000_000)
+  static let start = Instant(milliseconds: 1_795_536_000_000)
   /// The time after the healing within which the system must converge.
   static let convergenceTimeout = Milliseconds.minutes(10)
 
@@ -84,6 +84,9 @@ final class World {
   }
 
   func record(_ fact: Fact) { history.record(fact, at: Self.start + now) }
+
+  /// The uptime of a process: the virtual time, which nothing sets.
+  var uptime: Milliseconds { now }
 
   /// The time on a process's clock.
   func clock(_ offset: Milliseconds) -> Instant { Self.start + now + offset }

@@ -5,8 +5,8 @@ import FamilyModel
 /// Requests a person's age range from the device. The birthdate never leaves the device.
 ///
 /// The device decides by the account, the sharing setting and its earlier answers to the app. An
-/// answer stays unchanged for a year from the first one, even across a birthday. The day on which
-/// an answer changes therefore reveals no birthday.
+/// answer stays unchanged until the anniversary of the person's first answer to any app, even across
+/// a birthday. The day on which an answer changes therefore reveals no birthday.
 ///
 /// Methods of this type may be called from any task at the same time. Cancelling the calling task
 /// has no effect: a call waits as long as the person takes, and as long as the device is away.
@@ -85,7 +85,8 @@ public struct AgeRangeService: Sendable {
   ///
   /// Gates of 13 and 16 cut life into three ranges: up to 12, 13 to 15, and 16 or more. A gate
   /// above the age of majority counts as that age. The device may leave out a gate that would
-  /// reveal a single year together with earlier answers.
+  /// reveal a single year together with earlier answers. Where the law requires sharing, the gates
+  /// of the region replace these.
   ///
   /// The first request prompts the person, unless the setting is Always or Never, or the law
   /// requires sharing. Later requests with the same gates return the stored answer, so call this
@@ -113,7 +114,7 @@ public struct AgeRangeService: Sendable {
     }
   }
 
-  /// Whether the law of the person's region has any duty for apps.
+  /// Whether age features apply to the person. They may apply without any duty.
   ///
   /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
   public var isEligibleForAgeFeatures: Bool {
@@ -122,7 +123,8 @@ public struct AgeRangeService: Sendable {
 
   /// The duties of apps under the law of the person's region; empty in most regions.
   ///
-  /// The features depend on the region alone, so they reveal nothing about the age.
+  /// The features depend on the region, the day and the day of the account, so they reveal nothing
+  /// about the age.
   ///
   /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
   public var requiredRegulatoryFeatures: Set<RegulatoryFeature> {

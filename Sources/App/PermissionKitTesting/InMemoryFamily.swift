@@ -164,9 +164,23 @@ struct InMemoryFamily {
 
   /// Sets the account, the limits and the guardians' answers of a sandbox case.
   mutating func set(_ sandbox: SandboxCase) {
+    var settings = child.age.settings
+    settings.sandbox = sandbox.answers == nil ? nil : sandbox
+    let isChild = roster.person(Self.childID)?.role == .child && relay.holds(Self.family)
+    if settings != child.age.settings {
+      if isChild {
+        act(Self.organizerDevice, .setAge(Self.childID, settings))
+      } else {
+        step(.setAge(settings))
+      }
+    }
+    if sandbox.answers != nil {
+      if isChild { act(Self.organizerDevice, .setLimits(child: Self.childID, on: true)) }
+      return
+    }
     let account = sandbox.account(Account.Day(utc: now))
     guard relay.holds(Self.family) else { return step(.setOwnAccount(account)) }
-    if roster.person(Self.childID)?.role == .child {
+    if isChild {
       act(Self.organizerDevice, .setAccount(Self.childID, account))
       act(Self.organizerDevice, .setLimits(child: Self.childID, on: sandbox.limitsOn))
     } else {

@@ -1,4 +1,4 @@
-import FamilyCore
+public import FamilyCore
 public import FamilyModel
 public import Foundation
 
@@ -98,6 +98,12 @@ public struct TestChild: Sendable {
   public func shareAgeAgain() async {
     family.perform { $0.step(.shareAgain($0.app)) }
     await family.settle()
+  }
+
+  /// The rule behind each age answer that the app received, and the next day on which the answer can
+  /// change. The person and the guardians see the same; no app does.
+  public var ageExplanations: [AgeExplanation] {
+    family.perform { $0.child.ageExplanations(now: $0.now) }
   }
 
   /// The number of age prompts that the device has shown.

@@ -1,5 +1,5 @@
 import AppClient
-import FamilyCore
+public import FamilyCore
 public import FamilyModel
 public import Foundation
 import PermissionKit
@@ -7,6 +7,9 @@ import Synchronization
 
 /// A named account for tests: age, declaration, region, limits and the guardians' answers.
 public typealias SandboxCase = FamilyModel.SandboxCase
+
+/// The rule behind an age answer, for the person, the guardians and tests.
+public typealias AgeExplanation = FamilyCore.AgeExplanation
 
 /// A family for an app's tests: the child's device, the guardians and the relay in the test's
 /// process.

@@ -89,4 +89,14 @@ public enum Limits {
   public static let ageAnswers = 32
   /// Apps with their own age-sharing setting, per person. Above: `tooMany`, on the wire `tooLarge`.
   public static let ageApps = 256
+  /// Bytes of a table of regions. Above: the table is refused.
+  public static let regionTableBytes = 1024 * 1024
+  /// Lines of a table of regions. Above: the table is refused.
+  public static let regions = 4096
+  /// Bytes of one value in a table of regions. Above: the table is refused.
+  public static let regionValueBytes = 2048
+  /// Periods of one duty in a table of regions. Above: the table is refused.
+  public static let regionPeriods = 16
+  /// Ages of majority in completed years. Outside: the table of regions is refused.
+  public static let legalAges: ClosedRange<Int32> = 14...25
 }

@@ -41,8 +41,8 @@ public enum Reply: Hashable, Sendable {
   case accepted(CommandID, seq: UInt64)
   /// The command changed nothing.
   case refused(CommandID, Problem)
-  /// The channels that the device may subscribe to.
-  case attached([Channel])
+  /// The channels that the device may subscribe to, and the relay's clock.
+  case attached([Channel], at: Instant = Instant(milliseconds: 0))
   /// A page of events; `more` means that further events need another fetch.
   case page(Audience, [Event], more: Bool)
   /// The relay is alive and the device lacks nothing.

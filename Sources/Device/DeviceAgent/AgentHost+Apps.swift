@@ -19,7 +19,7 @@ extension AgentHost {
             case .register, .detach, .rejected: break
             }
             self.perform(
-              self.devices[address]?.child?.step(.app(app, request), now: .now) ?? [], for: address)
+              self.devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)
           } catch {
             self.counters.unusableAppMessages += 1
             self.send(.failed(error), to: app, on: address)

@@ -60,7 +60,7 @@ extension AgentHost {
   /// Records that an app's process has exited, or that the app is unreachable.
   func appEnded(_ app: AppID, exited: Bool, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
-    let effects = device.child?.step(.appGone(app, exited: exited), now: .now) ?? []
+    let effects = device.step(.appGone(app, exited: exited), now: .now) ?? []
     perform(effects, for: address)
   }
 
@@ -102,7 +102,7 @@ extension AgentHost {
   private func answered(_ number: UInt64, _ answer: PromptAnswer, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
     perform(
-      device.child?.step(.answered(prompt: number, answer), now: .now) ?? [], for: address)
+      device.step(.answered(prompt: number, answer), now: .now) ?? [], for: address)
   }
 
   private func show(_ bubble: Bubble, on address: DeviceAddress) {
@@ -132,7 +132,7 @@ extension AgentHost {
   /// Applies an input of a child or an app to one of the hosted devices.
   public func act(_ input: ChildMachine.Input, on address: DeviceAddress) {
     guard let device = devices[address] else { return }
-    perform(device.child?.step(input, now: .now) ?? [], for: address)
+    perform(device.step(input, now: .now) ?? [], for: address)
   }
 
   private func notify(_ notice: Notice, on address: DeviceAddress) {

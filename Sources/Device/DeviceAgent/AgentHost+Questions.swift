@@ -23,7 +23,7 @@ extension AgentHost {
         else { continue }
         hasMore = true
         room -= 1
-        let stepEffects = devices[address]?.child?.step(.admitted(question), now: .now) ?? []
+        let stepEffects = devices[address]?.step(.admitted(question), now: .now) ?? []
         let isSent = stepEffects.contains { if case .send = $0 { true } else { false } }
         if !isSent { connection.questionWindow.release(question) }
         perform(stepEffects, for: address)

@@ -1,3 +1,4 @@
+import Credentials
 package import FamilyCore
 package import FamilyModel
 import SystemClock
@@ -39,6 +40,22 @@ extension AgentHost {
       device.child?.explain(handle, in: app, now: .now)
         ?? device.link.explain(handle, of: child, in: app, now: .now)
     }
+  }
+
+  /// The rules behind the age answers about a person: the owner of a child's or adult's device, or a
+  /// child of a guardian. Empty for another person.
+  package func ageExplanations(of person: PersonID, on address: DeviceAddress)
+    -> [AgeExplanation]
+  {
+    guard let device = devices[address] else { return [] }
+    if let child = device.child {
+      return person == child.link.personID ? child.ageExplanations(now: .now) : []
+    }
+    let policy = AgePolicy(
+      of: person, in: device.link, regions: configuration.regions,
+      calendar: Account.Day.init(_:in:), now: .now)
+    let age = device.link.age(of: person)
+    return age.apps.flatMap { policy?.explanations(of: $0, age.memory($0)) ?? [] }
   }
 
   /// Calls `changed` on the host's thread, now and after every turn that may have changed a view.

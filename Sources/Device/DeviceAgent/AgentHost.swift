@@ -28,15 +28,18 @@ public actor AgentHost: Service {
     public var manifests: [AppID: AppManifest]
     /// The desktop's notification service; `nil` shows nothing on the desktop.
     public var desktop: DesktopNotifications?
+    /// The law of all regions. All devices of a family should have the same table.
+    public var regions: RegionTable
     /// A configuration for the devices of these credentials.
     public init(
       credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:],
-      manifests: [AppID: AppManifest] = [:]
+      manifests: [AppID: AppManifest] = [:], regions: RegionTable = .standard
     ) {
       self.credentials = credentials
       self.directory = directory
       self.apps = apps
       self.manifests = manifests
+      self.regions = regions
     }
   }
 
@@ -171,6 +174,7 @@ public actor AgentHost: Service {
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
+      regions: configuration.regions,
       security: security, hostAnnouncesPresence: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:))
     return HostedDevice(credential, child: machine)

@@ -63,10 +63,14 @@ final class HostedDevice {
 
   var child: ChildMachine? {
     _read { if let childMachine { yield childMachine.value } else { yield nil } }
-    _modify {
-      var none: ChildMachine?
-      if let childMachine { yield &childMachine.value } else { yield &none }
-    }
+  }
+
+  /// Handles an input of a child's device. Its owner may set the wall clock, so each step has the
+  /// monotonic clock, too.
+  ///
+  /// - Returns: The effects; `nil` on a guardian's device.
+  func step(_ input: ChildMachine.Input, now: Instant) -> [DeviceEffect]? {
+    childMachine?.value?.step(input, now: now, uptime: .milliseconds(Monotonic.now() / 1_000_000))
   }
 
   var guardian: GuardianMachine? {
@@ -82,28 +86,28 @@ final class HostedDevice {
   var deadline: Instant? { child?.deadline ?? guardian?.deadline }
 
   func connected(_ now: Instant) -> [DeviceEffect] {
-    child?.step(.connected, now: now) ?? guardian!.step(.connected, now: now)
+    step(.connected, now: now) ?? guardian!.step(.connected, now: now)
   }
 
   func disconnected(_ now: Instant) -> [DeviceEffect] {
-    child?.step(.disconnected, now: now) ?? guardian!.step(.disconnected, now: now)
+    step(.disconnected, now: now) ?? guardian!.step(.disconnected, now: now)
   }
 
   func reply(_ id: UInt64, _ reply: Reply, now: Instant) -> [DeviceEffect] {
-    child?.step(.reply(id, reply), now: now) ?? guardian!.step(.reply(id, reply), now: now)
+    step(.reply(id, reply), now: now) ?? guardian!.step(.reply(id, reply), now: now)
   }
 
   func broadcast(_ broadcast: Broadcast, now: Instant) -> [DeviceEffect] {
-    child?.step(.broadcast(broadcast), now: now)
+    step(.broadcast(broadcast), now: now)
       ?? guardian!.step(.broadcast(broadcast), now: now)
   }
 
   func clockSetBack(_ now: Instant) -> [DeviceEffect] {
-    child?.step(.clockSetBack, now: now) ?? guardian!.step(.clockSetBack, now: now)
+    step(.clockSetBack, now: now) ?? guardian!.step(.clockSetBack, now: now)
   }
 
   func timer(_ now: Instant) -> [DeviceEffect] {
-    child?.step(.timer, now: now) ?? guardian!.step(.timer, now: now)
+    step(.timer, now: now) ?? guardian!.step(.timer, now: now)
   }
 
   /// The connection's state in a word or two, for people.

@@ -54,6 +54,13 @@ public struct AgentOptions: ParsableArguments {
     help: "Show notices with the desktop's notification service (default: in a terminal only).")
   public var desktopNotifications: Bool?
 
+  /// The table of regions; `nil`: the built-in table.
+  @Option(
+    help: .init(
+      "A table of regions that replaces the built-in one; `relayctl regions` checks it.",
+      valueName: "file"))
+  public var regions: String?
+
   /// The lowest level that is logged.
   @OptionGroup public var logging: LogLevelOption
 
@@ -123,7 +130,8 @@ public struct AgentOptions: ParsableArguments {
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let configuration = AgentHost.Configuration(
-      credentials: credentials, directory: folder, apps: apps, manifests: manifests)
+      credentials: credentials, directory: folder, apps: apps, manifests: manifests,
+      regions: try RegionTable(file: regions))
     let store = folder.appendingPathComponent("agent.sqlite").path
     guard let script else { return try await runTerminal(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))

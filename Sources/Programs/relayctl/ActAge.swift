@@ -1,6 +1,8 @@
 import ArgumentParser
+import Credentials
 import FamilyCore
 import FamilyModel
+import SystemClock
 import TextTable
 
 struct SetAgeSharing: ExplainedCommand {
@@ -84,25 +86,33 @@ struct Ages: ExplainedCommand {
     abstract: "List the age answers about the children that apps received.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var child: ChildOption
+  @OptionGroup var options: RegionOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     let view = try guardian.view()
+    let table = try options.table()
     var listing = Listing(
       columns: [
         .init("child"), .init(nil, "childID"), .init("app"), .init("gates"),
         .init("answer", "told"),
-        .init("declaration"), .init("day"),
+        .init("declaration"), .init("day"), .init("can change", "canChange"), .init("rule"),
       ])
     for child in try view.children(child.name) {
       let age = view.link.age(of: child.id)
+      let policy = AgePolicy(
+        of: child.id, in: view.link, regions: table, calendar: Account.Day.init(_:in:), now: .now)
       for app in age.apps {
-        for answer in age.memory(app).answers {
+        let memory = age.memory(app)
+        for answer in memory.answers {
           let gates = answer.gates.map { Cell.number(UInt64(max(0, $0))) }
+          let why = policy?.explain(answer.gates, of: app, memory)
           listing.rows.append([
             .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(app.rawValue),
             .list(gates), .text(answer.range.map(\.text) ?? "declined"),
-            answer.range?.declaration.map { .text("\($0)") } ?? .none, .text(answer.day.text),
+            answer.range?.declaration.map { .text("\($0)") } ?? .none, .text(answer.day.iso),
+            why?.changesOn.map { .text($0.iso) } ?? .none,
+            why.map { .text($0.rule.rawValue) } ?? .none,
           ])
         }
       }

@@ -77,10 +77,10 @@ struct SetBirthdate: ExplainedCommand {
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
-    guard let birthdate = Account.Day(day) else {
+    guard let birthdate = Account.Day(iso: day) else {
       throw ValidationError("'\(day)' is not a day. Write a birthdate such as 2014-05-17.")
     }
-    guard birthdate.text <= String(Instant.now.local.prefix(10)) else {
+    guard birthdate.iso <= String(Instant.now.local.prefix(10)) else {
       throw ValidationError("The birthdate '\(day)' is in the future.")
     }
     if let region, !Account.isRegion(region) {
@@ -93,13 +93,13 @@ struct SetBirthdate: ExplainedCommand {
     let view = FamilyView(try relay.machine())
     let child = try view.child(child.name)
     let account = Account(
-      birthdate: Account.Day(day),
+      birthdate: Account.Day(iso: day),
       region: region ?? view.link.accounts[child.id]?.region ?? "US",
       declaration: .guardianDeclared,
       timeZone: view.link.accounts[child.id]?.timeZone ?? "")
     try relay.send(.setAccount(child.id, .account(account)))
     print(
-      "\(child.displayName)'s birthdate is \(account.birthdate!.text), in region \(account.region)."
+      "\(child.displayName)'s birthdate is \(account.birthdate!.iso), in region \(account.region)."
         .printable)
   }
 }

@@ -157,7 +157,7 @@ extension FamilyFile.Member {
 
   func account(in family: UInt64) throws -> Account {
     let day = try birthdate.map { text in
-      guard let day = Account.Day(text) else {
+      guard let day = Account.Day(iso: text) else {
         throw FamilyFileError(
           description: "\(name): '\(text)' is not a day. Write a birthdate such as 2014-05-17.")
       }

@@ -16,7 +16,7 @@ struct RelayControl: AsyncParsableCommand {
         name: "Setup", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
       CommandGroup(
         name: "Operator",
-        subcommands: [Families.self, Members.self, Devices.self]),
+        subcommands: [Families.self, Members.self, Devices.self, Regions.self]),
       CommandGroup(
         name: "Guardian inspection",
         subcommands: [

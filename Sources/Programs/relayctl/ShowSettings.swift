@@ -52,6 +52,7 @@ struct Settings: ExplainedCommand {
         .init("child"), .init(nil, "childID"), .init("limits"), .init("birthdate"),
         .init("region"), .init("declared by", "declaration"), .init("passcode"),
         .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
+        .init("sandbox"),
       ])
     let hasPasscode = view.link.passcode != nil
     listing.rows = try view.children(nil).map { child in
@@ -63,7 +64,7 @@ struct Settings: ExplainedCommand {
       return [
         .text(child.displayName), .number(UInt64(child.id.rawValue)),
         .shown(isLimited ? "on" : "off", .flag(isLimited)),
-        account?.birthdate.map { .text($0.text) } ?? .shown("not known", .none),
+        account?.birthdate.map { .text($0.iso) } ?? .shown("not known", .none),
         account.map { .text($0.region) } ?? .none,
         account.map {
           .shown($0.declaration.by, .text("\($0.declaration)"))
@@ -73,6 +74,7 @@ struct Settings: ExplainedCommand {
         .shown(age.sharing == .askFirst ? "ask" : "\(age.sharing)", .text("\(age.sharing)")),
         .object(apps),
         age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
+        age.sandbox.map { .text($0.rawValue) } ?? .none,
       ]
     }
     output.show(listing, empty: "The family has no children.")

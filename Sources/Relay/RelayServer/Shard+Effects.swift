@@ -40,13 +40,13 @@ extension Shard {
 
   /// Adds topics and keys to a reply to attach: the machine does not know them.
   private mutating func addingChannels(to reply: Reply, _ family: FamilyID) -> Reply {
-    guard case .attached(var list) = reply else { return reply }
+    guard case .attached(var list, let time) = reply else { return reply }
     for index in list.indices {
       let (topic, key) = channels.channel(family, list[index].audience, list[index].generation)
       list[index].topic = topic
       list[index].key = key
     }
-    return .attached(list)
+    return .attached(list, at: time)
   }
 
   /// Encodes and seals the broadcast for its channel.

@@ -27,6 +27,43 @@ struct AgeDialog: Dialog {
   }
 }
 
+extension Renderer {
+  /// The age settings of a person, and what apps learned: the answer, its day, and the next day on
+  /// which it can change.
+  func ages(of name: String, _ settings: AgeSettings, _ explanations: [AgeExplanation]) -> [Row] {
+    var rows = text(wording(.ageSetting, wording(settings.sharing.phrase)), .bold)
+    for (app, sharing) in settings.apps.sorted(by: { $0.key < $1.key }) {
+      rows += hanging("• ", "\(app.rawValue): \(wording(sharing.phrase))")
+    }
+    if let sandbox = settings.sandbox {
+      rows += text(wording(.ageSandbox, sandbox.rawValue), .bad)
+    } else if explanations.contains(where: { $0.rule == .requiredByLaw }) {
+      rows += text(wording(.ageByLaw))
+    }
+    if explanations.isEmpty { rows += text(wording(.ageNone, name), .faint) }
+    for explanation in explanations {
+      let answer = explanation.range.map(wording.ages) ?? wording(.ageNotShared)
+      rows += hanging("• ", "\(explanation.app.rawValue): \(answer)")
+      let days = [
+        explanation.answeredOn.map { wording(.ageSince, $0.iso) },
+        explanation.changesOn.map { wording(.ageUntil, $0.iso) },
+      ].compactMap { $0 }
+      if !days.isEmpty { rows += text("  " + days.joined(separator: " · "), .faint) }
+    }
+    return rows
+  }
+}
+
+extension AgeSharing {
+  fileprivate var phrase: Phrase {
+    switch self {
+    case .always: .ageSettingAlways
+    case .askFirst: .ageSettingAsk
+    case .never: .ageSettingNever
+    }
+  }
+}
+
 /// Asks a guardian for the passcode, hidden, to change age settings on the child's device.
 ///
 /// No passcode is accepted before `until`, which slows guessing down.

@@ -47,7 +47,7 @@ struct FamilySummary: Equatable {
       if !added.isEmpty { texts.append(wording(.contactsAdded, wording.list(added))) }
       if !removed.isEmpty { texts.append(wording(.contactsRemoved, wording.list(removed))) }
       if let day = child.birthdate, day != before.birthdate {
-        texts.append(wording(.birthdateSet, child.name, day.written))
+        texts.append(wording(.birthdateSet, child.name, day.iso))
       }
     }
     return texts.flatMap { renderer.centred($0) }

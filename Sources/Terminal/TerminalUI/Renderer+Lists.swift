@@ -10,7 +10,10 @@ extension Renderer {
     var rows = [rule(name)]
     rows += text(wording(conversation.limitsOn ? .limitsOn : .limitsOff, name))
     if let day = timeline.link.accounts[child.id]?.birthdate {
-      rows += text(wording(.birthdateSet, name, day.written))
+      rows += text(wording(.birthdateSet, name, day.iso))
+    }
+    if let sandbox = timeline.link.age(of: child.id).settings.sandbox {
+      rows += text(wording(.ageSandbox, sandbox.rawValue), .bad)
     }
     let known = KnownHandle.all(in: conversation)
     rows +=
@@ -41,17 +44,6 @@ extension Renderer {
         ? hanging(usage.padded(column), effect)
         : text(line.usage, .key) + hanging(Row("").padded(min(column, 15)), effect)
     }
-  }
-}
-
-extension Account.Day {
-  /// The day in ISO 8601: `2014-05-17`.
-  var written: String {
-    func digits(_ number: some BinaryInteger, _ count: Int) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
   }
 }
 

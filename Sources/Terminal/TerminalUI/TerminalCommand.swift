@@ -37,6 +37,10 @@ enum TerminalCommand: Hashable, Sendable {
   case dismiss(Int?)
   /// Explains why a handle is known or not, in one app or in all.
   case explain(Handle, AppID?)
+  /// Lists what apps learned about the age of the person, or of the selected child.
+  case ages
+  /// Sets a sandbox case, or ends it (`nil`).
+  case sandbox(SandboxCase?)
 
   /// Parses a line; `nil` unless it is a command that this person may use.
   init?(_ line: String, isGuardian: Bool) {
@@ -48,6 +52,11 @@ enum TerminalCommand: Hashable, Sendable {
     case ("list", 1): self = .list
     case ("show", 1): self = .show
     case ("quit", 1), ("exit", 1): self = .quit
+    case ("ages", 1): self = .ages
+    case ("sandbox", 2):
+      let sandbox = SandboxCase(rawValue: words[1])
+      guard sandbox?.answers != nil || words[1] == "off" else { return nil }
+      self = .sandbox(sandbox)
     case ("say", 2...): self = .post(arguments)
     case ("age", 2...3), ("ceiling", 2):
       guard let command = Self.age(words) else { return nil }
@@ -122,7 +131,7 @@ enum TerminalCommand: Hashable, Sendable {
       default: return nil
       }
     case "birthdate":
-      guard words.count > 2, let day = Account.Day(written: words[words.count - 1]) else {
+      guard words.count > 2, let day = Account.Day(iso: words[words.count - 1]) else {
         return nil
       }
       return .birthdate(child: arguments.dropLast(words[words.count - 1].count).trimmingSpaces, day)
@@ -160,6 +169,7 @@ enum TerminalCommand: Hashable, Sendable {
     let both: [(usage: String, effect: Phrase)] = [
       ("say TEXT", .helpPost), ("list", .helpList),
       ("age always|ask|never [APP]", .helpAge), ("age forget APP", .helpForgetAge),
+      ("ages", .helpAges), ("sandbox CASE|off", .helpSandbox),
       ("ceiling 4|9|13|16|18|off", .helpCeiling), ("show", .helpShow), ("quit", .helpQuit),
     ]
     guard isGuardian else { return [("cancel [N]", .helpCancel)] + both + deviceHelp }
@@ -177,19 +187,4 @@ enum TerminalCommand: Hashable, Sendable {
 
 extension StringProtocol {
   fileprivate var trimmingSpaces: String { String(self).trimmingSpaces }
-}
-
-extension Account.Day {
-  /// Parses `2014-05-17`; `nil` unless the text is a day of the years 1900 to 2200.
-  init?(written text: String) {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].count == 4, let year = Int32(parts[0]),
-      let month = UInt8(parts[1]), let day = UInt8(parts[2]), 1900...2200 ~= year,
-      1...12 ~= month
-    else { return nil }
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    let days: [UInt8] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    guard 1...days[Int(month) - 1] ~= day else { return nil }
-    self.init(year: year, month: month, day: day)
-  }
 }

@@ -60,6 +60,8 @@ extension TerminalSession {
       await changeAge {
         if let app { $0.apps[app] = sharing } else { $0.sharing = sharing }
       }
+    case .ages: await showAges()
+    case .sandbox(let sandbox): await changeAge { $0.sandbox = sandbox }
     case .ceiling(let rating): await changeAge { $0.ceiling = rating }
     case .notices: await listNotifications()
     case .dismiss(let number): await dismissNotification(number)
@@ -71,6 +73,14 @@ extension TerminalSession {
         await host.act(ChildMachine.Input.shareAgain(app), on: address)
       }
     }
+  }
+
+  private func showAges() async {
+    guard let link = timeline?.link else { return }
+    guard let person = isGuardian ? pickedChild?.id : link.personID else { return }
+    let explanations = await host.ageExplanations(of: person, on: address)
+    let name = link.roster.person(person)?.displayName ?? view?.name ?? ""
+    write(renderer.ages(of: name, link.age(of: person).settings, explanations))
   }
 
   private func changeAge(_ change: (inout AgeSettings) -> Void) async {

@@ -119,6 +119,26 @@ public enum Phrase: String, CaseIterable, Sendable {
   case ageFrom
   /// A range without bounds.
   case ageAny
+  /// The sharing setting of a person. `%1` the setting.
+  case ageSetting
+  /// Apps receive the age range without a prompt.
+  case ageSettingAlways
+  /// The device prompts the person before it shares an age range.
+  case ageSettingAsk
+  /// Apps receive no age range.
+  case ageSettingNever
+  /// No app has received an answer about the age. `%1` the person.
+  case ageNone
+  /// An app's request was declined.
+  case ageNotShared
+  /// The day of an age answer. `%1` the day.
+  case ageSince
+  /// The next day on which an age answer can change. `%1` the day.
+  case ageUntil
+  /// The law of the person's region requires sharing.
+  case ageByLaw
+  /// A sandbox case answers for the person. `%1` the case.
+  case ageSandbox
 
   // MARK: A device's other texts
 
@@ -210,6 +230,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpAge
   /// Clears an app's age answers.
   case helpForgetAge
+  /// Lists what apps learned about the age.
+  case helpAges
+  /// Sets a sandbox case.
+  case helpSandbox
   /// Sets the age rating's ceiling.
   case helpCeiling
   /// Shows the conversation again.

@@ -100,6 +100,7 @@ extension AgeSettings {
         }
       }
       $0.ceiling = UInt32(ceiling?.rawValue ?? 0)
+      $0.sandbox = sandbox?.rawValue ?? ""
     }
   }
 
@@ -111,6 +112,8 @@ extension AgeSettings {
     if wire.ceiling != 0 {
       ceiling = try Wire.require(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
     }
+    // A case of a later version is none of this one: the account answers.
+    sandbox = SandboxCase(rawValue: wire.sandbox)
     try validate()
   }
 }

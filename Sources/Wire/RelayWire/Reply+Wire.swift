@@ -40,7 +40,11 @@ public struct ReplyEnvelope: Hashable, Sendable {
         $0.commandID = Data(id.bytes)
         $0.problem = problem.wire
       }
-    case .attached(let channels): message.attached = .with { $0.channels = channels.map(\.wire) }
+    case .attached(let channels, let time):
+      message.attached = .with {
+        $0.channels = channels.map(\.wire)
+        $0.at = time.milliseconds
+      }
     case .page(let audience, let events, let more):
       message.page = .with {
         $0.audience = audience.rawValue
@@ -81,7 +85,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
       return .attached(
         try Wire.map(attached.channels, limit: 1 + 2 * Limits.persons) { channel throws(Problem) in
           try Channel(channel)
-        })
+        }, at: try Wire.time(attached.at))
     case .page(let page):
       return .page(
         Audience(rawValue: page.audience),

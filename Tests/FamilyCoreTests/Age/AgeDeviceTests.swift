@@ -279,7 +279,10 @@ private let teen = AgeRange(
     world.guardian(1, .setAge(World.emily, World.settings(.never)))
     world.askAge(1, nil)
     #expect(
-      world.ageReply(1) == .status(isEligible: true, features: Region("US-TX").features))
+      world.ageReply(1)
+        == .status(
+          isEligible: true,
+          features: [.declaredAgeRangeRequired, .significantAppChangeRequiresParentalConsent]))
     world.askAge(2)
     guard case .shared = world.ageReply(2) else {
       Issue.record("not shared")
@@ -294,7 +297,7 @@ private let teen = AgeRange(
   @Test("D12: the region's duties do not change on a birthday") func lawAndBirthday() {
     var replies: [AgeReply?] = []
     for born in [day(2008, 11, 21), day(2008, 11, 22), day(2020, 1, 1)] {
-      let account = Account(birthdate: born, region: "US-UT", declaration: .selfDeclared)
+      let account = Account(birthdate: born, region: "US-TX", declaration: .selfDeclared)
       var world = World.withAccount(account)
       world.askAge(1, nil)
       replies.append(world.ageReply(1))

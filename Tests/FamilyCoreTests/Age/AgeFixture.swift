@@ -13,33 +13,35 @@ struct AgeFixture {
 
   init(
     born: Account.Day, today: Account.Day, region: String = "US", isInFamily: Bool = true,
-    sharing: AgeSharing = .always, declaration: Account.Declaration = .guardianDeclared
+    sharing: AgeSharing = .always, declaration: Account.Declaration = .guardianDeclared,
+    made: Account.Day? = nil
   ) {
     var settings = AgeSettings()
     settings.sharing = sharing
     policy = AgePolicy(
       account: Account(birthdate: born, region: region, declaration: declaration),
-      isInFamily: isInFamily, settings: settings, limitsOn: true, today: today)
+      accountMade: made ?? today, isInFamily: isInFamily, settings: settings, limitsOn: true,
+      today: today)
   }
 
   /// The range that the app receives, or `nil` if declined.
   mutating func ask(_ gates: Int32...) throws -> AgeRange? { try ask(gates) }
 
-  mutating func ask(_ gates: [Int32]) throws -> AgeRange? {
-    switch try policy.decide(gates, of: Self.app, state.memory(Self.app)) {
+  mutating func ask(_ gates: [Int32], of app: AppID = app) throws -> AgeRange? {
+    switch try policy.decide(gates, of: app, state.memory(app)) {
     case .reply(let range): return range
     case .share(let answer, let isNew):
       if isNew { notices += 1 }
-      state.record(.ageMemory(Self.app, answer))
+      state.record(.ageMemory(app, answer))
       return policy.withControls(answer.range!)
     case .prompt(let answer):
       prompts += 1
       guard shares else {
         let declined = AgeAnswer(gates: answer.gates, day: answer.day, range: nil)
-        state.record(.ageMemory(Self.app, declined))
+        state.record(.ageMemory(app, declined))
         return nil
       }
-      state.record(.ageMemory(Self.app, answer))
+      state.record(.ageMemory(app, answer))
       return policy.withControls(answer.range!)
     }
   }

@@ -27,6 +27,8 @@ struct AgeHistory {
   let isInFamily: Bool
   let declaration: Account.Declaration
   let sharing: AgeSharing
+  /// The day of the account. Some acts begin during a history and cover newer accounts only.
+  let made: Account.Day
   let steps: [(day: Account.Day, step: Step)]
 
   /// - Parameter span: The approximate length in days. Less than a year is one anchor year.
@@ -48,6 +50,7 @@ struct AgeHistory {
     let back = below(9_500)
     let cornered = pick([day(2008, 2, 29), day(2010, 3, 1), day(2012, 2, 29), day(2009, 2, 28)])
     born = below(4) == 0 ? cornered : start.adding(-back)
+    made = start.adding(below(1_200))
     var now = start
     var asked: [[Int32]] = []
     var steps: [(Account.Day, Step)] = []
@@ -86,7 +89,7 @@ struct AgeHistory {
   func play(born: Account.Day) -> [Seen] {
     var rig = AgeFixture(
       born: born, today: steps[0].day, region: region, isInFamily: isInFamily, sharing: sharing,
-      declaration: declaration)
+      declaration: declaration, made: made)
     var seen: [Seen] = []
     for (day, step) in steps {
       rig.policy.today = day
@@ -105,6 +108,11 @@ struct AgeHistory {
       }
     }
     return seen
+  }
+
+  /// The law of the person's region on that day.
+  func law(_ today: Account.Day) -> Region {
+    RegionTable.standard.region(region, accountMade: made, on: today)
   }
 
   /// The day of the first answer that shared a range.

@@ -32,16 +32,17 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
     var korea = rig(18) { $0.policy.account.region = "KR" }
     #expect(try korea.bounds(16, 25) == [16, 18])
     var scotland = rig(16) { $0.policy.account.region = "GB-SCT" }
-    #expect(try scotland.bounds(13, 18) == [16, nil])
+    #expect(try scotland.bounds(13, 18) == [13, 17])
+    #expect(try scotland.ask(13, 18)?.declaration == .guardianDeclared)
   }
 
   @Test("D2: hides a gate above majority that another region revealed") func moved()
     throws
   {
-    var rig = rig(18) { $0.policy.account.region = "KR" }
-    #expect(try rig.bounds(19) == [nil, 18])
-    rig.policy.account.region = "GB-SCT"
-    #expect(try rig.bounds(19) == [16, nil])
+    var rig = rig(18) { $0.policy.account.region = "US-MS" }
+    #expect(try rig.bounds(21) == [nil, 20])
+    rig.policy.account.region = "US"
+    #expect(try rig.bounds(21) == [18, nil])
   }
 
   @Test("D4: the range contains the declaration") func declaration() throws {
@@ -258,6 +259,53 @@ private func rig(_ age: Int32, _ change: (inout AgeFixture) -> Void = { _ in }) 
       #expect(try rig.bounds(13, 16) == [13, 15])
       #expect(rig.prompts == 0 && rig.notices == 1)
     }
+  }
+
+  @Test("D12: while the law requires sharing, the region's gates replace the app's")
+  func lawGates() throws {
+    var rig = rig(14) { $0.policy.account.region = "US-TX" }
+    #expect(try rig.bounds(9) == [13, 15])
+    #expect(try rig.bounds(17) == [13, 15])
+    #expect(rig.notices == 1)
+    var adult = AgeFixture(born: day(1984, 5, 17), today: today, region: "US-TX")
+    #expect(try adult.bounds(21) == [18, nil])
+    // An older account keeps the app's gates, and may decline.
+    var older = AgeFixture(
+      born: day(2012, 5, 17), today: today, region: "US-TX", sharing: .never,
+      made: day(2026, 6, 3))
+    #expect(try older.ask(9) == nil)
+    older.policy.settings.sharing = .always
+    #expect(try older.bounds(9) == [9, nil])
+  }
+
+  @Test("D12: a refusal ends on the day on which the law begins, and returns when it ends")
+  func lawBegins() throws {
+    var rig = AgeFixture(
+      born: day(2012, 5, 17), today: day(2027, 5, 5), region: "US-UT", sharing: .askFirst,
+      made: day(2027, 5, 6))
+    rig.shares = false
+    #expect(try rig.ask(13, 16) == nil)
+    rig.policy.today = day(2027, 5, 6)
+    #expect(try rig.bounds(13, 16) == [13, 15])
+    #expect(rig.prompts == 1 && rig.notices == 1)
+    // The guardian moves the person out of the region.
+    rig.policy.account.region = "US"
+    rig.policy.today = day(2027, 5, 7)
+    #expect(try rig.ask(13, 16) == nil)
+    #expect(rig.prompts == 1)
+  }
+
+  @Test("D5, D12: an act that protects below 18 does not reach a minor of 18") func minorBelow()
+    throws
+  {
+    // Majority is 19 in Alabama, and the act protects below 18.
+    var rig = AgeFixture(
+      born: day(2009, 1, 1), today: day(2027, 1, 1), region: "US-AL", made: day(2027, 1, 1))
+    #expect(try rig.ask(18)?.controls == [])
+    rig.policy.account.birthdate = day(2010, 1, 2)
+    rig.state = AgeState()
+    #expect(
+      try rig.ask(18)?.controls == [.communicationLimits, .significantAppChangeApprovalRequired])
   }
 
   @Test("F5: a corrected birthdate deletes the answers that it makes false, and no others")

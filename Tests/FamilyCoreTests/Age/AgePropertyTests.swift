@@ -22,7 +22,7 @@ private struct Knowledge {
   var possible = Set(Int32(-3)...60)
 
   mutating func learn(_ range: AgeRange) {
-    let majority = Region(history.region).majority
+    let majority = history.law(history.made).majority
     possible = possible.filter { age in
       guard age >= range.lower ?? .min, age <= range.upper ?? .max else { return false }
       let told = history.declaration.disclosed(
@@ -123,7 +123,7 @@ private struct Knowledge {
   @Test("D1, D2: every bounded range spans two years and shows no age above majority")
   func bounds() async {
     await forEach { history, seen in
-      let majority = Region(history.region).majority
+      let majority = history.law(history.made).majority
       for range in seen.compactMap(\.range) {
         if let lower = range.lower, let upper = range.upper, upper - lower < 1 {
           return "\(range) is too narrow"
@@ -148,7 +148,10 @@ private struct Knowledge {
         if answer.range != nil { latest = max(latest, answer.day) }
         let year = anchor.years(to: max(latest, answer.day))
         let before = index == 0 ? nil : seen[index - 1]
-        if let old = shared[answer.gates], old.year == year {
+        // The law replaces the gates of the request.
+        let law = history.law(answer.day)
+        let gates = law.gates(for: answer.gates)
+        if let old = shared[gates], old.year == year {
           repeated += 1
           if answer.prompts != before?.prompts ?? 0 || answer.notices != before?.notices ?? 0 {
             return "asked again on \(answer.day)"
@@ -160,10 +163,10 @@ private struct Knowledge {
             return "another answer on \(answer.day)"
           }
         } else if let range = answer.range {
-          shared[answer.gates] = (year, range)
+          shared[gates] = (year, range)
         } else if answer.prompts > before?.prompts ?? 0 {
           // The person declines in a later year, by a clock that may be set back.
-          shared[answer.gates] = nil
+          shared[gates] = nil
         }
       }
       return nil

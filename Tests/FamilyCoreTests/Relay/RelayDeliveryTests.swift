@@ -49,7 +49,7 @@ import Testing
     #expect(receipts(acknowledge(20, 2, read: 2)) == [])
     _ = home.command(10, .post(child: PersonID(3), .sealed([])))
     #expect(receipts(acknowledge(20, 3, read: 3)) == [])
-    guard case .attached(let channels) = home.reply(30, .attach([])) else { return }
+    guard case .attached(let channels, _) = home.reply(30, .attach([])) else { return }
     #expect(channels[1].receipt == Receipt(delivered: 3, read: 3))
   }
 
@@ -176,7 +176,7 @@ import Testing
     _ = timer()
     attach(10)
     _ = home.ask(RelayMachineFixture.question(1))
-    #expect(home.reply(10, .ping) == .attached(home.channels(10)))
+    #expect(home.reply(10, .ping) == .attached(home.channels(10), at: home.now))
     _ = acknowledge(10, 2)
     #expect(home.reply(10, .ping) == .pong)
   }

@@ -65,7 +65,7 @@ import Testing
   mutating func attach() {
     _ = home.ask(RelayMachineFixture.question(1))
     func names(_ reply: Reply?) -> [Audience] {
-      guard case .attached(let channels) = reply else { return [] }
+      guard case .attached(let channels, _) = reply else { return [] }
       return channels.map(\.audience)
     }
     let childs: [Audience] = [.family, .conversation(child), .account(child)]
@@ -77,7 +77,7 @@ import Testing
       .account(child), .account(PersonID(4)),
     ]
     #expect(names(home.reply(11, .attach([]))) == guardians)
-    guard case .attached(let channels) = home.reply(10, .attach([])) else { return }
+    guard case .attached(let channels, _) = home.reply(10, .attach([])) else { return }
     #expect(channels.map(\.head) == [1, 2, 0, 0, 0, 0])
   }
 
@@ -140,7 +140,7 @@ import Testing
     #expect(state.generation(.account(PersonID(1))) == 0)
     #expect(home.reply(40, .ping) == .failed(.notEnrolled))
     // A device that missed the change receives its channels when it pings.
-    guard case .attached(let channels) = home.reply(30, .ping) else {
+    guard case .attached(let channels, _) = home.reply(30, .ping) else {
       Issue.record("no channels")
       return
     }

@@ -79,7 +79,7 @@ struct RelayMachineFixture {
 
   /// The channels that an attach returns.
   mutating func channels(_ device: UInt32) -> [Channel] {
-    guard case .attached(let channels) = reply(device, .attach([])) else { return [] }
+    guard case .attached(let channels, _) = reply(device, .attach([])) else { return [] }
     return channels
   }
 

@@ -38,39 +38,6 @@ private func problem(_ gates: [Int32]) -> Problem? {
     #expect(AgeGates.clamped([17], majority: 18) == [17])
   }
 
-  @Test("D2: regions differ; an unlisted subdivision takes the values of its country")
-  func regions() {
-    #expect(Region("US").majority == 18)
-    #expect(Region("US-AL").majority == 19)
-    #expect(Region("US-NY") == Region("US"))
-    #expect(Region("US-MS").majority == 21)
-    #expect(Region("KR").majority == 19)
-    #expect(Region("GB-SCT").majority == 16)
-    #expect(Region.codes.count >= 25)
-  }
-
-  @Test("D2, D12: an unknown region has majority 18 and no requirements") func unknown() {
-    for code in ["XX", "", "XX-YY", "-", "us", "🇫🇷"] {
-      #expect(Region(code).majority == 18 && Region(code).features.isEmpty)
-    }
-  }
-
-  @Test("D12: legal requirements by region", arguments: ["US-TX", "US-UT", "US-LA"])
-  func regulated(_ code: String) {
-    #expect(
-      Region(code).features == [
-        .declaredAgeRangeRequired, .significantAppChangeRequiresParentalConsent,
-        .significantAppChangeRequiresAdultNotification,
-      ])
-    #expect(Region(code).mustShare && !Region("US").mustShare)
-  }
-
-  @Test("D2: each line of the table has an age of 14 to 21, and each region occurs once")
-  func table() {
-    for code in Region.codes { #expect(14...21 ~= Region(code).majority, "\(code)") }
-    #expect(Set(Region.codes).count == Region.codes.count)
-  }
-
   @Test("D4: the declaration that an app receives") func declarations() {
     func told(_ age: Int32, _ isInFamily: Bool, _ d: Account.Declaration = .selfDeclared)
       -> Account.Declaration

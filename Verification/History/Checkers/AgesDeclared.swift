@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+public import FamilyModel
 
 /// Checks that apps and devices learn about an age only what was declared.
 ///
@@ -10,15 +10,16 @@ import FamilyModel
 /// - At the end all devices remember the same answers to apps.
 public struct AgesDeclared: Checker {
   public let name = "no age but what was declared"
-  /// Creates the checker.
-  public init() {}
+  private let regions: RegionTable
+  /// Creates the checker for devices with this table of regions.
+  public init(regions: RegionTable = .standard) { self.regions = regions }
 
   public func check(_ history: History) -> Verdict {
     let log = StoredLog(history)
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var models: [FamilyID: AgeModel] = [:]
     for family in log.families.keys.sorted() {
-      let model = AgeModel(log.rosters(family), log.events(family))
+      let model = AgeModel(log.rosters(family), log.events(family), regions)
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }
@@ -74,14 +75,21 @@ private struct AgeModel {
   let rosters: [(seq: UInt64, roster: Roster)]
   private var accounts: [PersonID: [(seq: UInt64, account: Account)]] = [:]
   private var settings: [PersonID: [(seq: UInt64, settings: AgeSettings)]] = [:]
+  /// The day on which each person's account was made.
+  private var made: [PersonID: Account.Day] = [:]
+  private let regions: RegionTable
   private(set) var isSealed = false
 
-  init(_ rosters: [(seq: UInt64, roster: Roster)], _ events: [Event]) {
+  init(
+    _ rosters: [(seq: UInt64, roster: Roster)], _ events: [Event], _ regions: RegionTable
+  ) {
     self.rosters = rosters
+    self.regions = regions
     for event in events {
       switch event.body {
       case .accountChanged(let person, .account(let account)):
         accounts[person, default: []].append((event.seq, account))
+        made[person] = made[person] ?? Account.Day(utc: event.at)
       case .ageSet(let person, .ageSettings(let new), _):
         settings[person, default: []].append((event.seq, new))
       case .accountChanged(_, .sealed), .ageSet(_, .sealed, _): isSealed = true
@@ -100,17 +108,19 @@ private struct AgeModel {
     let accounts = (accounts[person] ?? []).filter { $0.seq <= held }.map(\.account)
     let settings =
       [AgeSettings()] + (settings[person] ?? []).filter { $0.seq <= held }.map(\.settings)
+    let days = Self.days(from: progress.start, to: now)
+    let laws = laws(accounts, of: person, on: days)
     let mayTell =
-      accounts.contains { Region($0.region).mustShare }
+      laws.contains(where: \.mustShare)
       || settings.contains { $0.sharing(with: app.app) == .always }
       || progress.agreed.contains { $0.app == app.app && isOwner(person, of: $0.device) }
     guard mayTell else { return "an app received an age without consent" }
-    let days = Self.days(from: progress.start, to: now)
-    guard accounts.contains(where: { fits(range, $0, days, progress.gates[app.app] ?? []) }) else {
+    let gates = progress.gates[app.app] ?? []
+    guard accounts.contains(where: { fits(range, $0, person, days, gates) }) else {
       return "an app received an undeclared age"
     }
     if !range.controls.isEmpty,
-      !accounts.contains(where: { range.upper ?? .max < Region($0.region).majority })
+      !laws.contains(where: { range.upper ?? .max < max($0.majority, $0.minorBelow) })
     {
       return "an app received an adult's parental controls"
     }
@@ -121,12 +131,27 @@ private struct AgeModel {
     rosters.contains { $0.roster.owner(of: device.device)?.id == person }
   }
 
+  /// The law of the accounts' regions on these days.
+  private func laws(_ accounts: [Account], of person: PersonID, on days: [Account.Day])
+    -> Set<Region>
+  {
+    Set(
+      accounts.flatMap { account in
+        days.map {
+          regions.region(account.region, accountMade: made[person] ?? $0, on: $0)
+        }
+      })
+  }
+
   private func fits(
-    _ range: AgeRange, _ account: Account, _ days: [Account.Day], _ gates: Set<Int32>
+    _ range: AgeRange, _ account: Account, _ person: PersonID, _ days: [Account.Day],
+    _ gates: Set<Int32>
   ) -> Bool {
     guard let birthdate = account.birthdate else { return false }
-    let majority = Region(account.region).majority
-    let bounds = Set(gates.map { min($0, majority) })
+    let laws = laws([account], of: person, on: days)
+    // No simulated run crosses a change of an age of majority.
+    guard let majority = laws.first?.majority else { return false }
+    let bounds = Set((gates + laws.flatMap(\.gates)).map { min($0, majority) })
     if let lower = range.lower, !bounds.contains(lower) { return false }
     if let upper = range.upper, !bounds.contains(upper + 1) { return false }
     if let lower = range.lower, let upper = range.upper, upper - lower < 1 { return false }

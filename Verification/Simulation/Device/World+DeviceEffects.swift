@@ -12,7 +12,7 @@ extension World {
       let request = request == .ping && id % 2 == 0 ? .present([]) : request
       send(Envelope(device: device.address, requestID: id, request: request), from: index)
     case .requestAdmission(let id):
-      perform(device.child!.step(.admitted(id), now: clock(device.clock)), device)
+      perform(device.child!.step(.admitted(id), now: clock(device.clock), uptime: uptime), device)
     case .listen(let channels, let isNewConnection):
       listen(channels.map(\.topic), isNewConnection, device, index)
     case .app(let app, let reply): deliver(reply, to: app, device, index)
@@ -52,7 +52,8 @@ extension World {
     let process = device.apps[number]
     guard process.isRunning, process.deviceLife == device.life else {
       return perform(
-        device.child!.step(.appGone(app, exited: false), now: clock(device.clock)), device)
+        device.child!.step(.appGone(app, exited: false), now: clock(device.clock), uptime: uptime),
+        device)
     }
     send(reply, to: process, index, number)
   }

@@ -8,7 +8,7 @@ extension World {
   func child(_ index: Int, _ input: ChildMachine.Input) {
     let device = devices[index]
     guard device.isRunning, device.child != nil else { return }
-    perform(device.child!.step(input, now: clock(device.clock)), device)
+    perform(device.child!.step(input, now: clock(device.clock), uptime: uptime), device)
     turn(index)
   }
 

@@ -182,7 +182,7 @@ struct Devices: ~Copyable {
       }
       guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayUnavailable() }
       while let reply = try nextReply() {
-        guard case .attached(let channels) = reply.reply,
+        guard case .attached(let channels, _) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
         else { throw UnexpectedReply(reply: reply.reply) }
         listeners[channel.topic.withUnsafeBytes(Self.name)] = (

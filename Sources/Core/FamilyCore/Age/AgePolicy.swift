@@ -17,6 +17,8 @@ public struct AgePolicy: Sendable {
 
   /// The person's account.
   public var account: Account
+  /// The day on which the account was made. Some acts cover newer accounts only.
+  public var accountMade: Account.Day
   /// Whether the person is in a family.
   public var isInFamily: Bool
   /// The person's age settings.
@@ -25,20 +27,27 @@ public struct AgePolicy: Sendable {
   public var limitsOn: Bool
   /// The person's calendar day.
   public var today: Account.Day
+  /// The law of all regions.
+  public var regions: RegionTable
 
   /// Creates a policy for these facts.
   public init(
-    account: Account, isInFamily: Bool, settings: AgeSettings, limitsOn: Bool, today: Account.Day
+    account: Account, accountMade: Account.Day, isInFamily: Bool, settings: AgeSettings,
+    limitsOn: Bool, today: Account.Day, regions: RegionTable = .standard
   ) {
     self.account = account
+    self.accountMade = accountMade
     self.isInFamily = isInFamily
     self.settings = settings
     self.limitsOn = limitsOn
     self.today = today
+    self.regions = regions
   }
 
-  /// The person's legal region.
-  public var region: Region { Region(account.region) }
+  /// The law of the person's region, as it applies to the person today.
+  public var region: Region {
+    regions.region(account.region, accountMade: accountMade, on: today)
+  }
 
   /// Decides an app's request for the range between these gates.
   ///
@@ -48,28 +57,37 @@ public struct AgePolicy: Sendable {
     throws(Problem) -> Decision
   {
     try AgeGates.check(gates)
+    if let sandbox = settings.sandbox?.answers {
+      return .reply(sandbox.range(limitsOn: limitsOn))
+    }
     guard let birthdate = account.birthdate else { throw .ageNotAvailable }
+    let region = region
     let sharing = region.mustShare ? .always : settings.sharing(with: app)
     guard sharing != .never else { return .reply(nil) }
-    let gates = AgeGates.clamped(gates, majority: region.majority)
+    let gates = region.gates(for: gates)
     let day = memory.day(today)
     let before = memory.answer(to: gates)
     if let before, memory.isCurrent(before, day) {
       if let range = before.range { return .reply(withControls(range)) }
       if sharing == .askFirst { return .reply(nil) }
     }
-    guard !memory.isFull(day) else { throw .tooMany }
+    // The law's gates are few, and the app must receive an answer to them.
+    guard region.mustShare || !memory.isFull(day) else { throw .tooMany }
     let new = answer(gates, memory.age(born: birthdate, day), memory, day)
     return sharing == .always
       ? .share(new, isNew: before?.range != new.range) : .prompt(new)
   }
 
-  /// The range with the active parental controls, if it ends below the age of majority.
+  /// The range with the active parental controls, if it ends below the age of majority or, for the
+  /// approval of updates, below the age that the region's act protects.
   public func withControls(_ range: AgeRange) -> AgeRange {
     var range = range
-    guard let upper = range.upper, upper < region.majority else { return range }
-    if limitsOn { range.controls.insert(.communicationLimits) }
-    if region.features.contains(.significantAppChangeRequiresParentalConsent) {
+    let region = region
+    guard let upper = range.upper else { return range }
+    if limitsOn, upper < region.majority { range.controls.insert(.communicationLimits) }
+    if region.features.contains(.significantAppChangeRequiresParentalConsent),
+      upper < region.minorBelow
+    {
       range.controls.insert(.significantAppChangeApprovalRequired)
     }
     return range

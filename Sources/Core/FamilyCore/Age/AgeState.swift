@@ -2,12 +2,18 @@ public import FamilyModel
 
 /// A person's age settings, and the age answers of each app.
 ///
-/// The state is derived from the person's log, so all devices of the person agree.
+/// The state is derived from the person's log, so all devices of the person agree. All apps share
+/// the anchor of the person: the day of the first shared answer to any app.
 public struct AgeState: Hashable, Sendable {
   /// The age settings.
   public private(set) var settings = AgeSettings()
-  /// The age answers of each app.
-  public private(set) var memories: [AppID: AgeMemory] = [:]
+  /// The day of the first shared answer to any app, and the latest day of one.
+  private var anchor: Account.Day?
+  private var last: Account.Day?
+  /// The age answers of each app. ``memory(_:)`` adds the anchor.
+  private var memories: [AppID: AgeMemory] = [:]
+  /// The apps with an anchor of their own, because the person chose “share again” for them.
+  private var restarted: Set<AppID> = []
   /// Creates a state with default settings and no answers.
   public init() {}
 
@@ -15,27 +21,51 @@ public struct AgeState: Hashable, Sendable {
   public var apps: [AppID] { memories.keys.sorted() }
 
   /// The app's age answers.
-  public func memory(_ app: AppID) -> AgeMemory { memories[app] ?? AgeMemory() }
+  public func memory(_ app: AppID) -> AgeMemory {
+    var memory = memories[app] ?? AgeMemory()
+    guard !restarted.contains(app) else { return memory }
+    memory.anchor = anchor
+    memory.last = last
+    return memory
+  }
 
   /// Records an age answer, or deletes the answers of an app.
   mutating func record(_ content: Content) {
     guard case .ageMemory(let app, let answer) = content else { return }
-    guard let answer else { return memories[app] = nil }
-    memories[app, default: AgeMemory()].add(answer)
+    guard let answer else { return restart(app) }
+    var memory = memory(app)
+    memory.add(answer)
+    memories[app] = memory
+    guard !restarted.contains(app) else { return }
+    anchor = memory.anchor
+    last = memory.last
   }
 
   /// Sets the settings, or deletes the answers of an app.
   mutating func set(_ content: Content) {
     switch content {
     case .ageSettings(let new): settings = new
-    case .ageMemory(let app, nil): memories[app] = nil
+    case .ageMemory(let app, nil): restart(app)
     default: break
     }
   }
 
-  /// Deletes the answers that a corrected birthdate makes false.
+  /// Deletes the answers of an app. Its next answer has the present age, and an anchor of its own.
+  private mutating func restart(_ app: AppID) {
+    guard memories.removeValue(forKey: app) != nil else { return }
+    restarted.insert(app)
+  }
+
+  /// Deletes the answers that a corrected birthdate makes false, and the anchor with the last of
+  /// them: the anchor belongs to the false birthdate.
   mutating func corrected(_ birthdate: Account.Day) {
-    for app in apps where !memories[app]!.isTrue(born: birthdate) { memories[app] = nil }
+    for app in apps where !memory(app).isTrue(born: birthdate) { memories[app] = nil }
+    let hasShared = memories.contains { app, memory in
+      !restarted.contains(app) && memory.answers.contains { $0.range != nil }
+    }
+    guard !hasShared else { return }
+    anchor = nil
+    last = nil
   }
 }
 

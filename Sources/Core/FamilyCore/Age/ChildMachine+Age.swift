@@ -1,4 +1,4 @@
-import FamilyModel
+public import FamilyModel
 
 extension ChildMachine {
   func manifest(_ app: AppID) -> AppManifest { manifests[app] ?? AppManifest() }
@@ -14,25 +14,37 @@ extension ChildMachine {
   /// Whether the device manages the process of the app.
   func isManaged(_ feed: AppFeed) -> Bool { feed.isRunning || refusal(of: feed.app) == nil }
 
-  private func policy(now: Instant) -> AgePolicy? {
-    guard let account = link.accounts[link.personID], !isInFamily || link.person != nil else {
-      return nil
-    }
-    return AgePolicy(
-      account: account, isInFamily: isInFamily, settings: age.settings,
-      limitsOn: link.person?.role == .child && conversation?.limitsOn ?? true,
-      today: calendar(now, account.timeZone))
+  /// The time that decides about ages: without a family that of the device, otherwise the relay's.
+  private func ageTime(now: Instant) -> Instant {
+    isInFamily ? relayTime.now(uptime: uptime) ?? now : now
   }
 
-  /// The duties of the owner's region. The reply depends on the region alone: one that depended on
-  /// the age would reveal a birthday.
-  func ageStatus(of app: AppID) -> AgeReply {
+  /// The policy for the owner; `nil` without an account, or before the first roster.
+  func agePolicy(now: Instant) -> AgePolicy? {
+    guard !isInFamily || link.person != nil else { return nil }
+    return AgePolicy(
+      of: link.personID, in: link, isInFamily: isInFamily, regions: regions, calendar: calendar,
+      now: ageTime(now: now))
+  }
+
+  /// Explains each age answer that an app received from this device's owner, by app.
+  public func ageExplanations(now: Instant) -> [AgeExplanation] {
+    guard let policy = agePolicy(now: now) else { return [] }
+    return age.apps.flatMap { policy.explanations(of: $0, age.memory($0)) }
+  }
+
+  /// The duties of the owner's region. The reply depends on the region, the day and the day of the
+  /// account: one that depended on the age would reveal a birthday.
+  func ageStatus(of app: AppID, now: Instant) -> AgeReply {
     guard manifest(app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
-    guard let account = link.accounts[link.personID], account.birthdate != nil else {
+    if let sandbox = age.settings.sandbox?.answers {
+      return .status(isEligible: true, features: sandbox.features)
+    }
+    guard let policy = agePolicy(now: now), policy.account.birthdate != nil else {
       return .failed(.ageNotAvailable)
     }
-    let features = Region(account.region).features
-    return .status(isEligible: !features.isEmpty, features: features)
+    let region = policy.region
+    return .status(isEligible: region.isEligible, features: region.features)
   }
 
   /// Answers the app's requests in order, up to the first that needs a prompt.
@@ -57,7 +69,10 @@ extension ChildMachine {
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
     do throws(Problem) {
       try AgeGates.check(request.gates)
-      guard let policy = policy(now: now) else { throw .ageNotAvailable }
+      if let sandbox = age.settings.sandbox?.answers {
+        return .shared(sandbox.range(limitsOn: link.limitsOn(for: link.personID)))
+      }
+      guard let policy = agePolicy(now: now) else { throw .ageNotAvailable }
       switch try policy.decide(request.gates, of: request.app, age.memory(request.app)) {
       case .reply(let range): return range.map { .shared($0) } ?? .declined
       case .share(let answer, let isNew):
@@ -114,7 +129,7 @@ extension ChildMachine {
     _ shown: AgeAnswer, with app: AppID, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    guard let policy = policy(now: now),
+    guard let policy = agePolicy(now: now),
       case .prompt(shown)? = try? policy.decide(shown.gates, of: app, age.memory(app))
     else { return }
     if let problem = record(shown, app, now: now, into: &out) {

@@ -32,7 +32,7 @@ extension ChildMachine {
       update(app) { $0.disconnected(exited: false, now: now) }
     case .ask(let question, let manner):
       ask(question, manner, app, now: now, into: &out, effects: &effects)
-    case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app))))
+    case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?):
       guard ageRequests.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
@@ -56,7 +56,9 @@ extension ChildMachine {
     }
     guard isInFamily else { return answerByDefault(question, app, into: &out, effects: &effects) }
     guard let person = link.person else { return end(.refused(.unknown)) }
-    guard person.role == .child else { return end(.refused(.notAChild)) }
+    guard person.role == .child, age.settings.sandbox?.answers?.response != .systemError else {
+      return end(.refused(.notAChild))
+    }
     guard conversation?.limitsOn ?? true else {
       return answerByDefault(question, app, into: &out, effects: &effects)
     }

@@ -60,6 +60,10 @@ public struct ChildMachine: Sendable {
   let digest: Digest
   let calendar: Calendar
   let manifests: [AppID: AppManifest]
+  let regions: RegionTable
+  var relayTime = RelayTime()
+  /// The reading of a clock that is never set, at the current step.
+  var uptime: Milliseconds?
   var ageRequests = AgeRequestQueue()
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
@@ -75,6 +79,7 @@ public struct ChildMachine: Sendable {
   /// - Parameter isInFamily: Whether the person is in a family.
   /// - Parameter apps: The installed apps.
   /// - Parameter manifests: The apps' declarations.
+  /// - Parameter regions: The law of all regions. All devices of a family should have one table.
   /// - Parameter security: The keys to verify and open events; `nil` verifies nothing, for tests of
   ///   the machine alone.
   /// - Parameter hostAnnouncesPresence: Whether the host announces the presence of all devices of
@@ -83,7 +88,8 @@ public struct ChildMachine: Sendable {
   /// - Parameter calendar: Returns the day of a moment; by default in UTC.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
-    manifests: [AppID: AppManifest] = [:], security: Security? = nil,
+    manifests: [AppID: AppManifest] = [:], regions: RegionTable = .standard,
+    security: Security? = nil,
     hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
     digest: @escaping Digest = { _, _ in [] }
@@ -100,6 +106,7 @@ public struct ChildMachine: Sendable {
     self.digest = digest
     self.calendar = calendar
     self.manifests = manifests
+    self.regions = regions
     feeds = apps.sorted().map { app in
       var progress = first
       var entries: [AppEntry] = []
@@ -110,7 +117,10 @@ public struct ChildMachine: Sendable {
       return AppFeed(app, progress: progress, entries: entries)
     }
     for case .passcodeTries(let found) in records { tries = found }
-    for event in link.restored { updateKnownHandles(event) }
+    for event in link.restored {
+      updateKnownHandles(event)
+      relayTime.learn(event.at, uptime: nil)
+    }
   }
 
   /// When the machine needs the input `timer`, or `nil` if it needs none.
@@ -133,14 +143,23 @@ public struct ChildMachine: Sendable {
 
   /// Handles one input.
   ///
+  /// - Parameter now: The device's wall clock, which its owner may set.
+  /// - Parameter uptime: The reading of a clock that is never set; by default the wall clock is
+  ///   trusted.
   /// - Returns: The effects, the change of durable state first.
-  public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
+  public mutating func step(_ input: Input, now: Instant, uptime: Milliseconds? = nil)
+    -> [DeviceEffect]
+  {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
+    self.uptime = uptime ?? Milliseconds(now.milliseconds)
+    relayTime.start(uptime: self.uptime!)
     switch input {
     case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
-    case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
+    case .reply(let id, let reply):
+      if case .attached(_, let time) = reply { relayTime.learn(time, uptime: self.uptime) }
+      link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .admitted(let id): link.admitted(id, now: now)
     case .timer: link.timer(now: now, into: &out)
@@ -169,6 +188,7 @@ public struct ChildMachine: Sendable {
     }
     keep(effects, id: nil, at: now, into: &out, effects: &effects)
     for event in out.events {
+      relayTime.learn(event.at, uptime: self.uptime)
       var caused: [DeviceEffect] = []
       apply(event, now: now, into: &out, effects: &caused)
       effects += caused

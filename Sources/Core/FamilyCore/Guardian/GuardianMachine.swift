@@ -121,7 +121,7 @@ public struct GuardianMachine: Sendable {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
     switch input {
-    case .started: effects += open(now: now).map { .bubble($0) }
+    case .started: show(open(now: now), now: now, into: &out, effects: &effects)
     case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
@@ -197,11 +197,14 @@ public struct GuardianMachine: Sendable {
     case .rosterChanged:
       link.reattach(now: now, into: &out)
       // A question may arrive before the roster that contains its child.
-      effects += open(now: now).map { .bubble($0) }
+      show(open(now: now), now: now, into: &out, effects: &effects)
     case .asked(let header, _):
       if let state = question(header.id)?.state, state.isOpen(now), let bubble = bubble(state) {
-        effects.append(.bubble(bubble))
+        show([bubble], now: now, into: &out, effects: &effects)
       }
+    case .ageSet(let child, .ageSettings(let settings), _) where settings.sandbox != nil:
+      let open = open(now: now).filter { $0.child.id == child }
+      show(open, now: now, into: &out, effects: &effects)
     case .reminded(let id): effects.append(.notify(.reminded(id)))
     case .joinRequested(let join): effects.append(.notify(.wantsToJoin(join)))
     case .decided(let decision):
@@ -215,6 +218,24 @@ public struct GuardianMachine: Sendable {
         effects.append(.notify(.message(child: child, from: author, seq: event.seq)))
       }
     default: break
+    }
+  }
+
+  /// Shows open questions. In a case of the sandbox the device answers as the case defines.
+  private mutating func show(
+    _ bubbles: [Bubble], now: Instant, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    for bubble in bubbles {
+      guard
+        let choice = bubble.question.choices.first(where: {
+          $0.answer == link.sandboxAnswer(of: bubble.child.id)
+        })
+      else {
+        effects.append(.bubble(bubble))
+        continue
+      }
+      answer(bubble.question.id, choice.id, now: now, into: &out, effects: &effects)
     }
   }
 

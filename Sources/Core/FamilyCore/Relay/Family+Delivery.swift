@@ -26,7 +26,7 @@ extension RelayMachine.Family {
       return nil
     }
     deliveries.recordActivity(of: address.device, attaches: true, now: now)
-    sendChannelsIfLate(address, owner, into: &effects)
+    sendChannelsIfLate(address, owner, now: now, into: &effects)
     return scheduleCheckIfLagging(address.device, owner, now: now)
   }
 
@@ -36,7 +36,7 @@ extension RelayMachine.Family {
   ) -> Instant? {
     moveCursors(cursors, sender.address, owner, into: &effects)
     let nextCheck = scheduleCheckIfLagging(sender.address.device, owner, now: now)
-    effects.append(sender.reply(.attached(channels(of: owner))))
+    effects.append(sender.reply(.attached(channels(of: owner), at: now)))
     return nextCheck
   }
 
@@ -53,16 +53,17 @@ extension RelayMachine.Family {
   ///
   /// A late device may be subscribed to an earlier generation, or to a channel that was never
   /// approved. The channels' heads tell it to fetch.
-  func pingReply(to address: DeviceAddress, _ owner: Member?) -> Reply {
+  func pingReply(to address: DeviceAddress, _ owner: Member?, now: Instant) -> Reply {
     guard let owner, deliveries.isLate(address.device, of: owner, state) else { return .pong }
-    return .attached(channels(of: owner))
+    return .attached(channels(of: owner), at: now)
   }
 
   func sendChannelsIfLate(
-    _ address: DeviceAddress, _ owner: Member?, into effects: inout [RelayMachine.Effect]
+    _ address: DeviceAddress, _ owner: Member?, now: Instant,
+    into effects: inout [RelayMachine.Effect]
   ) {
     guard let owner, deliveries.isLate(address.device, of: owner, state) else { return }
-    effects.append(.reply(address, id: .unnumbered, .attached(channels(of: owner))))
+    effects.append(.reply(address, id: .unnumbered, .attached(channels(of: owner), at: now)))
   }
 
   private mutating func scheduleCheckIfLagging(

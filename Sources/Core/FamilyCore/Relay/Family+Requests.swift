@@ -31,9 +31,9 @@ extension RelayMachine.Family {
       nextCheck = recordActivity(of: sender.address.device, owner, request, now: now)
     }
     switch request {
-    case .ping: effects.append(sender.reply(pingReply(to: sender.address, owner)))
+    case .ping: effects.append(sender.reply(pingReply(to: sender.address, owner, now: now)))
     case .present:
-      sendChannelsIfLate(sender.address, owner, into: &effects)
+      sendChannelsIfLate(sender.address, owner, now: now, into: &effects)
       effects.append(sender.reply(.pong))
     case .command(let id, let command, let signature):
       let check = execute(

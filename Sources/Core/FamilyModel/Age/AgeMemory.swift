@@ -21,15 +21,15 @@ public struct AgeAnswer: Hashable, Sendable {
 
 /// The age answers that one app received.
 ///
-/// All answers concern the person's age on one day, the anchor: the day of the first shared answer.
-/// The age advances only on the anchor's anniversaries. Persons of equal age on the anchor are
-/// therefore indistinguishable to the app: repeated requests narrow a birthday to one year and no
-/// further.
+/// All answers concern the person's age on one day, the anchor: the day of the person's first
+/// shared answer to any app. The age advances only on the anchor's anniversaries. Persons of equal
+/// age on the anchor are therefore indistinguishable to all apps together: repeated requests narrow
+/// a birthday to one year and no further. After “share again” the app has an anchor of its own.
 public struct AgeMemory: Hashable, Sendable {
   /// The day of the first shared answer.
-  public private(set) var anchor: Account.Day?
+  public var anchor: Account.Day?
   /// The latest day of a shared answer.
-  public private(set) var last: Account.Day?
+  public var last: Account.Day?
   /// The answers, one for each set of gates, in the order of their days.
   public private(set) var answers: [AgeAnswer] = []
   /// Creates an empty memory.
@@ -45,6 +45,12 @@ public struct AgeMemory: Hashable, Sendable {
   public func isCurrent(_ answer: AgeAnswer, _ day: Account.Day) -> Bool {
     guard answer.range != nil, let anchor else { return answer.day.years(to: day) < 1 }
     return anchor.years(to: answer.day) >= anchor.years(to: day)
+  }
+
+  /// The first day on which the answer no longer holds.
+  public func end(of answer: AgeAnswer) -> Account.Day {
+    guard answer.range != nil, let anchor else { return answer.day.anniversary(1) }
+    return anchor.anniversary(anchor.years(to: answer.day) + 1)
   }
 
   /// The answer to these gates, current or not.

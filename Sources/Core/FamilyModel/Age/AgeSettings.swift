@@ -44,6 +44,10 @@ public struct AgeSettings: Hashable, Sendable {
   public var apps: [AppID: AgeSharing] = [:]
   /// The highest rating of an app that the child may use; `nil`: no ceiling.
   public var ceiling: AgeRating?
+  /// The case of Apple's sandbox that answers for the person; `nil`: the account answers.
+  ///
+  /// While a case is set, guardians' devices answer the person's questions as the case defines.
+  public var sandbox: SandboxCase?
   /// Creates the default settings.
   public init() {}
 

@@ -12,6 +12,39 @@ extension Account.Day: Comparable {
     return (other.month, other.day) < (month, day) ? years - 1 : years
   }
 
+  /// The same day a number of years later. The anniversary of a 29 February in a common year is
+  /// 1 March.
+  public func anniversary(_ years: Int32) -> Account.Day {
+    let (year, overflow) = year.addingReportingOverflow(years)
+    guard !overflow else { return Account.Day(year: .max, month: month, day: day) }
+    guard (month, day) == (2, 29), !Self.isLeap(year) else {
+      return Account.Day(year: year, month: month, day: day)
+    }
+    return Account.Day(year: year, month: 3, day: 1)
+  }
+
+  /// The day in ISO 8601: `2014-05-17`.
+  public var iso: String {
+    func two(_ number: UInt8) -> String { (number < 10 ? "0" : "") + "\(number)" }
+    return "\(year)-\(two(month))-\(two(day))"
+  }
+
+  /// Parses `2014-05-17`; `nil` unless the text is a day of the years 1900 to 2200.
+  public init?(iso text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].count == 4, let year = Int32(parts[0]),
+      let month = UInt8(parts[1]), let day = UInt8(parts[2]), Limits.years ~= year,
+      1...12 ~= month
+    else { return nil }
+    let days: [UInt8] = [31, Self.isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard 1...days[Int(month) - 1] ~= day else { return nil }
+    self.init(year: year, month: month, day: day)
+  }
+
+  private static func isLeap(_ year: Int32) -> Bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  }
+
   /// The UTC day of the moment.
   ///
   /// Shells use a calendar with the account's time zone; this initializer serves callers without

@@ -1,44 +1,39 @@
-/// The legal requirements of a region concerning age.
+/// The legal requirements of a region concerning age, as they apply to one person on one day.
 ///
-/// The table is `regions.csv`, which cites its sources. An unlisted subdivision takes the values of
-/// its country. An unlisted country has majority at 18 and no requirements.
+/// ``RegionTable`` computes the requirements from the region, the day of the account and the day.
 public struct Region: Hashable, Sendable {
   /// The age of majority in completed years. No age above it is revealed.
   public var majority: Int32
-  /// The duties of apps in the region; empty in most regions.
+  /// The age below which the acts of the region protect a person. The acts may differ from the
+  /// age of majority.
+  public var minorBelow: Int32
+  /// Whether age features apply to the person, with or without a duty of apps.
+  public var isEligible: Bool
+  /// The duties of apps; empty in most regions.
   public var features: RegulatoryFeatures
+  /// The gates that replace those of an app while sharing is required; otherwise empty.
+  public var gates: [Int32]
+
+  /// Creates the requirements; by default those of a region without a line in the table.
+  public init(
+    majority: Int32 = RegionTable.defaultMajority, minorBelow: Int32 = RegionTable.defaultMinor,
+    isEligible: Bool = false, features: RegulatoryFeatures = [], gates: [Int32] = []
+  ) {
+    self.majority = majority
+    self.minorBelow = minorBelow
+    self.isEligible = isEligible
+    self.features = features
+    self.gates = gates
+  }
 
   /// Whether the person must share the age range.
   public var mustShare: Bool { features.contains(.declaredAgeRangeRequired) }
 
-  /// The region with this code: ISO 3166-1 alpha-2 or ISO 3166-2, for example `FR` or `US-TX`.
-  public init(_ code: String) {
-    let country = String(code.prefix { $0 != "-" })
-    self = Self.table[code] ?? Self.table[country] ?? Region(majority: 18, features: [])
+  /// The gates of a request in this region: the region's own while sharing is required, otherwise
+  /// those of the app. No gate is above the age of majority.
+  public func gates(for requested: [Int32]) -> [Int32] {
+    AgeGates.clamped(gates.isEmpty ? requested : gates, majority: majority)
   }
-
-  init(majority: Int32, features: RegulatoryFeatures) {
-    self.majority = majority
-    self.features = features
-  }
-
-  /// The codes in the table, ascending.
-  public static var codes: [String] { table.map(\.key).sorted() }
-
-  private static let table: [String: Region] = {
-    var table: [String: Region] = [:]
-    for line in String(decoding: PackageResources.regions_csv, as: UTF8.self).split(separator: "\n")
-    where !line.hasPrefix("#") {
-      let fields = line.split(separator: ",", omittingEmptySubsequences: false)
-      guard fields.count == 3, let majority = Int32(fields[1]) else { continue }
-      var features: RegulatoryFeatures = []
-      if fields[2].contains("r") { features.insert(.declaredAgeRangeRequired) }
-      if fields[2].contains("c") { features.insert(.significantAppChangeRequiresParentalConsent) }
-      if fields[2].contains("n") { features.insert(.significantAppChangeRequiresAdultNotification) }
-      table[String(fields[0])] = Region(majority: majority, features: features)
-    }
-    return table
-  }()
 }
 
 /// The legal duties of an app in a region.

@@ -1,5 +1,18 @@
 /// A named test account for developers, with the answers of both frameworks.
+///
+/// The first five cases are those of Apple's sandbox: ``answers`` states what both frameworks
+/// answer, whatever the account of the person. The other cases set an account.
 public enum SandboxCase: String, CaseIterable, Sendable {
+  /// Apple's “Under 13, approved”.
+  case under13 = "under-13"
+  /// Apple's “Ages 13 - 15, approved”.
+  case ages13To15 = "13-15"
+  /// Apple's “Ages 16 - 17, declined”.
+  case ages16To17 = "16-17"
+  /// Apple's “18+, self declared”.
+  case adultSelfDeclared = "18-self-declared"
+  /// Apple's “18+, payment checked”.
+  case adultPaymentChecked = "18-payment-checked"
   /// Nine years old.
   case child9 = "child-9"
   /// Fourteen years old.
@@ -34,10 +47,10 @@ public enum SandboxCase: String, CaseIterable, Sendable {
   /// The age in completed years.
   public var age: Int32? {
     switch self {
-    case .child9: 9
-    case .teen14, .teen14Declined, .teen14Revoked, .teen14Texas, .teen14NoLimits: 14
-    case .teen16Payment: 16
-    case .adult42, .adult42ID: 42
+    case .under13, .child9: 9
+    case .ages13To15, .teen14, .teen14Declined, .teen14Revoked, .teen14Texas, .teen14NoLimits: 14
+    case .ages16To17, .teen16Payment: 16
+    case .adultSelfDeclared, .adultPaymentChecked, .adult42, .adult42ID: 42
     case .noBirthdate: nil
     }
   }
@@ -45,7 +58,7 @@ public enum SandboxCase: String, CaseIterable, Sendable {
   /// The guardian's behaviour towards PermissionKit.
   public var consent: Consent {
     switch self {
-    case .teen14Declined: .declined
+    case .ages16To17, .teen14Declined: .declined
     case .teen14Revoked: .revoked
     default: .approved
     }
@@ -58,9 +71,10 @@ public enum SandboxCase: String, CaseIterable, Sendable {
   public func account(_ today: Account.Day) -> Account {
     let declaration: Account.Declaration =
       switch self {
-      case .teen16Payment: .guardianPaymentChecked
+      case .under13, .ages13To15, .ages16To17, .teen16Payment: .guardianPaymentChecked
+      case .adultPaymentChecked: .paymentChecked
       case .adult42ID: .governmentIDChecked
-      case .adult42: .selfDeclared
+      case .adult42, .adultSelfDeclared: .selfDeclared
       default: .guardianDeclared
       }
     // The birthday lies in the past of this year and never on a 29 February.
@@ -69,5 +83,68 @@ public enum SandboxCase: String, CaseIterable, Sendable {
     }
     return Account(
       birthdate: birthdate, region: self == .teen14Texas ? "US-TX" : "US", declaration: declaration)
+  }
+}
+
+/// The answers of both frameworks in a case of Apple's sandbox.
+public struct SandboxAnswers: Hashable, Sendable {
+  /// The answer of PermissionKit.
+  public enum Response: String, Hashable, Sendable {
+    /// A guardian's device approves each question.
+    case approve
+    /// A guardian's device declines each question.
+    case decline
+    /// The call fails with `AskError.systemError`.
+    case systemError
+  }
+
+  /// The age range, without controls, whatever the gates of the request.
+  public var range: AgeRange
+  /// Whether a significant update needs a guardian's approval.
+  public var needsUpdateNotice: Bool
+  /// The answer of PermissionKit.
+  public var response: Response
+
+  /// The duties that the app is told. Sharing is required in each case, so the range needs no
+  /// prompt.
+  public var features: RegulatoryFeatures {
+    needsUpdateNotice
+      ? [.declaredAgeRangeRequired, .significantAppChangeRequiresParentalConsent]
+      : .declaredAgeRangeRequired
+  }
+
+  /// The range with its controls.
+  public func range(limitsOn: Bool) -> AgeRange {
+    var range = range
+    guard range.upper != nil else { return range }
+    if limitsOn { range.controls.insert(.communicationLimits) }
+    if needsUpdateNotice { range.controls.insert(.significantAppChangeApprovalRequired) }
+    return range
+  }
+}
+
+extension SandboxCase {
+  /// The answers in a case of Apple's sandbox; `nil` for a case that sets an account.
+  public var answers: SandboxAnswers? {
+    func minor(_ lower: Int32?, _ upper: Int32, _ response: SandboxAnswers.Response)
+      -> SandboxAnswers
+    {
+      SandboxAnswers(
+        range: AgeRange(lower: lower, upper: upper, declaration: .guardianPaymentChecked),
+        needsUpdateNotice: true, response: response)
+    }
+    func adult(_ declaration: Account.Declaration) -> SandboxAnswers {
+      SandboxAnswers(
+        range: AgeRange(lower: 18, upper: nil, declaration: declaration),
+        needsUpdateNotice: false, response: .systemError)
+    }
+    return switch self {
+    case .under13: minor(nil, 12, .approve)
+    case .ages13To15: minor(13, 15, .approve)
+    case .ages16To17: minor(16, 17, .decline)
+    case .adultSelfDeclared: adult(.selfDeclared)
+    case .adultPaymentChecked: adult(.paymentChecked)
+    default: nil
+    }
   }
 }

@@ -446,6 +446,9 @@ nonisolated struct PBAgeSettings: Sendable {
   /// Highest rating of an app that the child may use: 4, 9, 13, 16 or 18. 0: no ceiling.
   var ceiling: UInt32 = 0
 
+  /// A case of the sandbox that answers for the person, for example under-13. Empty: none. At most 128 bytes.
+  var sandbox: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The setting for one app.
@@ -1903,7 +1906,7 @@ nonisolated extension PBAgeMemory: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBAgeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AgeSettings"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sharing\0\u{1}apps\0\u{1}ceiling\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sharing\0\u{1}apps\0\u{1}ceiling\0\u{2}%sandbox\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1914,6 +1917,7 @@ nonisolated extension PBAgeSettings: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.sharing) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.ceiling) }()
+      case 40: try { try decoder.decodeSingularStringField(value: &self.sandbox) }()
       default: break
       }
     }
@@ -1929,6 +1933,9 @@ nonisolated extension PBAgeSettings: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.ceiling != 0 {
       try visitor.visitSingularUInt32Field(value: self.ceiling, fieldNumber: 3)
     }
+    if !self.sandbox.isEmpty {
+      try visitor.visitSingularStringField(value: self.sandbox, fieldNumber: 40)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1936,6 +1943,7 @@ nonisolated extension PBAgeSettings: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.sharing != rhs.sharing {return false}
     if lhs.apps != rhs.apps {return false}
     if lhs.ceiling != rhs.ceiling {return false}
+    if lhs.sandbox != rhs.sandbox {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -594,6 +594,9 @@ nonisolated struct PBAttached: Sendable {
   /// At most 129. The list replaces every earlier list.
   var channels: [PBChannel] = []
 
+  /// The relay's clock in milliseconds since 1970.
+  var at: Int64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1764,7 +1767,7 @@ nonisolated extension PBChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAttached: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Attached"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channels\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channels\0\u{2}'at\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1773,6 +1776,7 @@ nonisolated extension PBAttached: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      case 40: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
       default: break
       }
     }
@@ -1782,11 +1786,15 @@ nonisolated extension PBAttached: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if !self.channels.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 1)
     }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 40)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBAttached, rhs: PBAttached) -> Bool {
     if lhs.channels != rhs.channels {return false}
+    if lhs.at != rhs.at {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

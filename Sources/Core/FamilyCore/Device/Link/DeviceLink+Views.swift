@@ -6,6 +6,20 @@ extension DeviceLink {
   public var roster: Roster { family.roster }
   /// The accounts that this device may read.
   public var accounts: [PersonID: Account] { family.accounts }
+  /// When the account of the person was made, by the relay's clock; `nil` without an account.
+  public func accountMade(of person: PersonID) -> Instant? { family.accountsMade[person] }
+  /// Whether communication limits are on for the person: a child, unless guardians turned them off.
+  public func limitsOn(for person: PersonID) -> Bool {
+    roster.person(person)?.role == .child && family.conversations[person]?.limitsOn ?? true
+  }
+  /// The answer of the person's sandbox case to each question; `nil` outside the sandbox.
+  func sandboxAnswer(of person: PersonID) -> Answer? {
+    switch family.ages[person]?.state.settings.sandbox?.answers?.response {
+    case .approve: .approval
+    case .decline: .denial
+    case .systemError, nil: nil
+    }
+  }
   /// The conversations that this device takes part in, by their child.
   public var conversations: [PersonID: Conversation] { family.conversations }
   /// The requests of new devices to join, in order of arrival.

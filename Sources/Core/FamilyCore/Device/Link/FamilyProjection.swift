@@ -15,6 +15,8 @@ struct FamilyProjection: Sendable {
   private(set) var owners = SmallMap<DeviceID, PersonID>()
   /// The largest person number that any roster used. Numbers are never reused.
   private(set) var lastPerson = PersonID(0)
+  /// When each person's account was made: the time of its first event.
+  private(set) var accountsMade: [PersonID: Instant] = [:]
   private var accountStamps = SmallMap<PersonID, ID128>()
 
   /// The question, if its conversation is one of this device's.
@@ -42,6 +44,7 @@ struct FamilyProjection: Sendable {
       if let birthdate = account.birthdate {
         ages[person, default: AgeLog()].add(event, .born(birthdate))
       }
+      accountsMade[person] = min(accountsMade[person] ?? event.at, event.at)
       guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
       accountStamps[person] = event.stamp
       accounts[person] = account
