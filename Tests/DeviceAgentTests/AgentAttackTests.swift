@@ -45,7 +45,7 @@ import ZeroMQ
     let fixture = try await AgentFixture()
     let bad = try fixture.app()
     _ = try bad.socket.send([[], [UInt8](repeating: 1, count: Limits.frameBytes + 1)])
-    #expect(try bad.receive(300) == nil)
+    #expect(try bad.receive(.milliseconds(300)) == nil)
     let good = try fixture.app()
     _ = try good.socket.send([[], attach])
     #expect(isAttached(try good.appReply()))
@@ -57,7 +57,7 @@ import ZeroMQ
     let fixture = try await AgentFixture()
     let stranger = try fixture.app(.generate())
     _ = try? stranger.socket.send([[], attach])
-    #expect(try stranger.receive(500) == nil)
+    #expect(try stranger.receive(.milliseconds(500)) == nil)
     await fixture.stop()
   }
 
@@ -87,7 +87,7 @@ import ZeroMQ
     channel.topic = topic
     channel.key = [UInt8](repeating: 9, count: 32)
     try fixture.answer((route, first), .attached([channel]))
-    #expect(try fixture.publisher.waitUntilReadable(milliseconds: patience))
+    #expect(try fixture.publisher.waitUntilReadable(within: patience))
     for length in 0..<100 {
       let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
       _ = try fixture.publisher.send([topic, noise])
@@ -215,7 +215,7 @@ extension AgentFixture {
 
   /// The next subscription (1) or unsubscription (0), with the topic.
   func subscription() throws -> [UInt8]? {
-    guard try publisher.waitUntilReadable(milliseconds: patience) else { return nil }
+    guard try publisher.waitUntilReadable(within: patience) else { return nil }
     return try publisher.receive()?.bytes(0)
   }
 }

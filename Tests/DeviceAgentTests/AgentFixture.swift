@@ -64,8 +64,8 @@ final class AgentFixture {
   }
 
   /// The device's next request, with the route for the reply.
-  func request(_ milliseconds: Int = patience) throws -> (route: [UInt8], envelope: Envelope)? {
-    guard try router.waitUntilReadable(milliseconds: milliseconds),
+  func request(_ time: Nanoseconds = patience) throws -> (route: [UInt8], envelope: Envelope)? {
+    guard try router.waitUntilReadable(within: time),
       let message = try router.receive()
     else { return nil }
     return try message.withBytes(2) { bytes throws(Problem) in
@@ -102,17 +102,17 @@ final class Client {
     socket = try Socket(kind, in: context, options: options)
   }
 
-  /// The next message's frames; `nil` after `milliseconds` without one.
-  func receive(_ milliseconds: Int = patience) throws -> [[UInt8]]? {
-    guard try socket.waitUntilReadable(milliseconds: milliseconds) else { return nil }
+  /// The next message's frames; `nil` after `time` without one.
+  func receive(_ time: Nanoseconds = patience) throws -> [[UInt8]]? {
+    guard try socket.waitUntilReadable(within: time) else { return nil }
     guard let message = try socket.receive() else { return nil }
     return message.allBytes
   }
 }
 
 extension Client {
-  func appReply(_ milliseconds: Int = patience) throws -> AppReply? {
-    guard let last = try receive(milliseconds)?.last else { return nil }
+  func appReply(_ time: Nanoseconds = patience) throws -> AppReply? {
+    guard let last = try receive(time)?.last else { return nil }
     return try last.withUnsafeBytes { bytes throws(Problem) in try AppReply.decode(bytes) }
   }
 }

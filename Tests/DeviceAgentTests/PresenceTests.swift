@@ -2,6 +2,7 @@
 import RelayFixture
 import FamilyModel
 import Testing
+import ZeroMQ
 
 @Suite struct PresenceTests {
   private func device(_ number: Int) -> DeviceAddress {
@@ -10,14 +11,14 @@ import Testing
 
   private func presence(_ count: Int) -> Presence {
     var presence = Presence()
-    for number in 1...count { presence.add(device(number), now: 0) }
+    for number in 1...count { presence.add(device(number), now: .machineStart) }
     return presence
   }
 
   /// The requests of `rounds` intervals, to a relay that answers.
-  private func requests(_ presence: inout Presence, rounds: UInt64) -> [[DeviceAddress]] {
+  private func requests(_ presence: inout Presence, rounds: Int) -> [[DeviceAddress]] {
     var requests: [[DeviceAddress]] = []
-    while let now = presence.deadline, now <= Presence.interval * (rounds + 1) {
+    while let now = presence.deadline, now <= .machineStart + Presence.interval * (rounds + 1) {
       #expect(presence.expire(now: now) == [])
       requests.append(Array(presence.announce(now: now)))
       presence.messageArrived()
@@ -48,9 +49,10 @@ import Testing
   @Test("all devices attach again after a timeout without a message, and not before")
   func lost() {
     var presence = presence(2)
-    _ = presence.announce(now: Presence.interval)
-    let late = Presence.interval + Presence.timeout
-    #expect(presence.expire(now: late - 1) == [])
+    let first = MonotonicInstant.machineStart + Presence.interval
+    _ = presence.announce(now: first)
+    let late = first + Presence.timeout
+    #expect(presence.expire(now: late - Nanoseconds(1)) == [])
     var heard = presence
     heard.messageArrived()
     #expect(heard.expire(now: late) == [])

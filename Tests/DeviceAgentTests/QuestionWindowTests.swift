@@ -1,9 +1,11 @@
 import DeviceAgent
 import FamilyModel
 import Testing
+import ZeroMQ
 
 @Suite struct QuestionWindowTests {
-  private let second: UInt64 = 1_000_000_000
+  private let start = MonotonicInstant(nanoseconds: 1)
+  private func second(_ number: Int) -> MonotonicInstant { .machineStart + .seconds(number) }
   private func id(_ number: Int) -> CommandID { CommandID(high: 1, low: UInt64(number)) }
 
   /// Simulates a relay that answers after a millisecond and refuses questions beyond `room` in
@@ -12,10 +14,10 @@ import Testing
     var window = QuestionWindow<Int>()
     var (sent, refused, peak) = ([Int](), 0, 0)
     for number in 0..<count { window.enqueue(id(number), number) }
-    var now: UInt64 = 1
+    var now = start
     ask(&window, now, &sent)
     while !sent.isEmpty {
-      now += 1_000_000
+      now = now + .milliseconds(1)
       let turn = sent
       sent = []
       peak = max(peak, turn.count)
@@ -29,7 +31,9 @@ import Testing
   }
 
   /// Admits and sends as many questions as the window allows.
-  private func ask(_ window: inout QuestionWindow<Int>, _ now: UInt64, _ sent: inout [Int]) {
+  private func ask(
+    _ window: inout QuestionWindow<Int>, _ now: MonotonicInstant, _ sent: inout [Int]
+  ) {
     while let (question, number) = window.admit(now: now) {
       #expect(window.maySend(question, now: now) == true)
       sent.append(number)
@@ -42,12 +46,12 @@ import Testing
     let first = Int(QuestionWindow<Int>.window.initial)
     var sent: [Int] = []
     for number in 0..<first + 10 { window.enqueue(id(number), number) }
-    ask(&window, 1, &sent)
+    ask(&window, start, &sent)
     #expect(sent == Array(0..<first))
     #expect(window.waitingCount == 10 && !window.canAdmit)
     for number in 0..<10 {
-      window.answered(id(number), wasOverloaded: false, now: 2)
-      ask(&window, 2, &sent)
+      window.answered(id(number), wasOverloaded: false, now: start + Nanoseconds(1))
+      ask(&window, start + Nanoseconds(1), &sent)
     }
     #expect(sent == Array(0..<first + 10))
     #expect(window.waitingCount == 0)
@@ -64,8 +68,8 @@ import Testing
   func others() {
     var window = QuestionWindow<Int>()
     for number in 0..<1_000 { window.enqueue(id(number), number) }
-    while window.admit(now: 1) != nil {}
-    #expect(window.maySend(id(5_000), now: 1) == true)
+    while window.admit(now: start) != nil {}
+    #expect(window.maySend(id(5_000), now: start) == true)
   }
 
   @Test(
@@ -74,16 +78,16 @@ import Testing
     var window = QuestionWindow<Int>()
     var turns: [Int] = []
     for _ in 0..<2 { for number in 0..<1_000 { window.enqueue(id(number), number) } }
-    while let next = window.admit(now: 1) { turns.append(next.item) }
+    while let next = window.admit(now: start) { turns.append(next.item) }
     #expect(turns == Array(0..<Int(QuestionWindow<Int>.window.initial)))
     window.release(id(7))
     window.release(id(7))
-    #expect(window.admit(now: 1)?.item == turns.count)
-    #expect(window.admit(now: 1) == nil)
+    #expect(window.admit(now: start)?.item == turns.count)
+    #expect(window.admit(now: start) == nil)
     // A sent question stays in flight and cannot be released.
-    #expect(window.maySend(id(8), now: 1) == true)
+    #expect(window.maySend(id(8), now: start) == true)
     window.release(id(8))
-    #expect(window.admit(now: 1) == nil)
+    #expect(window.admit(now: start) == nil)
   }
 
   @Test(
@@ -94,7 +98,7 @@ import Testing
     for _ in 0..<2 {
       for number in 0..<first { window.enqueue(id(number), number) }
       var sent: [Int] = []
-      ask(&window, 1, &sent)
+      ask(&window, start, &sent)
       #expect(sent == Array(0..<first))
     }
   }
@@ -105,24 +109,24 @@ import Testing
     let first = Int(QuestionWindow<Int>.window.initial)
     for number in 0..<2 * first { window.enqueue(id(number), number) }
     var sent: [Int] = []
-    ask(&window, second, &sent)
-    ask(&window, 60 * second, &sent)
+    ask(&window, second(1), &sent)
+    ask(&window, second(60), &sent)
     #expect(sent == Array(0..<first))
-    ask(&window, 61 * second, &sent)
+    ask(&window, second(61), &sent)
     #expect(sent == Array(0..<2 * first))
   }
 
   @Test("a command is repeated only after the usual reply time")
   func again() {
     var window = QuestionWindow<Int>()
-    #expect(window.maySend(id(1), now: second) == true)
-    #expect(window.maySend(id(1), now: 2 * second - 1) == false)
-    #expect(window.maySend(id(1), now: 2 * second) == true)
+    #expect(window.maySend(id(1), now: second(1)) == true)
+    #expect(window.maySend(id(1), now: second(2) - Nanoseconds(1)) == false)
+    #expect(window.maySend(id(1), now: second(2)) == true)
     // The reply took three seconds since the last transmission.
-    window.answered(id(1), wasOverloaded: false, now: 5 * second)
-    #expect(window.maySend(id(2), now: 6 * second) == true)
-    #expect(window.maySend(id(2), now: 17 * second) == false)
-    #expect(window.maySend(id(2), now: 18 * second) == true)
+    window.answered(id(1), wasOverloaded: false, now: second(5))
+    #expect(window.maySend(id(2), now: second(6)) == true)
+    #expect(window.maySend(id(2), now: second(17)) == false)
+    #expect(window.maySend(id(2), now: second(18)) == true)
   }
 
   @Test("a new connection starts with nothing in flight, and its queue is bounded")
@@ -131,10 +135,10 @@ import Testing
     let isEnqueued = (0..<QuestionWindow<Int>.queueLimit + 1).map { window.enqueue(id($0), $0) }
     #expect(isEnqueued.last == false && !isEnqueued.dropLast().contains(false))
     #expect(window.waitingCount == QuestionWindow<Int>.queueLimit)
-    while window.admit(now: 1) != nil {}
+    while window.admit(now: start) != nil {}
     window.restart()
     #expect(window.waitingCount == 0)
     window.enqueue(id(0), 0)
-    #expect(window.admit(now: 1)?.item == 0)
+    #expect(window.admit(now: start)?.item == 0)
   }
 }

@@ -28,7 +28,7 @@ import ZeroMQ
     #expect(Set(arrivals.map(\.kind)) == Set(Kind.allCases))
     // 63 % of exponential gaps are shorter than the mean.
     let gaps = zip(arrivals.dropFirst(), arrivals).map { $0.at - $1.at }
-    let short = Double(gaps.count { $0 < 1_000_000 }) / Double(gaps.count)
+    let short = Double(gaps.count { $0 < .milliseconds(1) }) / Double(gaps.count)
     #expect((0.60...0.66).contains(short))
   }
 
@@ -61,11 +61,11 @@ import ZeroMQ
 
 @Suite struct SimulatedUsersTests {
   private let child = DeviceAddress(family: FamilyID(4), device: FamilyFactory.child)
-  private let arrival = Arrival(number: 1, at: 0, family: 4, kind: .approve, random: 0)
+  private let arrival = Arrival(number: 1, at: .zero, family: 4, kind: .approve, random: 0)
 
   @Test("measures a late question from its planned time") func late() {
     let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
-    _ = users.begin(arrival, scheduled: Monotonic.now() - 2_000_000_000)
+    _ = users.begin(arrival, scheduled: .now - .seconds(2))
     let lag = users.takeSamples().0.first { $0.measure == .lag }
     #expect(lag.map { $0.value >= 2_000_000 } ?? false)
   }
@@ -84,7 +84,7 @@ import ZeroMQ
   @Test("R3, R4: fails if an app receives a different answer than the guardian gave")
   func wrongAnswer() {
     let users = SimulatedUsers(deviceCount: 3, recorder: HistoryRecorder(every: 0))
-    _ = users.begin(arrival, scheduled: Monotonic.now())
+    _ = users.begin(arrival, scheduled: .now)
     let question = LoadQuestion.make(arrival)
     func tell(_ choice: Choice, at position: UInt64) {
       let entry = AppEntry(position: position, body: .response(question, choice))
@@ -93,7 +93,7 @@ import ZeroMQ
     _ = users.received(.attached(acknowledged: 0), by: SimulatedUsers.app, on: child)
     tell(.approve, at: 1)
     #expect(users.takeSamples().1.wrongAnswers == 0)
-    _ = users.begin(arrival, scheduled: Monotonic.now())
+    _ = users.begin(arrival, scheduled: .now)
     tell(.decline, at: 2)
     #expect(users.takeSamples().1.wrongAnswers == 1)
   }

@@ -39,8 +39,8 @@ package final class Peer {
 
   package func sendRaw(_ frames: [[UInt8]]) throws { _ = try requests.send(frames) }
 
-  package func receive(within milliseconds: Int = patience) throws -> ReplyEnvelope? {
-    guard try requests.waitUntilReadable(milliseconds: milliseconds),
+  package func receive(within time: Nanoseconds = patience) throws -> ReplyEnvelope? {
+    guard try requests.waitUntilReadable(within: time),
       let message = try requests.receive()
     else { return nil }
     return try message.withBytes(message.count - 1) { bytes throws(Problem) in
@@ -66,9 +66,9 @@ package final class Peer {
     return Envelope(device: device, requestID: family, request: .ping).encode()
   }
 
-  package func ask(_ request: Request, within milliseconds: Int = patience) throws -> Reply? {
+  package func ask(_ request: Request, within time: Nanoseconds = patience) throws -> Reply? {
     try send(request)
-    while let reply = try receive(within: milliseconds) {
+    while let reply = try receive(within: time) {
       if reply.requestID == lastID { return reply.reply.opened() }
     }
     return nil
@@ -102,8 +102,8 @@ package final class Peer {
     return false
   }
 
-  package func broadcast(within milliseconds: Int = patience) throws -> Broadcast? {
-    guard try broadcasts.waitUntilReadable(milliseconds: milliseconds),
+  package func broadcast(within time: Nanoseconds = patience) throws -> Broadcast? {
+    guard try broadcasts.waitUntilReadable(within: time),
       let message = try broadcasts.receive()
     else { return nil }
     let topic = message.bytes(0)
@@ -111,14 +111,14 @@ package final class Peer {
       let bytes = ChannelCipher.open(message.bytes(1), topic: topic, key: channel.key)
     else {
       unopenedCount += 1
-      return try broadcast(within: milliseconds)
+      return try broadcast(within: time)
     }
     return try Broadcast.decode(bytes).opened()
   }
 
   /// The next event on any channel.
-  package func event(within milliseconds: Int = patience) throws -> Event? {
-    while let next = try broadcast(within: milliseconds) {
+  package func event(within time: Nanoseconds = patience) throws -> Event? {
+    while let next = try broadcast(within: time) {
       if case .event(let event) = next { return event }
     }
     return nil

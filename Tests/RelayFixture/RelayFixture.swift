@@ -14,7 +14,7 @@ package import ZeroMQ
 
 /// Milliseconds that a test waits for a required event. Long, because only a missing event is a
 /// failure, not a late one.
-package let patience = 60_000
+package let patience = Nanoseconds.seconds(60)
 
 /// A relay in this process with its own folder, real sockets and a real store.
 package final class RelayFixture: Sendable {
@@ -162,7 +162,7 @@ package final class RelayFixture: Sendable {
 extension CommandID {
   /// A new id, later than all before, as devices create them.
   package static var next: CommandID {
-    CommandID(high: Monotonic.now(), low: .random(in: 0 ... .max))
+    CommandID(high: MonotonicInstant.now.nanoseconds, low: .random(in: 0 ... .max))
   }
 }
 

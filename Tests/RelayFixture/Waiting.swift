@@ -1,3 +1,5 @@
+import ZeroMQ
+
 /// Reports changes to one waiting task at a time.
 package final class Signal: Sendable {
   private let changes: AsyncStream<Void>
@@ -15,7 +17,7 @@ package final class Signal: Sendable {
   /// - Returns: `false` if the condition does not hold within ``patience``.
   package func wait(until condition: () -> Bool) async -> Bool {
     if condition() { return true }
-    let end = ContinuousClock.now + .milliseconds(patience)
+    let end = ContinuousClock.now + Duration(patience)
     let timeout = Task { [continuation] in
       try? await Task.sleep(until: end)
       continuation.yield()
@@ -33,7 +35,7 @@ package final class Signal: Sendable {
 ///
 /// - Returns: `false` if the condition does not hold within ``patience``.
 package func poll(_ condition: () async throws -> Bool) async throws -> Bool {
-  let end = ContinuousClock.now + .milliseconds(patience)
+  let end = ContinuousClock.now + Duration(patience)
   while ContinuousClock.now < end {
     if try await condition() { return true }
     try await Task.sleep(for: .milliseconds(5))

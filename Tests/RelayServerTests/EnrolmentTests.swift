@@ -178,17 +178,17 @@ import ZeroMQ
     var home = try await Invited()
     let lost = try home.fixture.peer(1, 40, home.pairs[40])
     try lost.attach()
-    while try lost.broadcast(within: 200) != nil {}
+    while try lost.broadcast(within: .milliseconds(200)) != nil {}
     let link = try home.organizer.family().link
     try home.organizer.send(.setRoster(link.roster(removing: DeviceID(40))))
     #expect(try lost.ask(.ping) == .failed(.notEnrolled))
     // The removal itself is the last broadcast that the device receives.
-    while try lost.broadcast(within: 300) != nil {}
+    while try lost.broadcast(within: .milliseconds(300)) != nil {}
     let child = try home.fixture.peer(1, 30, home.pairs[30])
     _ = try child.post("secret")
     try home.organizer.send(
       .setRoster(try home.organizer.family().link.roster(removing: PersonID(5))))
-    #expect(try lost.broadcast(within: 500) == nil && lost.unopenedCount == 0)
+    #expect(try lost.broadcast(within: .milliseconds(500)) == nil && lost.unopenedCount == 0)
     try await home.fixture.stop()
   }
 

@@ -91,7 +91,7 @@ final class ManyFamilies {
     #expect(commits.waitUntilHeld())
     setMode(nil)
     try body()
-    #expect(try peer.receive(within: 100) == nil)
+    #expect(try peer.receive(within: .milliseconds(100)) == nil)
     commits.release()
     #expect(try peer.receive()?.requestID == first)
   }
@@ -99,7 +99,7 @@ final class ManyFamilies {
   /// Subscribes to the first family, and waits until the subscriptions are active.
   func attach() throws {
     try peer.attach([Cursor(.family, delivered: 1)])
-    while try peer.broadcast(within: 300) != nil {}
+    while try peer.broadcast(within: .milliseconds(300)) != nil {}
   }
 
   /// The texts of the child's conversation.

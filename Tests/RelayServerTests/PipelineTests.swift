@@ -55,9 +55,11 @@ import Testing
     #expect(heard.isEmpty)
     commits.release()
     #expect(await families.fixture.failure() != nil)
-    #expect(try families.peer.receive(within: 200) == nil)
+    #expect(try families.peer.receive(within: .milliseconds(200)) == nil)
     let last = first.last { $0.family == FamilyID(1) }?.seq ?? 2
-    while let event = try families.peer.event(within: 100) { #expect(event.seq <= last) }
+    while let event = try families.peer.event(within: .milliseconds(100)) {
+      #expect(event.seq <= last)
+    }
     #expect(try stored(families).intersection(asked) == Set(answered))
   }
 
@@ -80,7 +82,9 @@ import Testing
     families.fixture.requestStop()
     commits.release()
     try await families.fixture.stop()
-    while let reply = try families.peer.receive(within: 200) { answered += accepted([reply]) }
+    while let reply = try families.peer.receive(within: .milliseconds(200)) {
+      answered += accepted([reply])
+    }
     let stored = try stored(families).intersection(asked)
     #expect(stored.isSuperset(of: answered) && Set(answered).count == answered.count)
     // The additional request is the one whose commit was delayed.
@@ -218,7 +222,9 @@ import Testing
     #expect(await families.fixture.service.counters.requests - before < 3 * count)
     #expect(commits.batches.last?.contains { $0.command == last } == true)
     var replies: [ReplyEnvelope] = []
-    while let reply = try families.peer.receive(within: 200) { replies.append(reply) }
+    while let reply = try families.peer.receive(within: .milliseconds(200)) {
+      replies.append(reply)
+    }
     let answered = accepted(replies)
     #expect(answered.count == replies.count)
     #expect(try stored(families).isSuperset(of: answered))

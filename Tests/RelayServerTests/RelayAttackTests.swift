@@ -55,7 +55,7 @@ import ZeroMQ
     let pairs = try fixture.createFamily(1)
     let (good, bad) = (try fixture.peer(1, 30, pairs[30]), try fixture.peer(1, 30, pairs[30]))
     try bad.sendRaw([[], Array(repeating: 1, count: Limits.frameBytes + 1)])
-    #expect(try bad.receive(within: 300) == nil)
+    #expect(try bad.receive(within: .milliseconds(300)) == nil)
     #expect(try isAlive(good))
     try await fixture.stop()
   }
@@ -80,7 +80,7 @@ import ZeroMQ
     for number in 0..<20 { _ = try child.post("\(number)") }
     #expect(try guardian.event() != nil)
     for peer in eavesdroppers {
-      #expect(try peer.broadcast(within: 100) == nil)
+      #expect(try peer.broadcast(within: .milliseconds(100)) == nil)
       #expect(peer.unopenedCount == 0)
     }
     try await fixture.stop()
@@ -176,7 +176,7 @@ final class Attacker {
     var monitor = try Monitor(socket, in: context)
     try socket.connect(fixture.broadcasts)
     var isConnected = false
-    while !isConnected, try monitor.socket.waitUntilReadable(milliseconds: patience) {
+    while !isConnected, try monitor.socket.waitUntilReadable(within: patience) {
       _ = try monitor.drain { if $0.kind == .handshakeSucceeded { isConnected = true } }
     }
     self.socket = socket
@@ -186,7 +186,9 @@ final class Attacker {
 
   func received() throws -> [[[UInt8]]] {
     var all: [[[UInt8]]] = []
-    while try socket.waitUntilReadable(milliseconds: 100), let message = try socket.receive() {
+    while try socket.waitUntilReadable(within: .milliseconds(100)),
+      let message = try socket.receive()
+    {
       all.append(message.allBytes)
     }
     return all

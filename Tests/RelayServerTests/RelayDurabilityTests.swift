@@ -56,16 +56,18 @@ import ZeroMQ
     #expect(try guardian.broadcast() != nil)
     shared.mode.withLock { $0 = .slow(milliseconds: 400) }
     try child.send(.command(.next, .post(child: PersonID(3), .text("slow"))))
-    #expect(try child.receive(within: 250) == nil)
+    #expect(try child.receive(within: .milliseconds(250)) == nil)
     #expect(try child.receive() != nil)
     #expect(try guardian.event() != nil)
     // A failed commit stops the relay, and no output of the batch is sent.
     shared.mode.withLock { $0 = .failing }
     try child.send(.command(.next, .post(child: PersonID(3), .text("lost"))))
     #expect(await fixture.failure() != nil)
-    #expect(try child.receive(within: 200) == nil)
+    #expect(try child.receive(within: .milliseconds(200)) == nil)
     // The unacknowledged event before it may be republished.
-    while let event = try guardian.event(within: 200) { #expect(event.seq == 2 || event.seq == 1) }
+    while let event = try guardian.event(within: .milliseconds(200)) {
+      #expect(event.seq == 2 || event.seq == 1)
+    }
     let again = try await RelayFixture(in: fixture.folder)
     #expect(try again.peer(1, 30, pairs[30]).texts() == ["slow"])
     try await again.stop()
@@ -107,7 +109,7 @@ import ZeroMQ
       Cursor(.family, delivered: 1), Cursor(.conversation(PersonID(3)), delivered: last),
     ])
     #expect(guardian.channels[.conversation(PersonID(3))]?.head == last)
-    while try guardian.broadcast(within: 200) != nil {}
+    while try guardian.broadcast(within: .milliseconds(200)) != nil {}
     _ = try child.post("live")
     #expect(try guardian.event()?.seq == last + 1)
     // The event is republished until it is acknowledged.
@@ -115,8 +117,8 @@ import ZeroMQ
     #expect(await fixture.service.counters.republished > 0)
     try guardian.send(.acknowledge([Cursor(.conversation(PersonID(3)), delivered: last + 1)]))
     #expect(try guardian.ask(.ping) != nil)
-    while try guardian.event(within: 50) != nil {}
-    #expect(try guardian.event(within: 1_200) == nil)
+    while try guardian.event(within: .milliseconds(50)) != nil {}
+    #expect(try guardian.event(within: .milliseconds(1_200)) == nil)
     try await fixture.stop()
   }
 
@@ -152,9 +154,9 @@ import ZeroMQ
     #expect(guardian.channels[.family]!.topic != old.topic)
     #expect(guardian.channels[.family]!.key != old.key)
     try removed.subscribe(guardian.channels[.family]!.topic)
-    while try removed.broadcast(within: 300) != nil {}
+    while try removed.broadcast(within: .milliseconds(300)) != nil {}
     try fixture.setRoster(1, pairs)
-    #expect(try removed.broadcast(within: 300) == nil && removed.unopenedCount == 0)
+    #expect(try removed.broadcast(within: .milliseconds(300)) == nil && removed.unopenedCount == 0)
     #expect(try guardian.event() != nil)
     _ = child
     try await fixture.stop()

@@ -144,9 +144,11 @@ import Testing
     }
     #expect(await families.fixture.failure() != nil)
     #expect(await families.fixture.service.counters.workerWakeups > 0)
-    #expect(try families.peer.receive(within: 300) == nil)
+    #expect(try families.peer.receive(within: .milliseconds(300)) == nil)
     // Only events from before the failed commit arrive.
-    while let event = try families.peer.event(within: 100) { #expect(event.seq <= 2) }
+    while let event = try families.peer.event(within: .milliseconds(100)) {
+      #expect(event.seq <= 2)
+    }
     let again = try await RelayFixture(in: families.fixture.folder)
     let other = try again.peer(2, 30, families.keys)
     #expect(try other.texts().isEmpty)

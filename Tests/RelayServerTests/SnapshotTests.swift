@@ -44,7 +44,7 @@ import Testing
     child = try fixture.peer(1, 30, pairs[30])
     try child.send(.ping)
     #expect((await fixture.failure() as? StoreError)?.isDamage == true)
-    #expect(try child.receive(within: 100) == nil)
+    #expect(try child.receive(within: .milliseconds(100)) == nil)
   }
 
   private func stored<R>(_ file: URL, _ body: (SQLiteEventStore) throws -> R) throws -> R {

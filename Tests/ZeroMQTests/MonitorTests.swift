@@ -10,7 +10,7 @@ struct MonitoredClient: ~Copyable {
   private(set) var health = ConnectionHealth()
   private(set) var events: [MonitorEvent.Kind] = []
 
-  init(_ security: CurveSecurity?, handshakeInterval: Int32 = 10_000) throws {
+  init(_ security: CurveSecurity?, handshakeInterval: Nanoseconds = .seconds(10)) throws {
     let context = try Context()
     var options = SocketOptions()
     options.security = security
@@ -24,24 +24,24 @@ struct MonitoredClient: ~Copyable {
   mutating func drain() throws {
     var (health, events) = (health, events)
     _ = try monitor.drain { event in
-      health.step(event.kind, now: Monotonic.now())
+      health.step(event.kind, now: MonotonicInstant.now)
       events.append(event.kind)
     }
     (self.health, self.events) = (health, events)
   }
 
   mutating func wait(for states: ConnectionHealth.State...) throws {
-    let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
+    let end = MonotonicInstant.now + timeout
     while !states.contains(health.state) {
-      guard Monotonic.now() < end else { throw TimedOut() }
-      _ = try monitor.socket.waitUntilReadable(milliseconds: 20)
+      guard MonotonicInstant.now < end else { throw TimedOut() }
+      _ = try monitor.socket.waitUntilReadable(within: .milliseconds(20))
       try drain()
     }
   }
 
   mutating func hasGivenUp() throws -> Bool {
     try drain()
-    return health.hasGivenUp(now: Monotonic.now() + ConnectionHealth.retryGrace)
+    return health.hasGivenUp(now: MonotonicInstant.now + ConnectionHealth.retryGrace)
   }
 }
 
@@ -116,7 +116,7 @@ struct MonitorTests {
     let handler = try ZAPHandler(in: context)
     let router = try makeServer(context)
     var client = try MonitoredClient(
-      .client(client, server: server.publicKey), handshakeInterval: 50)
+      .client(client, server: server.publicKey), handshakeInterval: .milliseconds(50))
     try client.socket.connect(router.bindToFreePort())
     try client.wait(for: .serverUnreachable)
     #expect(try handler.socket.lastEndpoint() == ZAPFrames.endpoint)
@@ -148,7 +148,7 @@ struct MonitorTests {
 struct ConnectionHealthTests {
   private typealias Kind = MonitorEvent.Kind
 
-  private func health(_ events: [Kind], now: UInt64 = 0) -> ConnectionHealth {
+  private func health(_ events: [Kind], now: MonotonicInstant = .machineStart) -> ConnectionHealth {
     var health = ConnectionHealth()
     for event in events { health.step(event, now: now) }
     return health
@@ -156,7 +156,7 @@ struct ConnectionHealthTests {
 
   private let hangUp: [MonitorEvent.Kind] = [
     .connectDelayed, .connected, .handshakeFailed(.noDetail(errno: 32)), .disconnected,
-    .connectRetried(milliseconds: 10),
+    .connectRetried(after: .milliseconds(10)),
   ]
 
   @Test("each row of the table leads to its state")
@@ -166,9 +166,9 @@ struct ConnectionHealthTests {
     #expect(health([.connectDelayed, .connected]).state == .connecting)
     #expect(health([.connected, .handshakeSucceeded]).state == .connected)
     #expect(
-      health([.connectDelayed, .closed, .connectRetried(milliseconds: 10)]).state
+      health([.connectDelayed, .closed, .connectRetried(after: .milliseconds(10))]).state
         == .serverUnreachable)
-    #expect(health([.connectRetried(milliseconds: 10)]).state == .serverUnreachable)
+    #expect(health([.connectRetried(after: .milliseconds(10))]).state == .serverUnreachable)
     #expect(
       health([.connected, .handshakeFailed(.noDetail(errno: 11)), .disconnected]).state
         == .serverUnreachable)
@@ -197,15 +197,17 @@ struct ConnectionHealthTests {
   @Test("after a disconnection without a retry, libzmq has given up")
   func givenUp() {
     let up: [MonitorEvent.Kind] = [.connected, .handshakeSucceeded]
-    #expect(!health(up, now: 5).hasGivenUp(now: .max))
-    let down = health(up + [.disconnected], now: 5)
+    let now = MonotonicInstant(nanoseconds: 5)
+    #expect(!health(up, now: now).hasGivenUp(now: .distantFuture))
+    let down = health(up + [.disconnected], now: now)
     #expect(down.state == .connecting)
-    #expect(!down.hasGivenUp(now: 5 + ConnectionHealth.retryGrace - 1))
-    #expect(down.hasGivenUp(now: 5 + ConnectionHealth.retryGrace))
+    #expect(!down.hasGivenUp(now: now + ConnectionHealth.retryGrace - Nanoseconds(1)))
+    #expect(down.hasGivenUp(now: now + ConnectionHealth.retryGrace))
     #expect(
-      !health(up + [.disconnected, .connectRetried(milliseconds: 9)]).hasGivenUp(now: .max))
-    #expect(!health(up + [.disconnected, .connectDelayed]).hasGivenUp(now: .max))
-    let retried = health(up + [.disconnected, .connectRetried(milliseconds: 9)])
+      !health(up + [.disconnected, .connectRetried(after: .milliseconds(9))]).hasGivenUp(
+        now: .distantFuture))
+    #expect(!health(up + [.disconnected, .connectDelayed]).hasGivenUp(now: .distantFuture))
+    let retried = health(up + [.disconnected, .connectRetried(after: .milliseconds(9))])
     #expect(retried.state == .connecting)
   }
 }

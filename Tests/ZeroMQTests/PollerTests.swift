@@ -19,20 +19,20 @@ struct PollerTests {
     let one = poller.watch(first)
     let two = poller.watch(second)
     let three = poller.watch(fileDescriptor: ends[0])
-    try #expect(poller.wait(milliseconds: 0) == 0)
+    try #expect(poller.wait(within: .zero) == 0)
 
     let dealer = try Socket(.dealer, in: context)
     try dealer.connect("inproc://second")
     try #expect(dealer.send([[1]]) == .sent)
     #expect(write(ends[1], "x", 1) == 1)
-    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 2)
+    try #expect(poller.wait(within: timeout) == 2)
     let ready = poller.ready
     #expect(ready == [two, three])
 
     poller.unwatch(three)
-    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
+    try #expect(poller.wait(within: timeout) == 1)
     _ = try second.next()
-    try #expect(poller.wait(milliseconds: 0) == 0)
+    try #expect(poller.wait(within: .zero) == 0)
     poller.unwatch(one)
     poller.unwatch(one)
   }
@@ -48,9 +48,9 @@ struct PollerTests {
     let token = poller.watch(router)
     poller.mute(token, true)
     try #expect(dealer.send([[1]]) == .sent)
-    try #expect(poller.wait(milliseconds: 0) == 0)
+    try #expect(poller.wait(within: .zero) == 0)
     poller.mute(token, false)
-    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
+    try #expect(poller.wait(within: timeout) == 1)
     poller.unwatch(token)
     poller.mute(token, true)
   }
@@ -64,13 +64,13 @@ struct PollerTests {
       let gone = try Socket(.router, in: context)
       poller.watch(gone)
       poller.watch(kept)
-      try #expect(poller.wait(milliseconds: 0) == 0)
+      try #expect(poller.wait(within: .zero) == 0)
     }
-    try #expect(poller.wait(milliseconds: 0) == 0)
+    try #expect(poller.wait(within: .zero) == 0)
     try kept.bind("inproc://kept")
     let dealer = try Socket(.dealer, in: context)
     try dealer.connect("inproc://kept")
     try #expect(dealer.send([[1]]) == .sent)
-    try #expect(poller.wait(milliseconds: timeoutMilliseconds) == 1)
+    try #expect(poller.wait(within: timeout) == 1)
   }
 }

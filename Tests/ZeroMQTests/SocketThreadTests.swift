@@ -28,13 +28,13 @@ struct SocketThreadTests {
       increment()
     }
 
-    func count(timers: Int, everyMilliseconds: UInt64) {
-      var due = Monotonic.now() + everyMilliseconds * 1_000_000
+    func count(timers: Int, every interval: Nanoseconds) {
+      var due = MonotonicInstant.now + interval
       turns = thread.onTurn { [weak self] now in
         self?.assumeIsolated { counter in
           if now >= due, counter.count < timers {
             counter.count += 1
-            due = now + everyMilliseconds * 1_000_000
+            due = now + interval
           }
           return counter.count < timers ? due : nil
         }
@@ -83,10 +83,10 @@ struct SocketThreadTests {
     let thread = try SocketThread()
     defer { thread.stop() }
     let counter = Counter(thread)
-    let start = Monotonic.now()
-    await counter.count(timers: 5, everyMilliseconds: 3)
+    let start = MonotonicInstant.now
+    await counter.count(timers: 5, every: .milliseconds(3))
     try await eventually { await counter.count == 5 }
-    #expect(Monotonic.now() - start >= 15_000_000)
+    #expect(MonotonicInstant.now - start >= .milliseconds(15))
     await counter.stopCounting()
   }
 

@@ -82,7 +82,7 @@ struct SubscriptionTests {
     try intruder.connect(endpoint)
     try #expect(intruder.send(["noise".bytes]) == .sent)
     try #expect(intruder.send([[1] + foreign]) == .sent)
-    try #require(try xpub.waitUntilReadable(milliseconds: timeoutMilliseconds))
+    try #require(try xpub.waitUntilReadable(within: timeout))
     let victim = try Socket(.sub, in: context)
     try victim.subscribe(mine)
     try victim.connect(endpoint)

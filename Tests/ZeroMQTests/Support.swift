@@ -3,25 +3,25 @@ import Testing
 
 @testable import ZeroMQ
 
-/// The timeout of every wait in these tests, in milliseconds.
-let timeoutMilliseconds = 60_000
+/// The timeout of every wait in these tests.
+let timeout = Nanoseconds.seconds(60)
 
 struct TimedOut: Error {}
 
-/// Repeats `body` until the result is `true`. Throws `TimedOut` after ``timeoutMilliseconds``.
+/// Repeats `body` until the result is `true`. Throws `TimedOut` after ``timeout``.
 func eventually(_ body: () throws -> Bool) throws {
-  let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
+  let end = MonotonicInstant.now + timeout
   while try !body() {
-    guard Monotonic.now() < end else { throw TimedOut() }
+    guard MonotonicInstant.now < end else { throw TimedOut() }
     usleep(500)
   }
 }
 
 /// Repeats `body` as above without blocking a thread of the pool.
 func eventually(_ body: () async throws -> Bool) async throws {
-  let end = Monotonic.now() + UInt64(timeoutMilliseconds) * 1_000_000
+  let end = MonotonicInstant.now + timeout
   while try await !body() {
-    guard Monotonic.now() < end else { throw TimedOut() }
+    guard MonotonicInstant.now < end else { throw TimedOut() }
     try await Task.sleep(nanoseconds: 500_000)
   }
 }
@@ -29,7 +29,7 @@ func eventually(_ body: () async throws -> Bool) async throws {
 extension Socket {
   /// Waits for the next message.
   func next() throws -> [[UInt8]] {
-    guard try waitUntilReadable(milliseconds: timeoutMilliseconds), let message = try receive()
+    guard try waitUntilReadable(within: timeout), let message = try receive()
     else {
       throw TimedOut()
     }

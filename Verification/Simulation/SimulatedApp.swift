@@ -54,9 +54,9 @@ final class SimulatedApp {
 }
 
 extension World {
-  /// Milliseconds of inactivity after which an app in the background ends.
+  /// The time of inactivity after which an app in the background ends.
   private static let idleTimeout = Milliseconds.milliseconds(500)
-  /// Milliseconds for which a second process waits for the lock of the app's store.
+  /// The time for which a second process waits for the lock of the app's store.
   private static let storeLockTimeout = Milliseconds.seconds(5)
 
   func launch(_ index: Int, _ number: Int, _ deviceLife: Int) {

@@ -26,7 +26,7 @@ struct SimulatedRelay {
       )] = []
     var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
   }
-  /// Milliseconds for which a cursor may wait in memory before it is written.
+  /// The time for which a cursor may wait in memory before it is written.
   static let cursorWriteDelay = Milliseconds.seconds(10)
   /// Messages in one turn; less than in production, so that runs have many turns.
   static let batch = 64

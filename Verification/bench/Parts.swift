@@ -56,13 +56,13 @@ final class Parts {
       guard let dealer = try? Socket(.dealer, in: client, options: options),
         (try? dealer.connect(endpoint)) != nil, (try? dealer.send([[0]])) != nil
       else { return }
-      while (try? dealer.waitUntilReadable(milliseconds: 60_000)) == true {
+      while (try? dealer.waitUntilReadable(within: .seconds(60))) == true {
         guard let message = try? dealer.receive(), message.bytes(0).count > 1 else { return }
         _ = try? dealer.send([message.bytes(0)])
       }
     }
     echo.start()
-    guard try router.waitUntilReadable(milliseconds: 5_000), let hello = try router.receive() else {
+    guard try router.waitUntilReadable(within: .seconds(5)), let hello = try router.receive() else {
       throw CocoaError(.fileReadUnknown)
     }
     route = hello.bytes(0)
@@ -98,7 +98,7 @@ final class Parts {
   private func roundTrip() throws -> Double {
     let start = DispatchTime.now().uptimeNanoseconds
     _ = try router.send([route, payload])
-    _ = try router.waitUntilReadable(milliseconds: 5_000)
+    _ = try router.waitUntilReadable(within: .seconds(5))
     _ = try router.receive()
     return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
   }

@@ -25,9 +25,9 @@ struct TrustBench: ParsableCommand {
 
   private static func median(_ rounds: Int, _ times: Int, _ body: () -> Bool) -> Double {
     let taken = (0..<rounds).map { _ in
-      let start = Monotonic.now()
+      let start = MonotonicInstant.now
       for _ in 0..<times { precondition(body(), "a step failed") }
-      return Double(Monotonic.now() - start) / Double(times) / 1e3
+      return (MonotonicInstant.now - start).seconds / Double(times) * 1e6
     }
     return taken.quantile(0.5) ?? .nan
   }

@@ -1,12 +1,13 @@
 import FamilyModel
+import ZeroMQ
 
 /// A question from its planned time until the app has handled the answer and every device shows the
 /// decision.
 struct InFlightQuestion {
   let kind: Kind
-  /// The planned time, in `Monotonic` nanoseconds. Every latency begins here, so that a stall
+  /// The planned time. Every latency begins here, so that a stall
   /// counts against each question that it delays.
-  let scheduled: UInt64
+  let scheduled: MonotonicInstant
   let family: FamilyID
   /// Whether the question is measured. The second question of a duplicate is no arrival and is not.
   var isMeasured = true

@@ -10,8 +10,8 @@ import ZeroMQ
 struct LoadGenerator: Sendable {
   /// The maximum number of arrivals dispatched together when the generator is late.
   private static let batch = 256
-  /// The duration for which a device is offline, in nanoseconds.
-  private static let offlineTime: ClosedRange<UInt64> = 1_000_000_000...3_000_000_000
+  /// The duration for which a device is offline.
+  private static let offlineTime = Nanoseconds.seconds(1)...Nanoseconds.seconds(3)
 
   private let run: RunOrder
   private let hosting: HostingOrder
@@ -42,7 +42,7 @@ struct LoadGenerator: Sendable {
     var count = 0
     while let arrival = plan.next() {
       guard hosting.families.contains(arrival.family) else { continue }
-      let now = Monotonic.now()
+      let now = MonotonicInstant.now
       if run.start + arrival.at > now || count >= Self.batch {
         dispatch(&waiting)
         count = 0
@@ -54,12 +54,13 @@ struct LoadGenerator: Sendable {
       total += 1
     }
     dispatch(&waiting)
-    sleep(until: run.start + UInt64(run.seconds * 1e9))
+    sleep(until: run.start + .seconds(run.seconds))
     return total
   }
 
-  private func sleep(until moment: UInt64) {
-    var time = timespec(tv_sec: Int(moment / 1_000_000_000), tv_nsec: Int(moment % 1_000_000_000))
+  private func sleep(until moment: MonotonicInstant) {
+    let (seconds, rest) = moment.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
   }
 
@@ -79,10 +80,11 @@ struct LoadGenerator: Sendable {
     let isChild = arrival.random & 1 == 0
     let devices = all.filter { ($0.device == FamilyFactory.child) == isChild }
     let range = Self.offlineTime
-    let time = range.lowerBound + arrival.random % (range.upperBound - range.lowerBound)
+    let time =
+      range.lowerBound + Nanoseconds(arrival.random % (range.upperBound - range.lowerBound).count)
     Task {
       await host.setOnline(false, devices, users, family)
-      try? await Task.sleep(for: .nanoseconds(time))
+      try? await Task.sleep(for: Duration(time))
       await host.setOnline(true, all, users, family)
     }
   }
@@ -90,7 +92,7 @@ struct LoadGenerator: Sendable {
 
 extension AgentHost {
   /// Lets the children's apps ask the planned questions.
-  func begin(_ arrivals: [Arrival], _ users: SimulatedUsers, start: UInt64) {
+  func begin(_ arrivals: [Arrival], _ users: SimulatedUsers, start: MonotonicInstant) {
     for arrival in arrivals {
       let child = DeviceAddress(family: FamilyID(arrival.family), device: FamilyFactory.child)
       for input in users.begin(arrival, scheduled: start + arrival.at) { act(input, on: child) }

@@ -1,5 +1,6 @@
 import FamilyModel
 import Foundation
+import ZeroMQ
 
 /// The planned course of a question.
 enum Kind: String, CaseIterable, Codable, Sendable {
@@ -65,8 +66,8 @@ struct Mix: Codable, Sendable {
 struct Arrival: Hashable, Sendable {
   /// Unique in the run and independent of the number of workers.
   var number: UInt64
-  /// Nanoseconds after the start.
-  var at: UInt64
+  /// The time after the start.
+  var at: Nanoseconds
   /// The family, from 1.
   var family: UInt64
   var kind: Kind
@@ -108,7 +109,7 @@ struct LoadPlan: Sequence, IteratorProtocol, Sendable {
     guard seconds < end else { return nil }
     defer { number += 1 }
     return Arrival(
-      number: number, at: UInt64(seconds * 1e9), family: random.next() % families + 1,
+      number: number, at: .seconds(seconds), family: random.next() % families + 1,
       kind: mix.kind(random.next()), random: random.next())
   }
 }

@@ -9,8 +9,8 @@ extension LoadRun {
   func run(rate: Double, seconds: Double) async throws -> Results.Step {
     step = Tally()
     unfinished = [:]
-    let start = Monotonic.now() + UInt64(Self.lead * 1e9)
-    if begin == 0 { begin = start }
+    let start = MonotonicInstant.now + .seconds(Self.lead)
+    if begin == nil { begin = start }
     let finishedBefore = finished
     let cpuBefore = cpu
     let order = RunOrder(
@@ -20,22 +20,22 @@ extension LoadRun {
     runs += 1
     for worker in workers { worker.order(.run(order)) }
     // A soak of hours has longer intervals, so that a chart shows all of them.
-    let interval = UInt64(max(1, (seconds / Self.moments).rounded(.up))) * 1_000_000_000
+    let interval = Nanoseconds.seconds(max(1, (seconds / Self.moments).rounded(.up)))
     var tick = start + interval
     momentStart = start
     try await wait("the run to end", Self.lead + seconds + Self.drainTimeout + 30) {
-      if Monotonic.now() >= tick {
-        tick += interval
+      if MonotonicInstant.now >= tick {
+        tick = tick + interval
         recordMoment(rate)
       }
       return unfinished.count == workers.count
     }
     recordMoment(rate)
-    let took = Double(Monotonic.now() - start) / 1e9
+    let took = (MonotonicInstant.now - start).seconds
     let cpuAfter = cpu
     let approvals = step.histogram(.approval)
     let unfinishedCount = unfinished.values.reduce(0, +)
-    let span = max(seconds, Double(max(lastFinished, start) - start) / 1e9)
+    let span = max(seconds, (lastFinished - start).seconds)
     let result = Results.Step(
       offered: rate, achieved: Double(finished - finishedBefore) / span,
       approvals: Percentiles(approvals), unfinished: unfinishedCount,
@@ -76,9 +76,9 @@ extension LoadRun {
 
   /// Ends the current interval and records its results.
   private func recordMoment(_ rate: Double) {
-    let now = Monotonic.now()
-    let second = Double(now - begin) / 1e9
-    let span = max(1, Double(now - min(now, momentStart)) / 1e9)
+    let now = MonotonicInstant.now
+    let second = (now - (begin ?? now)).seconds
+    let span = max(1, (now - momentStart).seconds)
     momentStart = now
     var approvals = moment.histogram(.approval)
     let times = Percentiles(approvals)

@@ -13,16 +13,16 @@ extension LoadRun {
     _ = try RelayKeys.create(in: relayFolder)
     let relay = try RelayProcess(relayFolder, maxFamilies: Int(settings.families) + 1)
     self.relay = relay
-    var start = Monotonic.now()
+    var start = MonotonicInstant.now
     let before = ProcessReading(relay.pid)?.residentBytes ?? 0
     try createFamilies()
-    results.setUp.foundingSeconds = Double(Monotonic.now() - start) / 1e9
-    start = Monotonic.now()
+    results.setUp.foundingSeconds = (MonotonicInstant.now - start).seconds
+    start = MonotonicInstant.now
     try await host(relay.pid)
-    results.setUp.connectingSeconds = Double(Monotonic.now() - start) / 1e9
-    start = Monotonic.now()
+    results.setUp.connectingSeconds = (MonotonicInstant.now - start).seconds
+    start = MonotonicInstant.now
     try await waitUntilIdle(relay)
-    results.setUp.settlingSeconds = Double(Monotonic.now() - start) / 1e9
+    results.setUp.settlingSeconds = (MonotonicInstant.now - start).seconds
     let after = ProcessReading(relay.pid)?.residentBytes ?? 0
     let families = Double(settings.families)
     results.setUp.relayBytesPerFamily = Double(after - before) / families
@@ -95,9 +95,9 @@ extension LoadRun {
 
   /// Waits until the relay has processed the set-up's subscriptions and acknowledgements.
   private func waitUntilIdle(_ relay: RelayProcess) async throws {
-    let end = Monotonic.now() + UInt64(Self.idleTimeout * 1e9)
+    let end = MonotonicInstant.now + .seconds(Self.idleTimeout)
     var before = relay.cpuSeconds
-    while Monotonic.now() < end {
+    while MonotonicInstant.now < end {
       try await Task.sleep(for: .milliseconds(500))
       let now = relay.cpuSeconds
       if (now - before) / 0.5 < Self.idleCores { return }

@@ -50,14 +50,14 @@ actor LoadRun {
   var checked: [Int: CheckResult] = [:]
   var counts: [Int: SimulatedUsers.Counts] = [:]
   var underway: [Int: Int] = [:]
-  var lastFinished: UInt64 = 0
+  var lastFinished = MonotonicInstant.machineStart
   var failure: String?
   var total = Tally()
   var step = Tally()
   var moment = Tally()
-  var begin: UInt64 = 0
+  var begin: MonotonicInstant?
   /// When the current interval began.
-  var momentStart: UInt64 = 0
+  var momentStart = MonotonicInstant.machineStart
   var runs: UInt64 = 0
 
   init(_ settings: Results.Settings, folder: URL, progress: Display) {
@@ -139,7 +139,7 @@ actor LoadRun {
   ///
   /// - Throws: ``LoadError`` after a timeout, or if a worker or the relay has failed.
   func wait(_ goal: String, _ seconds: Double, _ condition: () throws -> Bool) async throws {
-    let end = Monotonic.now() + UInt64(seconds * 1e9)
+    let end = MonotonicInstant.now + .seconds(seconds)
     while try !condition() {
       if let failure {
         throw LoadError("\(failure). The results were not checked. --directory keeps the files.")
@@ -148,7 +148,7 @@ actor LoadRun {
         throw LoadError(
           "The relay ended: see its message above. The results were not checked.")
       }
-      guard Monotonic.now() < end else {
+      guard MonotonicInstant.now < end else {
         throw LoadError(
           "Timed out after \(seconds.short) s while waiting for \(goal). Use fewer --families or a lower --rate."
         )

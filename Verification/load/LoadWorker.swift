@@ -109,9 +109,9 @@ actor LoadWorker {
       where credential.address.device == FamilyFactory.organizer && hosting.isWhole(credential) {
         organizers[credential.address.family] = credential
       }
-      let end = Monotonic.now() + UInt64(Self.readyLimit * 1e9)
+      let end = MonotonicInstant.now + .seconds(Self.readyLimit)
       while users.readyCount < families.count * devices {
-        guard Monotonic.now() < end else { throw NotReady() }
+        guard MonotonicInstant.now < end else { throw NotReady() }
         try await Task.sleep(for: Self.pollInterval)
         Self.send(.hosting(ready: ready + users.readyCount, of: hosting.families.count * devices))
       }
@@ -149,16 +149,16 @@ actor LoadWorker {
     guard let hosting else { return }
     let generator = LoadGenerator(run, hosting, hosts.map { ($0.host, $0.users) })
     asked += await generator.run()
-    let end = Monotonic.now() + UInt64(run.drainTimeout * 1e9)
-    var (ended, moved) = (0, Monotonic.now())
+    let end = MonotonicInstant.now + .seconds(run.drainTimeout)
+    var (ended, moved) = (0, MonotonicInstant.now)
     // A busy host may not have begun all dispatched questions.
     while hosts.reduce(0, { $0 + $1.users.asked }) < asked
       || !hosts.allSatisfy({ $0.users.isIdle }),
-      Monotonic.now() < min(end, moved + UInt64(run.stallTimeout * 1e9))
+      MonotonicInstant.now < min(end, moved + .seconds(run.stallTimeout))
     {
       try? await Task.sleep(for: Self.pollInterval)
       let now = hosts.reduce(0) { $0 + $1.users.ended }
-      if now > ended { (ended, moved) = (now, Monotonic.now()) }
+      if now > ended { (ended, moved) = (now, MonotonicInstant.now) }
     }
     reportInterval()
     Self.send(.ran(unfinished: hosts.reduce(0) { $0 + $1.users.underway }))
@@ -167,7 +167,7 @@ actor LoadWorker {
   private func reportInterval() {
     var histograms: [Measure: [Kind: Histogram<UInt64>]] = [:]
     var second = IntervalReport(
-      measured: [], counts: SimulatedUsers.Counts(), underway: 0, lastFinished: 0)
+      measured: [], counts: SimulatedUsers.Counts(), underway: 0, lastFinished: .machineStart)
     for (_, users, _) in hosts {
       let (samples, counts, lastFinished) = users.takeSamples()
       second.counts += counts

@@ -1,5 +1,6 @@
 import Credentials
 import Foundation
+import ZeroMQ
 
 /// An order to a worker, sent as one JSON line.
 enum Order: Codable {
@@ -42,8 +43,8 @@ struct RunOrder: Codable {
   var seconds: Double
   /// The number of the first arrival.
   var first: UInt64
-  /// The start of the run, in `Monotonic` nanoseconds.
-  var start: UInt64
+  /// The start of the run.
+  var start: MonotonicInstant
   /// Seconds without a finished question, after the last arrival, until the rest is given up.
   var stallTimeout: Double
   /// Seconds after the last arrival until the rest is given up in any case.
@@ -78,8 +79,8 @@ struct IntervalReport: Codable {
   /// Since the worker's start.
   var counts: SimulatedUsers.Counts
   var underway: Int
-  /// When the last approval without offline devices ended, in `Monotonic` nanoseconds.
-  var lastFinished: UInt64
+  /// When the last approval without offline devices ended.
+  var lastFinished: MonotonicInstant
 }
 
 /// The JSON lines between load and workers.

@@ -6,19 +6,19 @@ import ZeroMQ
 struct ProcessSampler {
   private(set) var series: [Results.Series]
   private let pids: [pid_t]
-  private var last: [(at: UInt64, cpu: Double)]
+  private var last: [(at: MonotonicInstant, cpu: Double)]
 
   init(_ processes: [(pid: pid_t, name: String)]) {
     pids = processes.map(\.pid)
     series = processes.map { .init(name: $0.name) }
-    last = processes.map { (Monotonic.now(), ProcessReading($0.pid)?.cpuSeconds ?? 0) }
+    last = processes.map { (MonotonicInstant.now, ProcessReading($0.pid)?.cpuSeconds ?? 0) }
   }
 
   mutating func sample(_ second: Double) {
     for (index, pid) in pids.enumerated() {
       guard let reading = ProcessReading(pid) else { continue }
-      let now = Monotonic.now()
-      let span = Double(now - last[index].at) / 1e9
+      let now = MonotonicInstant.now
+      let span = (now - last[index].at).seconds
       guard span > 0.2 else { continue }
       series[index].samples.append(
         .init(

@@ -58,7 +58,7 @@ extension SimulatedUsers.State {
       if entry.isMeasured {
         measure(entry.wasOffline ? .heldUp : .approval, entry.kind, since: entry.scheduled)
         counts.finished += 1
-        if !entry.wasOffline { lastFinished = Monotonic.now() }
+        if !entry.wasOffline { lastFinished = MonotonicInstant.now }
       }
       finish(id)
     }
@@ -93,7 +93,7 @@ extension SimulatedUsers.State {
     .Input]
   {
     let arrival = Arrival(
-      number: id.low, at: 0, family: entry.family.rawValue, kind: .duplicate, random: 0)
+      number: id.low, at: .zero, family: entry.family.rawValue, kind: .duplicate, random: 0)
     let same = LoadQuestion.make(arrival)
     var other = same
     other.id = LoadQuestion.id(id.low | LoadQuestion.again)

@@ -3,9 +3,8 @@ import FamilyModel
 import ZeroMQ
 
 extension SimulatedUsers.State {
-  mutating func measure(_ measure: Measure, _ kind: Kind, since start: UInt64) {
-    let now = Monotonic.now()
-    let value = now > start ? (now - start) / 1_000 : 0
+  mutating func measure(_ measure: Measure, _ kind: Kind, since start: MonotonicInstant) {
+    let value = (MonotonicInstant.now - start).count / 1_000
     samples.append(Sample(measure: measure, kind: kind, value: value))
   }
 
@@ -75,7 +74,7 @@ extension SimulatedUsers.State {
           case .answer(let id, _): (id, true)
           default: (nil, false)
           }
-        commands[id] = (question.id, question.isAnswer, Monotonic.now())
+        commands[id] = (question.id, question.isAnswer, MonotonicInstant.now)
       default: break
       }
     }

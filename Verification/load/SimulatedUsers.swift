@@ -25,14 +25,14 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
     /// The number of overlapping reasons for which devices of a family are offline.
     var offline: [FamilyID: Int] = [:]
     /// Commands in flight with their question and time of issue.
-    var commands: [CommandID: (question: QuestionID?, isAnswer: Bool, at: UInt64)] = [:]
-    var answersGiven: [QuestionID: UInt64] = [:]
+    var commands: [CommandID: (question: QuestionID?, isAnswer: Bool, at: MonotonicInstant)] = [:]
+    var answersGiven: [QuestionID: MonotonicInstant] = [:]
     var samples: [Sample] = []
     /// Devices that are attached to all their channels.
     var ready: Set<DeviceAddress> = []
     var hasRoster: Set<DeviceAddress> = []
     var counts = Counts()
-    var lastFinished: UInt64 = 0
+    var lastFinished = MonotonicInstant.machineStart
 
     func isCorrect(_ kind: Kind, _ choice: String) -> Bool {
       LoadQuestion.right(kind).contains(choice)
@@ -75,7 +75,7 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   /// Lets the child's app ask the planned question.
   ///
   /// - Returns: The inputs for the child's device.
-  func begin(_ arrival: Arrival, scheduled: UInt64) -> [ChildMachine.Input] {
+  func begin(_ arrival: Arrival, scheduled: MonotonicInstant) -> [ChildMachine.Input] {
     state.withLock { state in
       let family = FamilyID(arrival.family)
       let question = LoadQuestion.make(arrival)
@@ -111,7 +111,7 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
   }
 
   /// Returns and clears the samples since the last call.
-  func takeSamples() -> ([Sample], Counts, lastFinished: UInt64) {
+  func takeSamples() -> ([Sample], Counts, lastFinished: MonotonicInstant) {
     state.withLock { state in
       defer { state.samples.removeAll(keepingCapacity: true) }
       return (state.samples, state.counts, state.lastFinished)
@@ -147,7 +147,7 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
       state.inFlight[id]!.answers += 1
       guard let answer = LoadQuestion.answer(entry.kind, entry.answers) else { return nil }
       // For guardians who race, the first answer counts.
-      if state.answersGiven[id] == nil { state.answersGiven[id] = Monotonic.now() }
+      if state.answersGiven[id] == nil { state.answersGiven[id] = MonotonicInstant.now }
       return BubbleAnswer(choice: answer.choice, reviewed: answer.reviewed)
     }
   }

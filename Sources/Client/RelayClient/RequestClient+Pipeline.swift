@@ -28,7 +28,7 @@ extension RequestClient {
         _ = try socket.send([[], envelope])
       }
       if pending.isEmpty { return progress(accepted) }
-      guard try socket.waitUntilReadable(milliseconds: Int(Self.replyTimeout.count)) else {
+      guard try socket.waitUntilReadable(within: .milliseconds(Self.replyTimeout.count)) else {
         timeouts += 1
         guard timeouts < Self.attemptLimit else { throw unreachable }
         // Retries keep the commands' ids: the relay accepts a committed command once more.

@@ -128,7 +128,7 @@ struct RequestClient: ~Copyable {
 
   /// The reply to the last request; `nil` after ``replyTimeout``.
   private func receiveReply() throws -> Reply? {
-    while try socket.waitUntilReadable(milliseconds: Int(Self.replyTimeout.count)) {
+    while try socket.waitUntilReadable(within: .milliseconds(Self.replyTimeout.count)) {
       guard let message = try socket.receive(), message.count == 2 else { continue }
       let reply = try message.withBytes(1) { bytes throws(Problem) in
         try ReplyEnvelope.decode(bytes)

@@ -11,7 +11,7 @@ import ZeroMQ
 public actor ContentClient: ContentChecker {
   private struct OpenRequest {
     let picture: Avatar
-    let deadline: UInt64
+    let deadline: MonotonicInstant
     let continuation: CheckedContinuation<ContentVerdict, Never>
     /// Whether the request was sent on the present connection.
     var isSent = false
@@ -23,7 +23,7 @@ public actor ContentClient: ContentChecker {
     thread.asUnownedSerialExecutor()
   }
   private let directory: URL
-  private let timeout: UInt64
+  private let timeout: Nanoseconds
   private let context: Context
   private let keys: CurveKeyPair
   private var connection: WorkerConnection?
@@ -40,7 +40,7 @@ public actor ContentClient: ContentChecker {
   /// - Parameter timeout: The time after which a verdict is `unknown`.
   public init(directory: URL, timeout: Duration = ContentLimits.timeout) throws {
     self.directory = directory
-    self.timeout = UInt64(min(max(timeout / .nanoseconds(1), 0), 1e18))
+    self.timeout = Nanoseconds(timeout)
     context = try Context()
     keys = try .generate()
     thread = try SocketThread(name: "content")
@@ -71,7 +71,7 @@ public actor ContentClient: ContentChecker {
     let id = lastID
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let deadline = Monotonic.now() + timeout
+        let deadline = MonotonicInstant.now + timeout
         requests[id] = OpenRequest(picture: picture, deadline: deadline, continuation: continuation)
         if Task.isCancelled { finish(id, .unknown) }
         reopen()
@@ -93,7 +93,7 @@ public actor ContentClient: ContentChecker {
   }
 
   /// Times out late requests and sends the unsent ones; returns the time of the next call.
-  private func turn(_ now: UInt64) -> UInt64? {
+  private func turn(_ now: MonotonicInstant) -> MonotonicInstant? {
     for (id, request) in requests where request.deadline <= now { finish(id, .unknown) }
     guard let next = requests.values.map(\.deadline).min() else { return nil }
     reopen()
@@ -104,7 +104,7 @@ public actor ContentClient: ContentChecker {
 
   /// Connects to the address in `worker.json`, unless the present connection is up or recent.
   private func reopen() {
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     guard connection?.isCheckDue(now) ?? true,
       let address = try? WorkerAddress.read(from: directory),
       let key = CurvePublicKey(z85: address.publicKey),

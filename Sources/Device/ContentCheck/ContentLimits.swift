@@ -1,4 +1,5 @@
 import FamilyModel
+import ZeroMQ
 
 /// The limits of the content check, each with its behaviour at the limit.
 ///
@@ -22,12 +23,12 @@ public enum ContentLimits {
   public static let clientPictures = 64
   /// The default timeout of a verdict. Afterwards the verdict is `unknown`.
   public static let timeout = Duration.seconds(3)
-  /// Nanoseconds without a connection after which the client reads `worker.json` again.
-  static let reopenAfter: UInt64 = 500_000_000
+  /// The time without a connection after which the client reads `worker.json` again.
+  static let reopenAfter = Nanoseconds.milliseconds(500)
   /// Doublings of that time for connections to the same worker that do not come up: 8 s at most.
   static let reopenDoublings = 4
-  /// Nanoseconds until the client retries a send that libzmq refused.
-  static let retryAfter: UInt64 = 20_000_000
+  /// The time until the client retries a send that libzmq refused.
+  static let retryAfter = Nanoseconds.milliseconds(20)
   /// Messages handled per wake-up, so that other sockets of the thread are served.
   static let batch = 64
   /// Bytes of a hash list, about 1.9 million hashes. A larger list is rejected.

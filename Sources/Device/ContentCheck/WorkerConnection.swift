@@ -6,20 +6,21 @@ final class WorkerConnection {
   private var monitor: Monitor
   private var health = ConnectionHealth()
   private let address: WorkerAddress
-  /// Nanoseconds that a handshake with the same worker may take.
-  private let handshakeTimeout: UInt64
-  private var downSince: UInt64?
-  private var checkedAt: UInt64
+  /// The time that a handshake with the same worker may take.
+  private let handshakeTimeout: Nanoseconds
+  private var downSince: MonotonicInstant?
+  private var checkedAt: MonotonicInstant
 
   /// Connects in the background.
   ///
   /// - Parameter attempt: Connections in sequence, before this one, that did not come up.
   init(
     to address: WorkerAddress, key: CurvePublicKey, keys: CurveKeyPair, in context: Context,
-    attempt: Int, now: UInt64
+    attempt: Int, now: MonotonicInstant
   ) throws(ZeroMQError) {
     self.address = address
-    handshakeTimeout = ContentLimits.reopenAfter << min(attempt, ContentLimits.reopenDoublings)
+    handshakeTimeout =
+      ContentLimits.reopenAfter * (1 << min(attempt, ContentLimits.reopenDoublings))
     checkedAt = now
     var options = SocketOptions()
     options.security = .client(keys, server: key)
@@ -42,7 +43,7 @@ final class WorkerConnection {
 
   /// Whether the connection is down and ``ContentLimits/reopenAfter`` has passed since the last
   /// check.
-  func isCheckDue(_ now: UInt64) -> Bool {
+  func isCheckDue(_ now: MonotonicInstant) -> Bool {
     downSince.map { now >= max($0, checkedAt) + ContentLimits.reopenAfter } ?? false
   }
 
@@ -52,7 +53,7 @@ final class WorkerConnection {
   /// long: each connection to the same worker therefore has twice the time of the previous one.
   ///
   /// - Returns: Whether a new connection must replace this one.
-  func recordCheck(of current: WorkerAddress, now: UInt64) -> Bool {
+  func recordCheck(of current: WorkerAddress, now: MonotonicInstant) -> Bool {
     checkedAt = now
     return current != address || downSince.map { now >= $0 + handshakeTimeout } ?? false
   }
@@ -60,7 +61,7 @@ final class WorkerConnection {
   /// Handles the monitor's events; returns whether a new handshake succeeded.
   func drainMonitor() -> Bool {
     var isNew = false
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     _ = try? monitor.drain { event in
       health.step(event.kind, now: now)
       if event.kind == .handshakeSucceeded { isNew = true }

@@ -30,7 +30,7 @@ extension AgentHost {
 
   /// Announces the attached devices that are due. Attaches the devices of lost connections again.
   func announcePresence() {
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     for connection in connections.values
     where connection.presence.deadline.map({ $0 <= now }) ?? false {
       for address in connection.presence.expire(now: now) {

@@ -19,7 +19,7 @@ extension AgentHost {
     while room > 0, hasMore {
       hasMore = false
       for connection in connections.values where room > 0 {
-        guard let (question, address) = connection.questionWindow.admit(now: Monotonic.now())
+        guard let (question, address) = connection.questionWindow.admit(now: MonotonicInstant.now)
         else { continue }
         hasMore = true
         room -= 1
@@ -33,7 +33,7 @@ extension AgentHost {
 
   /// Records the commands that the reply answers, which makes room for waiting questions.
   func updateQuestionWindow(of connection: RelayConnection, with reply: Reply) {
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     switch reply {
     case .accepted(let id, _):
       connection.questionWindow.answered(id, wasOverloaded: false, now: now)

@@ -101,7 +101,7 @@ extension AgentHost {
         switch reply {
         case .attached:
           self.attachQueue.replied(to: envelope.device, now: .now)
-          connection.presence.add(envelope.device, now: Monotonic.now())
+          connection.presence.add(envelope.device, now: MonotonicInstant.now)
         case .failed:
           self.attachQueue.replied(to: envelope.device, now: .now)
           connection.presence.remove(envelope.device)
@@ -127,7 +127,7 @@ extension AgentHost {
         // A device's own event acknowledges its command.
         if case .event(let event) = broadcast {
           connection.questionWindow.answered(
-            event.command, wasOverloaded: false, now: Monotonic.now())
+            event.command, wasOverloaded: false, now: MonotonicInstant.now)
         }
         for address in [first] + connection.furtherSubscribers(of: topic) {
           guard let device = self.devices[address], device.isOnline else { continue }
@@ -144,7 +144,7 @@ extension AgentHost {
     guard let device = devices[address], device.isOnline, let connection = connection(of: device)
     else { return }
     if case .command(let command, _, _) = request,
-      !connection.questionWindow.maySend(command, now: Monotonic.now())
+      !connection.questionWindow.maySend(command, now: MonotonicInstant.now)
     {
       return
     }

@@ -8,8 +8,8 @@ extension AgentHost {
   /// Questions admitted in one turn of the thread. Received messages come first, because they may
   /// end questions: a host that is late must not fall further behind with each question.
   private static let questionsPerTurn = 32
-  /// Nanoseconds that durable changes wait for others if no effect depends on them.
-  private static let commitDelay: UInt64 = 5_000_000
+  /// The time that durable changes wait for others if no effect depends on them.
+  private static let commitDelay = Nanoseconds.milliseconds(5)
   /// The longest sleep; then deadlines are computed again.
   private static let longestSleep = Milliseconds.hours(1)
 
@@ -20,7 +20,7 @@ extension AgentHost {
     for effect in stepEffects {
       if case .persist(let records) = effect {
         changes += records.map { Change($0, under: address.recordKeyPrefix) }
-        changesDue = changesDue ?? Monotonic.now() + Self.commitDelay
+        changesDue = changesDue ?? MonotonicInstant.now + Self.commitDelay
         if observer != nil { unreportedChanges.append((address, records)) }
         isStatusStale = true
       } else if case .requestAdmission(let question) = effect {
@@ -34,17 +34,18 @@ extension AgentHost {
   /// Ends a turn: runs due timers, commits the changes if an effect depends on them or they are
   /// due, and carries out the effects.
   ///
-  /// - Returns: When to call the method again, in nanoseconds of `Monotonic`.
-  func turn() -> UInt64? {
+  /// - Returns: When to call the method again.
+  func turn() -> MonotonicInstant? {
     let now = Instant.now
-    if clock.isSetBack(now, monotonic: Monotonic.now()) { clockSetBack(now) }
+    let uptime = Milliseconds.milliseconds(MonotonicInstant.now.uptime.milliseconds)
+    if clock.isSetBack(now, uptime: uptime) { clockSetBack(now) }
     runTimers(now: now)
     announcePresence()
     attachNext()
     releaseFreeMemory(now: now)
     var room = Self.questionsPerTurn
     admit(&room)
-    while !effects.isEmpty || changesDue.map({ $0 <= Monotonic.now() }) ?? false {
+    while !effects.isEmpty || changesDue.map({ $0 <= MonotonicInstant.now }) ?? false {
       commit()
       let durable = effects
       effects = []
@@ -91,14 +92,14 @@ extension AgentHost {
     unreportedChanges.removeAll(keepingCapacity: true)
   }
 
-  /// When the next turn is due even without a message, in nanoseconds of `Monotonic`.
-  private func nextTurn(after now: Instant) -> UInt64? {
-    if hasQuestions { return Monotonic.now() }
+  /// When the next turn is due even without a message.
+  private func nextTurn(after now: Instant) -> MonotonicInstant? {
+    if hasQuestions { return MonotonicInstant.now }
     let status = isStatusStale ? statusWritten + Self.statusInterval : nil
     let wall = [timers.deadline, status, releaseMemoryAt].compactMap { $0 }.min()
     let due = wall.map { wall in
       let sleep = max(.milliseconds(1), min(wall - now, Self.longestSleep))
-      return Monotonic.now() + UInt64(sleep.count) * 1_000_000
+      return MonotonicInstant.now + .milliseconds(sleep.count)
     }
     return (connections.values.map(\.deadline) + [due, changesDue]).compactMap { $0 }.min()
   }

@@ -74,8 +74,8 @@ public actor AgentHost: Service {
 
   /// Durable changes that wait for the next transaction.
   var changes: [Change] = []
-  /// The latest time of that transaction, in nanoseconds of `Monotonic`.
-  var changesDue: UInt64?
+  /// The latest time of that transaction.
+  var changesDue: MonotonicInstant?
   /// The same changes before they are encoded, for the observer.
   var unreportedChanges: [(DeviceAddress, [RecordChange])] = []
   var clock = ClockWatch()

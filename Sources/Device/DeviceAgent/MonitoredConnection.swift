@@ -30,7 +30,7 @@ final class MonitoredConnection {
     var health = health
     _ = try monitor.drain { event in
       let before = health.state
-      health.step(event.kind, now: Monotonic.now())
+      health.step(event.kind, now: MonotonicInstant.now)
       if health.state != before { states.append(health.state) }
     }
     self.health = health
@@ -39,7 +39,7 @@ final class MonitoredConnection {
 
   /// Reconnects if libzmq has given up.
   func reconnectIfStalled() throws(ZeroMQError) {
-    guard health.hasGivenUp(now: Monotonic.now()) else { return }
+    guard health.hasGivenUp(now: MonotonicInstant.now) else { return }
     health.didReconnect()
     // libzmq may already have removed the endpoint with the connection.
     do { try socket.disconnect(endpoint) } catch  where error.code == .addressUnavailable {}

@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import ZeroMQ
 
 /// Announces the attached devices of one connection to the relay, many in one request.
 ///
@@ -10,34 +11,33 @@ import FamilyModel
 /// - `announcing` → `lost`: nothing arrives for ``timeout`` after a request
 /// - `lost` → `idle`: ``expire(now:)`` returns the devices, which attach again
 ///
-/// Each device is announced every ``interval``, in requests of at most ``devicesPerRequest``. Times
-/// are nanoseconds of `Monotonic`.
+/// Each device is announced every ``interval``, in requests of at most ``devicesPerRequest``.
 struct Presence {
   /// Devices of one request. Further devices are announced by the next one.
   static let devicesPerRequest = 256
-  /// Nanoseconds between two announcements of one device.
-  static let interval = UInt64(Timing.pingInterval.count) * 1_000_000
-  /// Nanoseconds without a message after which the connection counts as lost; the relay has then
+  /// The time between two announcements of one device.
+  static let interval = Nanoseconds.milliseconds(Timing.pingInterval.count)
+  /// The time without a message after which the connection counts as lost; the relay has then
   /// forgotten its devices. Long enough that a relay that is only slow does not have to attach
   /// thousands again.
-  static let timeout: UInt64 = 45_000_000_000
+  static let timeout = Nanoseconds.seconds(45)
 
   private var devices: [DeviceAddress] = []
   private var indices: [DeviceAddress: Int] = [:]
   /// The index of the first device of the next request.
   private var next = 0
-  private var due: UInt64?
+  private var due: MonotonicInstant?
   /// When the oldest request without an answer was sent.
-  private var unansweredSince: UInt64?
+  private var unansweredSince: MonotonicInstant?
 
   /// When ``announce(now:)`` or ``expire(now:)`` is due; `nil` without devices.
-  var deadline: UInt64? {
+  var deadline: MonotonicInstant? {
     guard !devices.isEmpty else { return nil }
     return [due, unansweredSince.map { $0 + Self.timeout }].compactMap { $0 }.min()
   }
 
   /// Adds an attached device.
-  mutating func add(_ device: DeviceAddress, now: UInt64) {
+  mutating func add(_ device: DeviceAddress, now: MonotonicInstant) {
     guard indices[device] == nil else { return }
     indices[device] = devices.count
     devices.append(device)
@@ -61,14 +61,14 @@ struct Presence {
   /// Removes all devices if the connection is lost.
   ///
   /// - Returns: The removed devices, which must attach again.
-  mutating func expire(now: UInt64) -> [DeviceAddress] {
+  mutating func expire(now: MonotonicInstant) -> [DeviceAddress] {
     guard let unansweredSince, now >= unansweredSince + Self.timeout else { return [] }
     defer { self = Presence() }
     return devices
   }
 
   /// The devices of the request that is due at `now`; empty if none is.
-  mutating func announce(now: UInt64) -> ArraySlice<DeviceAddress> {
+  mutating func announce(now: MonotonicInstant) -> ArraySlice<DeviceAddress> {
     guard let due, due <= now else { return [] }
     if next >= devices.count { next = 0 }
     // A relay that has not answered the last request gets no further one for an interval.
@@ -76,7 +76,7 @@ struct Presence {
     let announced = isAnswered ? devices[next...].prefix(Self.devicesPerRequest) : []
     next += announced.count
     // The requests of an interval are spread evenly. Missed announcements are skipped.
-    let requests = UInt64((devices.count + Self.devicesPerRequest - 1) / Self.devicesPerRequest)
+    let requests = (devices.count + Self.devicesPerRequest - 1) / Self.devicesPerRequest
     self.due = now + Self.interval / requests
     unansweredSince = unansweredSince ?? now
     return announced

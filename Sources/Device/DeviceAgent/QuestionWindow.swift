@@ -1,13 +1,13 @@
 import DequeModule
 package import FamilyModel
+package import ZeroMQ
 
 /// The bound on the questions that one connection has in flight, and the retry interval of its
 /// commands.
 ///
 /// An AIMD window, as in TCP: slow start until the first refusal, then additive increase, halved by
 /// each refusal. Questions outside the window wait in their device, in order, unsealed and
-/// unsigned. Other commands are always admitted, because they end questions. Times are nanoseconds
-/// of `Monotonic`.
+/// unsigned. Other commands are always admitted, because they end questions.
 package struct QuestionWindow<Item> {
   /// Questions in flight, initially and at most.
   package static var window: (initial: Double, maximum: Double) { (256, 4_096) }
@@ -17,18 +17,18 @@ package struct QuestionWindow<Item> {
   /// Commands whose replies are awaited. At the limit all are forgotten, and their repetitions are
   /// sent.
   private static var trackedCommands: Int { 65_536 }
-  /// Nanoseconds between two transmissions of a command: four average reply times, within this
+  /// The time between two transmissions of a command: four average reply times, within this
   /// range.
-  private static var retryInterval: ClosedRange<UInt64> { 1_000_000_000...16_000_000_000 }
-  /// Nanoseconds after which a question without a reply leaves the window. Its device may have been
+  private static var retryInterval: ClosedRange<Nanoseconds> { .seconds(1) ... .seconds(16) }
+  /// The time after which a question without a reply leaves the window. Its device may have been
   /// removed.
-  private static var abandonedAfter: UInt64 { 60_000_000_000 }
-  /// Nanoseconds between two searches for abandoned questions.
-  private static var sweepInterval: UInt64 { 1_000_000_000 }
+  private static var abandonedAfter: Nanoseconds { .seconds(60) }
+  /// The time between two searches for abandoned questions.
+  private static var sweepInterval: Nanoseconds { .seconds(1) }
 
   private struct TrackedCommand {
     /// When the command was last sent, or the question was admitted.
-    var at: UInt64
+    var at: MonotonicInstant
     var isQuestion: Bool
     /// False between the admission of a question and its transmission.
     var isInFlight = true
@@ -41,10 +41,10 @@ package struct QuestionWindow<Item> {
   private var queue: Deque<(id: CommandID, item: Item)> = []
   private var queuedIDs: Set<CommandID> = []
   /// The moving average of reply times.
-  private var averageReplyTime: UInt64 = 0
-  /// When the window was last halved; 0 during slow start.
-  private var halvedAt: UInt64 = 0
-  private var sweptAt: UInt64 = 0
+  private var averageReplyTime = Nanoseconds.zero
+  /// When the window was last halved; `nil` during slow start.
+  private var halvedAt: MonotonicInstant?
+  private var sweptAt = MonotonicInstant.machineStart
 
   /// The window of a new connection.
   package init() {}
@@ -54,8 +54,8 @@ package struct QuestionWindow<Item> {
   /// Whether a question waits and the window has room for it.
   package var canAdmit: Bool { !queue.isEmpty && questionCount < Int(window) }
 
-  private var retryInterval: UInt64 {
-    min(max(4 * averageReplyTime, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
+  private var retryInterval: Nanoseconds {
+    min(max(averageReplyTime * 4, Self.retryInterval.lowerBound), Self.retryInterval.upperBound)
   }
 
   /// Enqueues a question that requests admission, and revokes its earlier admission.
@@ -73,7 +73,7 @@ package struct QuestionWindow<Item> {
 
   /// Admits the next question, which occupies the window until a reply arrives or the question is
   /// released.
-  package mutating func admit(now: UInt64) -> (id: CommandID, item: Item)? {
+  package mutating func admit(now: MonotonicInstant) -> (id: CommandID, item: Item)? {
     removeAbandoned(now: now)
     guard canAdmit, let entry = queue.popFirst() else { return nil }
     queuedIDs.remove(entry.id)
@@ -94,7 +94,7 @@ package struct QuestionWindow<Item> {
   }
 
   /// Removes abandoned questions from a full window, at most once per ``sweepInterval``.
-  private mutating func removeAbandoned(now: UInt64) {
+  private mutating func removeAbandoned(now: MonotonicInstant) {
     guard !queue.isEmpty, !canAdmit, now >= sweptAt + Self.sweepInterval else { return }
     sweptAt = now
     for (id, command) in tracked
@@ -104,7 +104,7 @@ package struct QuestionWindow<Item> {
   }
 
   /// Whether to send the command now, and not wait for the reply to its last transmission.
-  package mutating func maySend(_ id: CommandID, now: UInt64) -> Bool {
+  package mutating func maySend(_ id: CommandID, now: MonotonicInstant) -> Bool {
     guard let command = tracked[id] else {
       track(id, TrackedCommand(at: now, isQuestion: false))
       return true
@@ -127,15 +127,15 @@ package struct QuestionWindow<Item> {
   /// Records the relay's reply to a command, and adjusts the window after a question.
   ///
   /// - Parameter wasOverloaded: Whether the relay refused the command because of overload.
-  package mutating func answered(_ id: CommandID, wasOverloaded: Bool, now: UInt64) {
+  package mutating func answered(_ id: CommandID, wasOverloaded: Bool, now: MonotonicInstant) {
     guard let command = forget(id), command.isInFlight else { return }
-    let duration = now &- command.at
+    let duration = now - command.at
     averageReplyTime =
-      averageReplyTime == 0 ? duration : averageReplyTime - averageReplyTime / 8 + duration / 8
+      averageReplyTime == .zero ? duration : averageReplyTime - averageReplyTime / 8 + duration / 8
     guard command.isQuestion else { return }
     if !wasOverloaded {
-      window = min(window + (halvedAt == 0 ? 1 : 1 / window), Self.window.maximum)
-    } else if command.at >= halvedAt {
+      window = min(window + (halvedAt == nil ? 1 : 1 / window), Self.window.maximum)
+    } else if halvedAt.map({ command.at >= $0 }) ?? true {
       // Refusals of questions sent before the last halving belong to the same overload.
       halvedAt = now
       window = max(1, window / 2)

@@ -25,7 +25,7 @@ final class RelayConnection {
     // Nothing is queued for an absent relay: the outbox keeps commands and sends them after a
     // reconnect.
     options.immediate = true
-    options.reconnectIntervalMaximum = 500
+    options.reconnectIntervalMaximum = .milliseconds(500)
     // Broadcasts connect first, because a device receives events as soon as it is attached.
     broadcasts = try MonitoredConnection(
       .sub, to: credential.broadcasts, options: options, in: context)
@@ -33,8 +33,8 @@ final class RelayConnection {
       .dealer, to: credential.requests, options: options, in: context)
   }
 
-  /// When ``reconnectIfStalled()`` or ``presence`` is due, in nanoseconds of `Monotonic`.
-  var deadline: UInt64? {
+  /// When ``reconnectIfStalled()`` or ``presence`` is due.
+  var deadline: MonotonicInstant? {
     [requests.health.givesUpAt, broadcasts.health.givesUpAt, presence.deadline]
       .compactMap { $0 }.min()
   }

@@ -74,8 +74,8 @@ enum RelayLimits {
   static let reservedDescriptors = 128
   /// The longest sleep of the socket thread; then deadlines are computed again.
   static let longestSleep = Milliseconds.hours(1)
-  /// Nanoseconds between two checks of the connections' traffic.
-  static let connectionCheckInterval: UInt64 = 250_000_000
+  /// The time between two checks of the connections' traffic.
+  static let connectionCheckInterval = Nanoseconds.milliseconds(250)
 
   /// The limits of the request socket: the burst holds a device's outbox with pictures. Before a
   /// device has attached, its burst holds four frames of the largest size.
@@ -93,7 +93,7 @@ enum RelayLimits {
       unproven: .init(burst: 64 << 10, perSecond: 4 << 10), unprovenTimeout: unprovenTimeout)
   }
 
-  /// Nanoseconds after which a peer without proof of identity is disconnected, when half of the
+  /// The time after which a peer without proof of identity is disconnected, when half of the
   /// connections are in use.
-  private static let unprovenTimeout: UInt64 = 30_000_000_000
+  private static let unprovenTimeout = Nanoseconds.seconds(30)
 }

@@ -6,12 +6,13 @@ extension RelayService {
   /// Sends durable output, serves blocked workers, runs due timers, and receives the requests that
   /// had to wait.
   ///
-  /// - Returns: When to call the method again, in nanoseconds of `Monotonic`.
-  func turn() -> UInt64? {
+  /// - Returns: When to call the method again.
+  func turn() -> MonotonicInstant? {
     guarded { try sendDurable() }
     if shards.isBlocked { withShards { _ in } }
     let now = Instant.now
-    if clock.isSetBack(now, monotonic: Monotonic.now()) {
+    let uptime = Milliseconds.milliseconds(MonotonicInstant.now.uptime.milliseconds)
+    if clock.isSetBack(now, uptime: uptime) {
       withShards { access in access.forEachShard { $0.clockSetBack(now) } }
     }
     if let due = deadline, due <= now {
@@ -21,10 +22,11 @@ extension RelayService {
     guard failure == nil else { return nil }
     let next = deadline.map {
       let sleep = max(.milliseconds(1), min($0 - now, RelayLimits.longestSleep))
-      return Monotonic.now() + UInt64(sleep.count) * 1_000_000
+      return MonotonicInstant.now + .milliseconds(sleep.count)
     }
     let mayReceive = hasMoreToReceive && !isAtLimit
-    return [next, checkConnections(), mayReceive ? Monotonic.now() : nil].compactMap { $0 }.min()
+    return [next, checkConnections(), mayReceive ? MonotonicInstant.now : nil].compactMap { $0 }
+      .min()
   }
 
   /// The earliest deadline of a shard. A running shard runs its own timers; its deadline is read
@@ -36,9 +38,9 @@ extension RelayService {
 
   /// Closes connections with excessive traffic.
   ///
-  /// - Returns: When to check again, in nanoseconds of `Monotonic`; `nil` without connections.
-  private func checkConnections() -> UInt64? {
-    let now = Monotonic.now()
+  /// - Returns: When to check again; `nil` without connections.
+  private func checkConnections() -> MonotonicInstant? {
+    let now = MonotonicInstant.now
     if now >= lastConnectionCheck + RelayLimits.connectionCheckInterval {
       lastConnectionCheck = now
       requestGuard?.check()

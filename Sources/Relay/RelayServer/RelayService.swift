@@ -95,8 +95,8 @@ public actor RelayService: Service {
   var publisher: Socket?
   var requestGuard: ConnectionGuard?
   var broadcastGuard: ConnectionGuard?
-  /// When the connections were checked last, in nanoseconds of `Monotonic`.
-  var lastConnectionCheck: UInt64 = 0
+  /// When the connections were checked last.
+  var lastConnectionCheck = MonotonicInstant.machineStart
   var gate = SubscriptionGate()
   var message = Multipart(maximumParts: 4)
   /// Replies to requests that were refused without a shard.

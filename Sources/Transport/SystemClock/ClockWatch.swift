@@ -13,9 +13,9 @@ package struct ClockWatch {
 
   /// Whether the wall clock was set back since the last call.
   ///
-  /// - Parameter monotonic: Nanoseconds of a clock that is never set.
-  package mutating func isSetBack(_ wall: Instant, monotonic: UInt64) -> Bool {
-    let start = wall - .milliseconds(monotonic / 1_000_000)
+  /// - Parameter uptime: The time since the machine's start, by a clock that is never set.
+  package mutating func isSetBack(_ wall: Instant, uptime: Milliseconds) -> Bool {
+    let start = wall - uptime
     defer { lastStart = start }
     return lastStart.map { start < $0 - Self.step } ?? false
   }

@@ -35,7 +35,7 @@ public struct ConnectionGuard: ~Copyable {
   /// Records the connections that were accepted and closed since the last call.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain() throws(ZeroMQError) {
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     var table = table
     _ = try monitor.drain { event in
       guard let descriptor = event.descriptor else { return }
@@ -55,7 +55,7 @@ public struct ConnectionGuard: ~Copyable {
 
   /// Closes the connections that exceed their limits.
   public mutating func check() {
-    let excessive = table.removeExcessive(now: Monotonic.now()) { descriptor in
+    let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in
       UInt64(exactly: czmq_bytes_received(descriptor))
     }
     // libzmq may have closed the descriptor meanwhile. Then shutdown fails, or closes a newer

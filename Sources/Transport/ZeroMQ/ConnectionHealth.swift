@@ -49,14 +49,14 @@ public struct ConnectionHealth: Sendable, Hashable {
 
   /// Number of failed handshakes in sequence after which the server's key is suspected.
   public static let suspicion = 3
-  /// Time that libzmq may take from a disconnection to the announcement of a retry, in nanoseconds.
-  public static let retryGrace: UInt64 = 1_000_000_000
+  /// Time that libzmq may take from a disconnection to the announcement of a retry.
+  public static let retryGrace = Nanoseconds.seconds(1)
 
   /// The connection's state.
   public private(set) var state = State.connecting
   private var phase = Phase.down
   private var hangUps = 0
-  private var disconnectedAt: UInt64?
+  private var disconnectedAt: MonotonicInstant?
 
   /// Creates the state of a socket that has not connected yet.
   public init() {}
@@ -65,19 +65,19 @@ public struct ConnectionHealth: Sendable, Hashable {
   ///
   /// The caller must then `disconnect` and `connect` the endpoint, after a delay and after the
   /// cause is repaired.
-  /// - Parameter now: ``Monotonic/now()``.
-  public func hasGivenUp(now: UInt64) -> Bool { givesUpAt.map { now >= $0 } ?? false }
+  /// - Parameter now: ``MonotonicInstant/now``.
+  public func hasGivenUp(now: MonotonicInstant) -> Bool { givesUpAt.map { now >= $0 } ?? false }
 
   /// The time from which on ``hasGivenUp(now:)`` is true unless a retry is announced before; `nil`
   /// while connected.
-  public var givesUpAt: UInt64? { disconnectedAt.map { $0 + Self.retryGrace } }
+  public var givesUpAt: MonotonicInstant? { disconnectedAt.map { $0 + Self.retryGrace } }
 
   /// Records that the caller has reconnected the endpoint. The state changes with the next events.
   public mutating func didReconnect() { disconnectedAt = nil }
 
   /// Applies one event.
-  /// - Parameter now: ``Monotonic/now()`` when the event was received.
-  public mutating func step(_ event: MonitorEvent.Kind, now: UInt64) {
+  /// - Parameter now: ``MonotonicInstant/now`` when the event was received.
+  public mutating func step(_ event: MonitorEvent.Kind, now: MonotonicInstant) {
     switch event {
     case .connectDelayed:
       disconnectedAt = nil

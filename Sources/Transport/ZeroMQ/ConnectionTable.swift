@@ -19,12 +19,12 @@ public struct ConnectionLimits: Sendable, Hashable {
   public var proven: Bytes
   /// Bytes from any other peer.
   public var unproven: Bytes
-  /// Nanoseconds after which an unproven connection is closed while more than half of `connections`
+  /// The time after which an unproven connection is closed while more than half of `connections`
   /// are open.
-  public var unprovenTimeout: UInt64
+  public var unprovenTimeout: Nanoseconds
 
   /// Creates the limits of a socket.
-  public init(connections: Int, proven: Bytes, unproven: Bytes, unprovenTimeout: UInt64) {
+  public init(connections: Int, proven: Bytes, unproven: Bytes, unprovenTimeout: Nanoseconds) {
     self.connections = connections
     self.proven = proven
     self.unproven = unproven
@@ -35,16 +35,16 @@ public struct ConnectionLimits: Sendable, Hashable {
 /// The connections of a listening socket by file descriptor, with their received bytes.
 ///
 /// A connection is `unproven` → (``prove(_:)``) `proven`; either →
-/// (``removeExcessive(now:received:)``) `removed`. Times are nanoseconds of a monotonic clock.
+/// (``removeExcessive(now:received:)``) `removed`.
 struct ConnectionTable {
   private struct Connection {
-    var since: UInt64
+    var since: MonotonicInstant
     var isProven = false
     /// Bytes received by the last check.
     var received: UInt64 = 0
     /// Bytes above the long-run rate: the debt of the token bucket.
     var excess = 0.0
-    var checkedAt: UInt64
+    var checkedAt: MonotonicInstant
   }
 
   let limits: ConnectionLimits
@@ -55,7 +55,7 @@ struct ConnectionTable {
   var count: Int { connections.count }
   private var isCrowded: Bool { count > limits.connections / 2 }
 
-  mutating func accepted(_ descriptor: Int32, now: UInt64) {
+  mutating func accepted(_ descriptor: Int32, now: MonotonicInstant) {
     connections[descriptor] = Connection(since: now, checkedAt: now)
   }
 
@@ -67,7 +67,7 @@ struct ConnectionTable {
   ///
   /// - Parameter received: The total bytes of a connection; `nil` if unknown.
   /// - Returns: The descriptors to close.
-  mutating func removeExcessive(now: UInt64, received: (Int32) -> UInt64?) -> [Int32] {
+  mutating func removeExcessive(now: MonotonicInstant, received: (Int32) -> UInt64?) -> [Int32] {
     var excessive: [Int32] = []
     for (descriptor, connection) in connections {
       let isOverdue = !connection.isProven && now >= connection.since + limits.unprovenTimeout
@@ -79,10 +79,12 @@ struct ConnectionTable {
     return excessive + removeSurplus()
   }
 
-  private mutating func exceeds(_ descriptor: Int32, _ now: UInt64, _ received: UInt64?) -> Bool {
+  private mutating func exceeds(_ descriptor: Int32, _ now: MonotonicInstant, _ received: UInt64?)
+    -> Bool
+  {
     guard var connection = connections[descriptor], let received else { return false }
     let bytes = connection.isProven ? limits.proven : limits.unproven
-    let refilled = Double(now - connection.checkedAt) / 1e9 * Double(bytes.perSecond)
+    let refilled = (now - connection.checkedAt).seconds * Double(bytes.perSecond)
     let new = received >= connection.received ? received - connection.received : 0
     connection.excess = max(0, connection.excess + Double(new) - refilled)
     connection.received = received

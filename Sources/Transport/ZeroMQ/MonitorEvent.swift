@@ -24,8 +24,8 @@ public struct MonitorEvent: Sendable, Hashable {
     case bindFailed(errno: Int32)
     /// A connect has begun.
     case connectDelayed
-    /// A connect failed; libzmq retries after this many milliseconds.
-    case connectRetried(milliseconds: Int32)
+    /// A connect failed; libzmq retries after this time.
+    case connectRetried(after: Nanoseconds)
     /// The connect succeeded; the handshake begins.
     case connected
     /// A client has connected; the handshake begins.
@@ -67,7 +67,7 @@ extension MonitorEvent.Kind {
       case ZMQ_EVENT_LISTENING: .listening
       case ZMQ_EVENT_BIND_FAILED: .bindFailed(errno: value)
       case ZMQ_EVENT_CONNECT_DELAYED: .connectDelayed
-      case ZMQ_EVENT_CONNECT_RETRIED: .connectRetried(milliseconds: value)
+      case ZMQ_EVENT_CONNECT_RETRIED: .connectRetried(after: .milliseconds(value))
       case ZMQ_EVENT_CONNECTED: .connected
       case ZMQ_EVENT_ACCEPTED: .accepted
       case ZMQ_EVENT_ACCEPT_FAILED: .acceptFailed(errno: value)

@@ -65,20 +65,22 @@ public struct Poller: ~Copyable {
   }
 
   /// Blocks until a socket or descriptor is readable, or the timeout elapses.
-  /// - Parameter milliseconds: The timeout; 0 does not block, a negative number waits without
-  ///   limit.
+  /// - Parameter timeout: The timeout, rounded up to milliseconds; zero does not block, `nil` waits
+  ///   without limit.
   /// - Returns: The number of ``ready`` tokens.
   /// - Throws: `terminated` if a socket's context has ended.
-  public mutating func wait(milliseconds: Int) throws(ZeroMQError) -> Int {
+  public mutating func wait(within timeout: Nanoseconds?) throws(ZeroMQError) -> Int {
     ready.removeAll(keepingCapacity: true)
     dropClosed()
-    var remaining = milliseconds
-    let start = remaining > 0 ? Monotonic.now() : 0
+    // Rounded up, because waking before a deadline would spin until it.
+    var remaining = timeout.map { Int(clamping: $0.millisecondsRoundedUp) } ?? -1
+    let start = remaining > 0 ? MonotonicInstant.now : .machineStart
     var found = zmq_poll(&items, Int32(items.count), remaining)
     while found < 0 {
       guard zmq_errno() == EINTR else { throw .last("poll") }
       if remaining > 0 {
-        remaining = max(0, milliseconds - Int((Monotonic.now() - start) / 1_000_000))
+        let left = timeout! - (MonotonicInstant.now - start)
+        remaining = Int(clamping: left.millisecondsRoundedUp)
       }
       found = zmq_poll(&items, Int32(items.count), remaining)
     }

@@ -101,12 +101,12 @@ public struct Socket: ~Copyable {
 
   /// Blocks until a message can be received or the timeout elapses. For small clients and tests; a
   /// service uses ``SocketThread``.
-  /// - Parameter milliseconds: The timeout; a negative number waits without limit.
+  /// - Parameter timeout: The timeout; `nil` waits without limit.
   /// - Returns: Whether a message can be received.
-  public func waitUntilReadable(milliseconds: Int) throws(ZeroMQError) -> Bool {
+  public func waitUntilReadable(within timeout: Nanoseconds?) throws(ZeroMQError) -> Bool {
     var poller = Poller()
     poller.watch(self)
-    return try poller.wait(milliseconds: milliseconds) > 0
+    return try poller.wait(within: timeout) > 0
   }
 }
 

@@ -7,8 +7,8 @@ import CZeroMQ
 /// reader stalls past their timeout. Routing ids are omitted too, because a client that chooses its
 /// own could choose another's.
 public struct SocketOptions: Sendable {
-  /// Time that unsent messages are kept after the close, in milliseconds; -1 is unlimited.
-  public var linger: Int32 = 0
+  /// Time that unsent messages are kept after the close; `nil` is unlimited.
+  public var linger: Nanoseconds? = .zero
   /// Messages queued for one slow peer; 0 is unlimited.
   public var sendHighWaterMark: Int32 = 1_000
   /// Received messages queued from one peer; 0 is unlimited.
@@ -24,13 +24,13 @@ public struct SocketOptions: Sendable {
   public var xpubVerboser = false
   /// Messages are queued only for connected peers, not for absent ones.
   public var immediate = false
-  /// The first delay before a reconnect, in milliseconds. libzmq adds a random delay of up to the
+  /// The first delay before a reconnect. libzmq adds a random delay of up to the
   /// same length.
-  public var reconnectInterval: Int32 = 10
-  /// The upper bound of the doubling reconnect delay, in milliseconds; 0 keeps the delay constant.
-  public var reconnectIntervalMaximum: Int32 = 1_000
-  /// The timeout of a handshake, in milliseconds; 0 is unlimited.
-  public var handshakeInterval: Int32 = 10_000
+  public var reconnectInterval = Nanoseconds.milliseconds(10)
+  /// The upper bound of the doubling reconnect delay; zero keeps the delay constant.
+  public var reconnectIntervalMaximum = Nanoseconds.seconds(1)
+  /// The timeout of a handshake; zero is unlimited.
+  public var handshakeInterval = Nanoseconds.seconds(10)
   /// TCP connections that may be queued before they are accepted.
   public var backlog: Int32 = 1_024
   /// CURVE role and keys; `nil` is plain text, for inproc and tests.
@@ -42,13 +42,13 @@ public struct SocketOptions: Sendable {
   public init() {}
 
   func apply(to handle: SocketHandle, kind: SocketKind) throws(ZeroMQError) {
-    try handle.set(ZMQ_LINGER, linger)
+    try handle.set(ZMQ_LINGER, linger.map(Self.milliseconds) ?? -1)
     try handle.set(ZMQ_SNDHWM, sendHighWaterMark)
     try handle.set(ZMQ_RCVHWM, receiveHighWaterMark)
     try handle.set(ZMQ_MAXMSGSIZE, maximumMessageSize)
-    try handle.set(ZMQ_RECONNECT_IVL, reconnectInterval)
-    try handle.set(ZMQ_RECONNECT_IVL_MAX, reconnectIntervalMaximum)
-    try handle.set(ZMQ_HANDSHAKE_IVL, handshakeInterval)
+    try handle.set(ZMQ_RECONNECT_IVL, Self.milliseconds(reconnectInterval))
+    try handle.set(ZMQ_RECONNECT_IVL_MAX, Self.milliseconds(reconnectIntervalMaximum))
+    try handle.set(ZMQ_HANDSHAKE_IVL, Self.milliseconds(handshakeInterval))
     try handle.set(ZMQ_BACKLOG, backlog)
     if immediate { try handle.enable(ZMQ_IMMEDIATE) }
     if kind == .router, routerMandatory { try handle.enable(ZMQ_ROUTER_MANDATORY) }
@@ -56,5 +56,9 @@ public struct SocketOptions: Sendable {
     if kind == .xpub, xpubVerboser { try handle.enable(ZMQ_XPUB_VERBOSER) }
     if let zapDomain { try handle.set(ZMQ_ZAP_DOMAIN, Array(zapDomain.utf8)) }
     try security?.apply(to: handle)
+  }
+
+  private static func milliseconds(_ time: Nanoseconds) -> Int32 {
+    Int32(clamping: time.millisecondsRoundedUp)
   }
 }

@@ -45,11 +45,13 @@ extension SocketThread {
 
   /// Calls `handler` once per turn, after the jobs and after the readable handlers of the preceding
   /// turn. Suits group commits and timers.
-  /// - Parameter handler: Receives ``Monotonic/now()`` and returns its next deadline on the same
+  /// - Parameter handler: Receives ``MonotonicInstant/now`` and returns its next deadline on the same
   ///   clock, or `nil`. A deadline is kept to the millisecond and never early. A deadline in the
   ///   past makes the loop spin.
   @discardableResult
-  public func onTurn(_ handler: @escaping (_ now: UInt64) -> UInt64?) -> Registration {
+  public func onTurn(_ handler: @escaping (_ now: MonotonicInstant) -> MonotonicInstant?)
+    -> Registration
+  {
     checkIsolated()
     guard !loop.hasEnded else { return Self.never }
     loop.lastTurn += 1

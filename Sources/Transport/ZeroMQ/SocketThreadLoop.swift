@@ -34,7 +34,7 @@ final class SocketThreadLoop {
   var poller = Poller()
   var handlers: [Poller.Token: () -> Void] = [:]
   var watched: [Poller.Token: SocketHandle] = [:]
-  var turns: [(number: Int, handler: (UInt64) -> UInt64?)] = []
+  var turns: [(number: Int, handler: (MonotonicInstant) -> MonotonicInstant?)] = []
   var lastTurn = 0
   var jobs: [UnownedJob] = []
   var readable: [Poller.Token] = []
@@ -69,7 +69,7 @@ extension SocketThread {
           inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping && !inbox.isTurnRequested
         return !inbox.sleeping
       }
-      sleep(milliseconds: busy ? 0 : Self.milliseconds(until: deadline))
+      sleep(within: busy ? .zero : deadline.map(Self.time(until:)))
       runReadableHandlers()
     }
     loop.hasEnded = true
@@ -115,19 +115,19 @@ extension SocketThread {
     }
   }
 
-  /// The earliest deadline of all turn handlers; `UInt64.max` without deadlines.
-  private func runTurnHandlers() -> UInt64 {
-    guard !loop.turns.isEmpty else { return .max }
-    let now = Monotonic.now()
-    var earliest = UInt64.max
+  /// The earliest deadline of all turn handlers; `nil` without deadlines.
+  private func runTurnHandlers() -> MonotonicInstant? {
+    guard !loop.turns.isEmpty else { return nil }
+    let now = MonotonicInstant.now
+    var earliest = MonotonicInstant.distantFuture
     // Iterates over a copy of the array, because a handler may add and remove handlers.
-    for turn in loop.turns { earliest = min(earliest, turn.handler(now) ?? .max) }
-    return earliest
+    for turn in loop.turns { earliest = min(earliest, turn.handler(now) ?? .distantFuture) }
+    return earliest < .distantFuture ? earliest : nil
   }
 
-  private func sleep(milliseconds: Int) {
+  private func sleep(within timeout: Nanoseconds?) {
     do throws(ZeroMQError) {
-      _ = try loop.poller.wait(milliseconds: milliseconds)
+      _ = try loop.poller.wait(within: timeout)
     } catch {
       // The context was terminated. The wake-up descriptor stays usable.
       guard error.code == .terminated else { fatalError("\(error)") }
@@ -160,11 +160,8 @@ extension SocketThread {
     for handle in handles.values { handle.close() }
   }
 
-  private static func milliseconds(until deadline: UInt64) -> Int {
-    guard deadline != .max else { return -1 }
-    let now = Monotonic.now()
-    guard deadline > now else { return 0 }
-    // Rounded up, because waking before the deadline would spin until it.
-    return Int(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
+  /// The time until the deadline, bounded because the loop computes deadlines again afterwards.
+  private static func time(until deadline: MonotonicInstant) -> Nanoseconds {
+    min(deadline - .now, .seconds(3_600))
   }
 }

@@ -14,8 +14,8 @@ final class ApprovalLoad: Sendable {
     var window = 0
     /// Questions per second in an open loop; 0 for a closed loop that keeps the window full.
     var rate = 0.0
-    /// When the load was set, in `Monotonic` nanoseconds.
-    var since: UInt64 = 0
+    /// When the load was set.
+    var since = MonotonicInstant.machineStart
     var isStopped = false
     var ready = 0
     var failure: (any Error)?
@@ -76,7 +76,7 @@ final class ApprovalLoad: Sendable {
     state.withLock {
       $0.window = window
       $0.rate = rate
-      $0.since = Monotonic.now()
+      $0.since = MonotonicInstant.now
     }
   }
 
@@ -93,7 +93,7 @@ final class ApprovalLoad: Sendable {
     var answered = [UInt64](repeating: 0, count: Int(families) + 1)
     var ids = NumberedIDs()
     while !isStopped {
-      try devices.wait(milliseconds: 100)
+      try devices.wait(within: .milliseconds(100))
       while let (family, event) = try devices.nextEvent() {
         switch event.kind {
         case .asked:
@@ -119,7 +119,7 @@ final class ApprovalLoad: Sendable {
     while !isStopped {
       let (window, rate, since) = state.withLock { ($0.window, $0.rate, $0.since) }
       try children.ask(&devices, window: window, rate: rate, since: since)
-      try devices.wait(milliseconds: rate > 0 ? 1 : 20)
+      try devices.wait(within: .milliseconds(rate > 0 ? 1 : 20))
       try children.receive(&devices)
       let new = children.takeSample()
       guard new.asked + new.done + new.refused + new.unsent > 0 else { continue }
@@ -144,12 +144,12 @@ struct NumberedIDs {
 
   mutating func next() -> ID128 {
     last += 1
-    return id(last, at: Monotonic.now())
+    return id(last, at: MonotonicInstant.now)
   }
 
-  /// The identifier of a number below 2⁴⁰, made at a moment in nanoseconds.
-  func id(_ number: UInt64, at begun: UInt64) -> ID128 {
-    ID128(high: begun / 1_000_000, low: mark | number)
+  /// The identifier of a number below 2⁴⁰, made at a moment.
+  func id(_ number: UInt64, at begun: MonotonicInstant) -> ID128 {
+    ID128(high: begun.uptime.milliseconds, low: mark | number)
   }
 
   /// The number of an identifier; `nil` for an identifier from another source.
@@ -173,7 +173,7 @@ struct FamilyProvisioner {
         sent += 1
         try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
       }
-      guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+      guard try devices.requests.waitUntilReadable(within: Devices.timeout) else {
         throw RelayUnavailable()
       }
       while let reply = try devices.nextReply() {

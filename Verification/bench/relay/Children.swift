@@ -6,15 +6,15 @@ import ZeroMQ
 struct Children {
   private struct Question {
     let family: UInt64
-    /// When the child asked, in `Monotonic` nanoseconds.
-    let askedAt: UInt64
+    /// When the child asked.
+    let askedAt: MonotonicInstant
     var attempts = 0
     /// Sent and neither refused nor decided.
     var isInFlight = false
   }
 
-  /// The width of a retry bucket, in nanoseconds.
-  private static let bucket: UInt64 = 10_000_000
+  /// The width of a retry bucket.
+  private static let bucket = Nanoseconds.milliseconds(10)
 
   private let families: UInt64
   private let commands = NumberedIDs()
@@ -29,13 +29,13 @@ struct Children {
   /// The app's known handles: one bit for each of the newest questions.
   private var known = [UInt64](repeating: 0, count: 1 << 14)
   private var credit: Double = 0
-  private var lastTurn: UInt64 = 0
+  private var lastTurn = MonotonicInstant.machineStart
   private var random = SystemRandomNumberGenerator()
   /// Whether the socket rejected a question in this turn. The rest of the turn sends no more
   /// questions.
   private var isShedding = false
   /// Questions asked before this moment are not measured.
-  private var since: UInt64 = 0
+  private var since = MonotonicInstant.machineStart
   private var result = ApprovalLoad.Sample()
 
   init(families: UInt64, usesQuestionWindow: Bool) {
@@ -48,14 +48,16 @@ struct Children {
     return result
   }
 
-  mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: UInt64) throws {
+  mutating func ask(_ devices: inout Devices, window: Int, rate: Double, since: MonotonicInstant)
+    throws
+  {
     if window > 0, rate == 0, self.since != since { dropOpenQuestions() }
     self.since = since
     isShedding = false
-    let now = Monotonic.now()
+    let now = MonotonicInstant.now
     if rate > 0 {
       // Bound the catch-up to 0.1 s of questions.
-      credit += rate * min(0.1, Double(now - max(lastTurn, 1)) / 1e9)
+      credit += rate * min(0.1, (now - lastTurn).seconds)
       lastTurn = now
       while credit >= 1 {
         credit -= 1
@@ -74,7 +76,7 @@ struct Children {
     if questionWindow != nil { questionWindow = QuestionWindow() }
   }
 
-  private mutating func ask(_ devices: inout Devices, _ now: UInt64) throws {
+  private mutating func ask(_ devices: inout Devices, _ now: MonotonicInstant) throws {
     asked += 1
     open[asked] = Question(family: asked % families + 1, askedAt: now)
     result.asked += 1
@@ -93,8 +95,8 @@ struct Children {
   }
 
   private mutating func sendAdmitted(_ devices: inout Devices) throws {
-    while let (command, number) = questionWindow?.admit(now: Monotonic.now()) {
-      _ = questionWindow!.maySend(command, now: Monotonic.now())
+    while let (command, number) = questionWindow?.admit(now: MonotonicInstant.now) {
+      _ = questionWindow!.maySend(command, now: MonotonicInstant.now)
       try transmit(number, &devices)
     }
   }
@@ -105,7 +107,9 @@ struct Children {
     if !isShedding {
       isShedding = try !devices.send(
         .ask,
-        .init(family: question.family, command: command, question: questions.id(number, at: 0)))
+        .init(
+          family: question.family, command: command,
+          question: questions.id(number, at: .machineStart)))
     }
     guard isShedding else {
       open[number]!.isInFlight = true
@@ -121,14 +125,15 @@ struct Children {
     guard let attempts = open[number]?.attempts else { return }
     open[number]!.attempts = attempts + 1
     open[number]!.isInFlight = false
-    let first = UInt64(max(.seconds(1), retryAfter).count) << UInt64(min(attempts, 5))
-    let wait = min(first, 30_000) * UInt64.random(in: 1_000...2_000, using: &random) * 1_000
-    retries[(Monotonic.now() + wait) / Self.bucket, default: []].append(number)
+    let first = max(.seconds(1), retryAfter) * (1 << min(attempts, 5))
+    let wait = Nanoseconds.microseconds(min(first, .seconds(30)).count)
+    let due = MonotonicInstant.now + wait * Int.random(in: 1_000...2_000, using: &random)
+    retries[due.uptime / Self.bucket, default: []].append(number)
   }
 
-  private mutating func retry(_ devices: inout Devices, _ now: UInt64) throws {
-    if lastRetryBucket == 0 { lastRetryBucket = now / Self.bucket }
-    while lastRetryBucket < now / Self.bucket {
+  private mutating func retry(_ devices: inout Devices, _ now: MonotonicInstant) throws {
+    if lastRetryBucket == 0 { lastRetryBucket = now.uptime / Self.bucket }
+    while lastRetryBucket < now.uptime / Self.bucket {
       for number in retries.removeValue(forKey: lastRetryBucket) ?? [] {
         try send(number, &devices)
       }
@@ -140,13 +145,13 @@ struct Children {
     while let reply = try devices.nextReply() {
       switch reply.reply {
       case .accepted(let command, _):
-        questionWindow?.answered(command, wasOverloaded: false, now: Monotonic.now())
+        questionWindow?.answered(command, wasOverloaded: false, now: MonotonicInstant.now)
       case .refused(let command, let problem) where problem.code >= Problem.overloaded.code:
         guard let number = commands.number(command), open[number]?.isInFlight == true else {
           continue
         }
         result.refused += 1
-        questionWindow?.answered(command, wasOverloaded: true, now: Monotonic.now())
+        questionWindow?.answered(command, wasOverloaded: true, now: MonotonicInstant.now)
         scheduleRetry(number, after: problem.retryAfter)
       case .attached, .pong, .page: break
       default: throw UnexpectedReply(reply: reply.reply)
@@ -156,7 +161,7 @@ struct Children {
       switch event.kind {
       // A device's own event acknowledges its command.
       case .asked:
-        questionWindow?.answered(event.command, wasOverloaded: false, now: Monotonic.now())
+        questionWindow?.answered(event.command, wasOverloaded: false, now: MonotonicInstant.now)
       case .approved:
         _ = try devices.send(.acknowledge, .init(family: family, seq: event.seq))
         try finish(event, in: family)
@@ -175,7 +180,7 @@ struct Children {
     known[Int(number >> 6) & (known.count - 1)] |= 1 << (number & 63)
     result.done += 1
     if question.askedAt >= since {
-      result.times.append(Double(Monotonic.now() - question.askedAt) / 1e9)
+      result.times.append((MonotonicInstant.now - question.askedAt).seconds)
     }
   }
 }

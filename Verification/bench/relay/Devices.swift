@@ -42,7 +42,7 @@ struct Devices: ~Copyable {
   /// The requests of an approval.
   enum Kind { case ask, answer, acknowledge }
 
-  static let timeout = 60_000
+  static let timeout = Nanoseconds.seconds(60)
 
   private let context: Context
   /// The send high-water mark for questions. A question beyond it is retried later.
@@ -180,7 +180,7 @@ struct Devices: ~Copyable {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
       }
-      guard try poller.wait(milliseconds: Self.timeout) > 0 else { throw RelayUnavailable() }
+      guard try poller.wait(within: Self.timeout) > 0 else { throw RelayUnavailable() }
       while let reply = try nextReply() {
         guard case .attached(let channels, _) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
@@ -228,8 +228,8 @@ struct Devices: ~Copyable {
   }
 
   /// Waits until any socket is readable.
-  mutating func wait(milliseconds: Int) throws {
-    _ = try poller.wait(milliseconds: milliseconds)
+  mutating func wait(within timeout: Nanoseconds) throws {
+    _ = try poller.wait(within: timeout)
   }
 }
 

@@ -54,14 +54,14 @@ struct Scale: AsyncParsableCommand {
     let first = try MeasuredRelay(folder, isPlain: false)
     let address = first.address
     first.process.stop()
-    let start = Monotonic.now()
+    let start = MonotonicInstant.now
     try generate(count, address, folder)
-    let made = Monotonic.now()
+    let made = MonotonicInstant.now
     let relay = try MeasuredRelay(folder, isPlain: false, maxFamilies: Int(count) + 1)
     defer { relay.process.stop() }
     var devices = try Devices(RelayAddress.childDevice, address.child, at: address)
     try attach(&devices, [count / 2])
-    let ready = Monotonic.now()
+    let ready = MonotonicInstant.now
     let (memory, cpu) = (relay.process.anonymousBytes, relay.process.cpuSeconds)
     try attach(&devices, Array(1...count))
     let touched = relay.process.cpuSeconds - cpu
@@ -70,8 +70,8 @@ struct Scale: AsyncParsableCommand {
     let figures = try approvals(&devices, relay, count)
     func text(_ format: String, _ value: Double) -> String { String(format: format, value) }
     return [
-      "\(count)", text("%.1f", Double(made - start) / 1e9),
-      text("%.2f", Double(ready - made) / 1e9),
+      "\(count)", text("%.1f", (made - start).seconds),
+      text("%.2f", (ready - made).seconds),
       text("%.1f", touched / Double(count) * 1e6), text("%.0f", Double(taken) / Double(count)),
       text("%.0f", figures.rate), text("%.1f", figures.cpu),
     ]
@@ -164,7 +164,7 @@ struct Scale: AsyncParsableCommand {
           ]), in: families[sent])
         sent += 1
       }
-      guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+      guard try devices.requests.waitUntilReadable(within: Devices.timeout) else {
         throw RelayUnavailable()
       }
       while let reply = try devices.nextReply() {
@@ -183,16 +183,16 @@ struct Scale: AsyncParsableCommand {
     var asked: [UInt64: QuestionID] = [:]
     var source = IDSource(seed: 3)
     var done = 0
-    func run(until end: UInt64) throws {
-      while Monotonic.now() < end || !asked.isEmpty {
-        while asked.count < window, Monotonic.now() < end {
+    func run(until end: MonotonicInstant) throws {
+      while MonotonicInstant.now < end || !asked.isEmpty {
+        while asked.count < window, MonotonicInstant.now < end {
           let family = source.next() % count + 1
           guard asked[family] == nil else { continue }
           let id = devices.newID()
           asked[family] = id
           try devices.send(devices.signed(.ask(header(id), content)), in: family)
         }
-        guard try devices.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+        guard try devices.requests.waitUntilReadable(within: Devices.timeout) else {
           throw RelayUnavailable()
         }
         while let reply = try devices.nextReply() {
@@ -217,10 +217,10 @@ struct Scale: AsyncParsableCommand {
         }
       }
     }
-    try run(until: Monotonic.now() + 2_000_000_000)
-    let (cpu, start, before) = (relay.process.cpuSeconds, Monotonic.now(), done)
-    try run(until: start + UInt64(seconds * 1e9))
-    let took = Double(Monotonic.now() - start) / 1e9
+    try run(until: .now + .seconds(2))
+    let (cpu, start, before) = (relay.process.cpuSeconds, MonotonicInstant.now, done)
+    try run(until: start + .seconds(seconds))
+    let took = (MonotonicInstant.now - start).seconds
     let approvals = Double(done - before)
     return (approvals / took, (relay.process.cpuSeconds - cpu) / approvals * 1e6)
   }

@@ -59,7 +59,7 @@ struct Sockets: AsyncParsableCommand {
     }
     var provisioned = 0
     while provisioned < count {
-      guard try provisioner.requests.waitUntilReadable(milliseconds: Devices.timeout) else {
+      guard try provisioner.requests.waitUntilReadable(within: Devices.timeout) else {
         throw RelayUnavailable()
       }
       while try provisioner.nextReply() != nil { provisioned += 1 }
@@ -67,9 +67,9 @@ struct Sockets: AsyncParsableCommand {
     let first = try serve(connections, 1)
     print(String(format: "%d connections served after %.2f s", count, first))
     relay.process.kill()
-    let killed = Monotonic.now()
+    let killed = MonotonicInstant.now
     relay = try MeasuredRelay(folder, isPlain: false)
-    let ready = Double(Monotonic.now() - killed) / 1e9
+    let ready = (MonotonicInstant.now - killed).seconds
     let back = try serve(connections, 2)
     print(
       String(
@@ -85,14 +85,14 @@ struct Sockets: AsyncParsableCommand {
   private func serve(_ connections: UnsafeMutableBufferPointer<Connection>, _ id: UInt64) throws
     -> Double
   {
-    let start = Monotonic.now()
+    let start = MonotonicInstant.now
     var served = 0
-    var lastPing: UInt64 = 0
+    var lastPing = MonotonicInstant.machineStart
     for index in connections.indices { connections[index].isServed = false }
     while served < connections.count {
-      let now = Monotonic.now()
-      guard now - start < 120_000_000_000 else { throw RelayUnavailable() }
-      let isPinging = now - lastPing > 1_000_000_000
+      let now = MonotonicInstant.now
+      guard now - start < .seconds(120) else { throw RelayUnavailable() }
+      let isPinging = now - lastPing > .seconds(1)
       if isPinging { lastPing = now }
       for index in connections.indices where !connections[index].isServed {
         if isPinging { try connections[index].ping(id) }
@@ -107,6 +107,6 @@ struct Sockets: AsyncParsableCommand {
       }
       usleep(2_000)
     }
-    return Double(Monotonic.now() - start) / 1e9
+    return (MonotonicInstant.now - start).seconds
   }
 }
