@@ -70,7 +70,8 @@ final class HostedDevice {
   ///
   /// - Returns: The effects; `nil` on a guardian's device.
   func step(_ input: ChildMachine.Input, now: Instant) -> [DeviceEffect]? {
-    childMachine?.value?.step(input, now: now, uptime: .milliseconds(Monotonic.now() / 1_000_000))
+    childMachine?.value?.step(
+      input, now: now, uptime: .milliseconds(MonotonicInstant.now.uptime.milliseconds))
   }
 
   var guardian: GuardianMachine? {
