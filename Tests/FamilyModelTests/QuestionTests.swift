@@ -53,7 +53,7 @@ private let ada = Subject(handle: Handle("ada", .custom))
     #expect(throws: problem) { try question.validate(now: now) }
   }
 
-  @Test("Q2: compares numbers and addresses in canonical form, custom names exactly")
+  @Test("Q2: numbers and addresses ignore spelling; custom names keep their case")
   func canonical() {
     #expect(
       Handle("+1 (555) 010-0199", .phoneNumber).canonical == Handle("+15550100199", .phoneNumber))
