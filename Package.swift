@@ -132,11 +132,12 @@ let sources: [Target] = [
     ]),
   library("App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library("App", "DeclaredAgeRange", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library("App", "FamilyHarness", ["FamilyModel", "FamilyCore"]),
   library(
     "App", "PermissionKitTesting",
     [
-      "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel", "FamilyCore",
-      "FamilyTrust", "RelayStore",
+      "FamilyHarness", "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel",
+      "FamilyCore", "FamilyTrust", "RelayStore",
     ]),
 
   library("Terminal", "TextTable"),
@@ -240,8 +241,10 @@ let suites: [Target] = [
   tests("ArchitectureTests", []),
 
   tests("FamilyModelTests", ["FamilyModel"]),
-  tests("FamilyCoreTests", ["FamilyModel", "FamilyCore", "RelayWire"]),
-  tests("FamilyTrustTests", ["FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
+  tests("FamilyCoreTests", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayWire"]),
+  tests(
+    "FamilyTrustTests",
+    ["FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
   tests(
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire"]),

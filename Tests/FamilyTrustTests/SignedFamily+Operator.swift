@@ -11,10 +11,10 @@ extension SignedFamily {
     id: CommandID? = nil, signature: Signature? = nil
   ) -> Event {
     Event(
-      seq: (log.last?.seq ?? 0) + 1,
-      previous: log.last { $0.audience == audience }?.seq ?? 0, audience: audience,
-      command: id ?? CommandID(high: UInt64(now.milliseconds + 1) << 16, low: 5),
-      device: DeviceID(device), at: now, body: body, signature: signature)
+      seq: (machines.log.last?.seq ?? 0) + 1,
+      previous: machines.log.last { $0.audience == audience }?.seq ?? 0, audience: audience,
+      command: id ?? CommandID(high: UInt64(machines.now.milliseconds + 1) << 16, low: 5),
+      device: DeviceID(device), at: machines.now, body: body, signature: signature)
   }
 
   /// A signature by any keys that the operator has.
@@ -34,15 +34,15 @@ extension SignedFamily {
   /// The same event at a new position at the end of the log.
   func again(_ event: Event) -> Event {
     var copy = event
-    copy.seq = (log.last?.seq ?? 0) + 1
-    copy.previous = log.last { $0.audience == event.audience }?.seq ?? 0
-    copy.at = now
+    copy.seq = (machines.log.last?.seq ?? 0) + 1
+    copy.previous = machines.log.last { $0.audience == event.audience }?.seq ?? 0
+    copy.at = machines.now
     return copy
   }
 
   func header(_ question: QuestionID) -> QuestionHeader {
-    relay.state(of: Self.family)!.questions[question]!.header
+    machines.relay.state(of: Self.family)!.questions[question]!.header
   }
 
-  func event(_ isWanted: (Event.Body) -> Bool) -> Event { log.last { isWanted($0.body) }! }
+  func event(_ isWanted: (Event.Body) -> Bool) -> Event { machines.log.last { isWanted($0.body) }! }
 }

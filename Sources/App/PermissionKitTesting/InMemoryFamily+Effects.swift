@@ -1,69 +1,42 @@
 import FamilyCore
+import FamilyHarness
 import FamilyModel
 import FamilyTrust
 
 extension InMemoryFamily {
-  /// Carries out the queued effects and the effects that follow from them.
-  mutating func drain() {
-    while !queue.isEmpty {
-      let (device, effect) = queue.removeFirst()
-      carryOut(effect, of: device)
-    }
-  }
-
-  private mutating func carryOut(_ effect: DeviceEffect, of device: DeviceID) {
+  mutating func carryOut(_ effect: DeviceEffect, of device: UInt32) {
     switch effect {
-    case .persist(let changes): if device == Self.childDevice { persist(changes) }
-    case .send(let id, let body): request(of: device, id, body)
-    case .requestAdmission(let id):
-      queue += child.step(.admitted(id), now: now).map { (Self.childDevice, $0) }
-    case .listen: break
+    case .persist, .send, .listen: break
+    case .requestAdmission(let id): step(.admitted(id))
     case .app(_, let reply): process?.deliver(.reply(reply))
     case .launch:
       launches += 1
       if isLaunchable {
         pendingLaunches += 1
       } else {
-        queue += child.step(.appGone(app, exited: true), now: now).map { (Self.childDevice, $0) }
+        step(.appGone(app, exited: true))
       }
     case .terminate: isTerminated = true
     case .prompt(let number, let prompt):
       if case .ageRange = prompt { agePrompts += 1 }
-      queue += child.step(.answered(prompt: number, answer(prompt)), now: now)
-        .map { (Self.childDevice, $0) }
+      step(.answered(prompt: number, answer(prompt)))
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      let proof =
-        Self.passcode(typed).publicKey == passcode.publicKey
-        ? Self.passcodeKeys(typed).sign(bytes) : nil
-      queue += child.step(.passcodeChecked(prompt: prompt, proof: proof), now: now)
-        .map { (Self.childDevice, $0) }
+      let keys = Self.passcodeKeys(typed)
+      let proof = keys.signingKey == passcode.publicKey ? KeyVault(keys).sign(bytes) : nil
+      step(.passcodeChecked(prompt: prompt, proof: proof))
     case .bubble(let bubble): planAnswer(to: bubble, on: device)
     case .alert: break
     case .notify(let notice): if device == Self.childDevice { notices.append(notice) }
     }
   }
 
-  private mutating func persist(_ changes: [RecordChange]) {
-    for change in changes {
-      switch change {
-      case .put(let record): disk[record.key] = record
-      case .delete(let key): disk[key] = nil
-      }
-    }
-  }
-
   /// A passcode without scrypt: the key is the typed text, padded with zeros.
   static func passcode(_ typed: String) -> Passcode {
     Passcode(
-      salt: Array(repeating: 0, count: 16), logCost: 4,
-      publicKey: passcodeDeviceKeys(typed).signingKey)
+      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: passcodeKeys(typed).signingKey)
   }
 
-  private static func passcodeKeys(_ typed: String) -> KeyVault {
-    KeyVault(passcodeDeviceKeys(typed))
-  }
-
-  private static func passcodeDeviceKeys(_ typed: String) -> DeviceKeys {
+  private static func passcodeKeys(_ typed: String) -> DeviceKeys {
     let secret = Array((Array(typed.utf8) + Array(repeating: 0, count: 32)).prefix(32))
     return DeviceKeys(signingSecret: secret, agreementSecret: secret)!
   }
@@ -91,75 +64,19 @@ extension InMemoryFamily {
     }
   }
 
-  private mutating func planAnswer(to bubble: Bubble, on device: DeviceID) {
+  private mutating func planAnswer(to bubble: Bubble, on device: UInt32) {
     guard case .guardian(let answer, let delay) = plans[device],
       let choice = answer.choice(in: bubble.question)
     else { return }
-    plannedAnswers.append((now + delay, device, .answer(bubble.question.id, choice: choice)))
+    plannedAnswers.append(
+      (machines.now + delay, device, .answer(bubble.question.id, choice: choice)))
     if delay == .zero { giveDueAnswers() }
   }
 
   /// Has the guardians give the planned answers that are due.
   mutating func giveDueAnswers() {
-    let ready = plannedAnswers.filter { $0.at <= now }
-    plannedAnswers.removeAll { $0.at <= now }
-    for (_, device, input) in ready {
-      queue += (guardians[device]?.step(input, now: now) ?? []).map { (device, $0) }
-    }
-  }
-
-  // MARK: the relay
-
-  mutating func relayStep(_ input: RelayMachine.Input) {
-    for effect in relay.step(input, now: now) {
-      switch effect {
-      case .append(_, let event): log.append(event)
-      case .snapshot, .cursor, .approve: break
-      case .reply(let device, let id, let reply):
-        deliver(.reply(id.rawValue, reply), to: device.device)
-      case .page(let device, let id, let audience, let after, _):
-        let events = log.filter { $0.audience == audience && $0.seq > after }
-        deliver(.reply(id.rawValue, .page(audience, events, more: false)), to: device.device)
-      case .broadcast(_, _, let audience, let broadcast): publish(broadcast, audience)
-      case .republish(_, _, let audience, let after, let limit):
-        for event in log.filter({ $0.audience == audience && $0.seq > after }).prefix(limit) {
-          publish(.event(event), audience)
-        }
-      }
-    }
-  }
-
-  private enum Delivery {
-    case reply(UInt64, Reply)
-    case broadcast(Broadcast)
-  }
-
-  private mutating func publish(_ broadcast: Broadcast, _ audience: Audience) {
-    guard let roster = relay.state(of: Self.family)?.roster else { return }
-    for device in roster.devices {
-      guard let person = roster.owner(of: device.id), roster.isMember(person, of: audience) else {
-        continue
-      }
-      deliver(.broadcast(broadcast), to: device.id)
-    }
-  }
-
-  private mutating func deliver(_ delivery: Delivery, to device: DeviceID) {
-    guard !offline.contains(device) else { return }
-    if device == Self.childDevice {
-      let input: ChildMachine.Input =
-        switch delivery {
-        case .reply(let id, let reply): .reply(id, reply)
-        case .broadcast(let broadcast): .broadcast(broadcast)
-        }
-      queue += child.step(input, now: now).map { (device, $0) }
-    } else if guardians[device] != nil {
-      let input: GuardianMachine.Input =
-        switch delivery {
-        case .reply(let id, let reply): .reply(id, reply)
-        case .broadcast(let broadcast): .broadcast(broadcast)
-        }
-      queue += guardians[device]!.step(input, now: now).map { (device, $0) }
-    }
+    let ready = plannedAnswers.filter { $0.at <= machines.now }
+    plannedAnswers.removeAll { $0.at <= machines.now }
+    for (_, device, input) in ready { act(device, input) }
   }
 }

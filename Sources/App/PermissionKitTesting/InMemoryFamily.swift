@@ -1,4 +1,5 @@
 import FamilyCore
+import FamilyHarness
 import FamilyModel
 import FamilyTrust
 
@@ -6,39 +7,31 @@ import FamilyTrust
 ///
 /// The machines are those of production. Effects are carried out at once and in order. Time stands
 /// still until the test moves the clock.
-struct InMemoryFamily {
+struct InMemoryFamily: FamilyDriver {
   /// The planned answer of a person to a prompt or a bubble.
   enum Plan: Sendable {
     case guardian(TestGuardian.Answer, delay: Milliseconds)
     case child(TestChild.Answer)
   }
 
-  static let family = FamilyID(1)
   static let childID = PersonID(1)
-  static let childDevice = DeviceID(1)
-  static let organizerDevice = DeviceID(2)
+  static let childDevice: UInt32 = 1
+  static let organizerDevice: UInt32 = 2
 
-  /// The keys of a person's device.
-  private let keys: [DeviceID: DeviceKeys]
+  private let people: TestFamily.People
+  /// The keys of each person's device.
+  private let keys: [UInt32: DeviceKeys]
   let app: AppID
-  let manifest: AppManifest
-  var now: Instant
-  var roster: Roster
-  var relay: RelayMachine
-  var log: [Event] = []
-  var child: ChildMachine
-  var guardians: [DeviceID: GuardianMachine] = [:]
-  var plans: [DeviceID: Plan] = [:]
+  /// The first roster. A person without a family has one, too.
+  let roster: Roster
+  var machines: FamilyMachines
+  var plans: [UInt32: Plan] = [:]
   /// The number of age prompts shown so far.
   var agePrompts = 0
   /// The person's answer to an age prompt.
   var agePlan = PromptAnswer.share
   /// The answers that guardians will give, with their times.
-  var plannedAnswers: [(at: Instant, DeviceID, GuardianMachine.Input)] = []
-  /// The devices without a network connection.
-  var offline: Set<DeviceID> = []
-  var disk: [RecordKey: DeviceRecord] = [:]
-  var ids = IDSource(seed: 1)
+  var plannedAnswers: [(at: Instant, device: UInt32, GuardianMachine.Input)] = []
 
   /// The running process of the app.
   var process: AppProcess?
@@ -51,52 +44,42 @@ struct InMemoryFamily {
   /// Whether the device has terminated the app since the last `TestFamily.perform`.
   var isTerminated = false
   var notices: [Notice] = []
-  var queue: [(DeviceID, DeviceEffect)] = []
 
   init(_ people: TestFamily.People, app: AppID, now: Instant) {
+    self.people = people
     self.app = app
-    self.now = now
-    let numbers = [Self.childDevice] + people.guardians.indices.map { DeviceID(UInt32($0) + 2) }
+    machines = FamilyMachines(
+      now: now, relay: RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest))
+    let numbers = [Self.childDevice] + people.guardians.indices.map { UInt32($0) + 2 }
     let keys = Dictionary(uniqueKeysWithValues: numbers.map { ($0, DeviceKeys()) })
     self.keys = keys
-    func device(_ id: DeviceID, _ person: PersonID) -> Device {
-      Device(id: id, person: person, publicKey: Self.key(id), keys: keys[id]!)
+    let guardians = people.guardians.enumerated().map { index, name in
+      (role: index == 0 ? Role.organizer : .guardian, name: name)
     }
-    let role: Role = people.isChild ? .child : .adult
-    var persons = [Person(id: Self.childID, role: role, displayName: people.child)]
-    var devices = [device(Self.childDevice, Self.childID)]
-    for (index, name) in people.guardians.enumerated() {
-      let id = PersonID(UInt32(index) + 2)
-      persons.append(
-        Person(id: id, role: index == 0 ? .organizer : .guardian, displayName: name))
-      devices.append(device(DeviceID(id.rawValue), id))
-    }
-    roster = Roster(persons: persons, devices: devices)
-    relay = RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest)
-    manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
-    let childSecurity = Security(
-      KeyVault(keys[Self.childDevice]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
-    child = Self.childMachine(
-      people.isInFamily, app, manifest, childSecurity, [], self.ids.next())
+    roster = Roster(
+      [(people.isChild ? .child : .adult, people.child)] + guardians,
+      devices: numbers.map { id in
+        Device(
+          id: DeviceID(id), person: PersonID(id), publicKey: Device.curveKey(id), keys: keys[id]!)
+      })
+    if people.isInFamily { found(roster, organizer: Self.organizerDevice) }
+    startChild()
     guard people.isInFamily else { return }
-    relay.load(Self.family, events: [], cursors: [], now: now)
-    enroll(roster)
-    for device in roster.devices.dropFirst() {
-      guardians[device.id] = GuardianMachine(
-        DeviceAddress(family: Self.family, device: device.id), of: device.person,
-        security: security(device.id), ids: IDSource(seed: ids.next()))
-      act(device.id, .connected)
+    for id in numbers.dropFirst() {
+      machines.guardians[id] = GuardianMachine(
+        address(id), of: PersonID(id), security: security(id), ids: machines.newIDs())
+      connect(id)
     }
-    step(.connected)
+    connect(Self.childDevice)
   }
 
-  private func security(_ id: DeviceID) -> Security {
-    Security(KeyVault(keys[id]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
+  func security(_ device: UInt32) -> Security? {
+    Security(KeyVault(keys[device]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
   }
 
   /// The trust anchor of the child's apps.
   var appSecurity: AppSecurity {
-    guard relay.holds(Self.family) else {
+    guard people.isInFamily else {
       return AppSecurity(family: FamilyID(0), child: Self.childID, organizerKey: [])
     }
     return AppSecurity(
@@ -104,69 +87,37 @@ struct InMemoryFamily {
       organizerKey: keys[Self.organizerDevice]!.signingKey)
   }
 
-  private static func key(_ device: DeviceID) -> [UInt8] {
-    Array(repeating: UInt8(truncatingIfNeeded: device.rawValue), count: 32)
-  }
+  /// The machine of the child's device.
+  var child: ChildMachine { machines.children[Self.childDevice]! }
 
-  private static func childMachine(
-    _ isInFamily: Bool, _ app: AppID, _ manifest: AppManifest, _ security: Security,
-    _ records: [DeviceRecord],
-    _ seed: UInt64
-  ) -> ChildMachine {
-    ChildMachine(
-      DeviceAddress(family: family, device: childDevice), of: childID, isInFamily: isInFamily,
-      apps: [app], manifests: [app: manifest], security: security, restoring: records,
-      ids: IDSource(seed: seed))
+  private mutating func startChild() {
+    machines.children[Self.childDevice] = ChildMachine(
+      address(Self.childDevice), of: Self.childID, isInFamily: people.isInFamily, apps: [app],
+      manifests: [app: AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)],
+      security: security(Self.childDevice), restoring: machines.records(of: Self.childDevice),
+      ids: machines.newIDs())
   }
 
   /// Kills the child's device and restores its machine from the durable records.
-  mutating func restartChild(isInFamily: Bool) {
-    child = Self.childMachine(
-      isInFamily, app, manifest, security(Self.childDevice),
-      disk.values.sorted { "\($0.key)" < "\($1.key)" }, ids.next())
-    if isInFamily, !offline.contains(Self.childDevice) { step(.connected) }
+  mutating func restartChild() {
+    startChild()
+    if people.isInFamily, !machines.away.contains(Self.childDevice) { step(.connected) }
   }
 
   // MARK: inputs
 
-  mutating func step(_ input: ChildMachine.Input) {
-    queue += child.step(input, now: now).map { (Self.childDevice, $0) }
-    drain()
-  }
+  mutating func step(_ input: ChildMachine.Input) { child(Self.childDevice, input) }
 
-  mutating func act(_ device: DeviceID, _ input: GuardianMachine.Input) {
-    queue += (guardians[device]?.step(input, now: now) ?? []).map { (device, $0) }
-    drain()
-  }
-
-  /// Enrolls the family at the relay, as the administrator, with a roster that the organizer
-  /// signed.
-  private mutating func enroll(_ roster: Roster) {
-    var organizer = GuardianMachine(
-      DeviceAddress(family: Self.family, device: Self.organizerDevice), of: PersonID(2),
-      security: security(Self.organizerDevice), ids: IDSource(seed: ids.next()))
-    for signed in try! organizer.prepare(.setRoster(roster), now: now) {
-      relayStep(
-        .request(
-          DeviceAddress(family: Self.family, device: DeviceID(0)), key: [], administrator: true,
-          id: 1, .command(signed.id, signed.command, signed.signature)))
-    }
-    drain()
-  }
-
-  mutating func request(of device: DeviceID, _ id: UInt64, _ request: Request) {
-    guard !offline.contains(device) else { return }
-    relayStep(
-      .request(
-        DeviceAddress(family: Self.family, device: device), key: Self.key(device),
-        administrator: false, id: RequestID(id), request))
+  /// Steps a guardian's machine. A person without a family has no guardians.
+  mutating func act(_ device: UInt32, _ input: GuardianMachine.Input) {
+    if people.isInFamily { guardian(device, input) }
   }
 
   /// Sets the account, the limits and the guardians' answers of a sandbox case.
   mutating func set(_ sandbox: SandboxCase) {
     var settings = child.age.settings
     settings.sandbox = sandbox.answers == nil ? nil : sandbox
-    let isChild = roster.person(Self.childID)?.role == .child && relay.holds(Self.family)
+    let isChild = people.isChild && people.isInFamily
     if settings != child.age.settings {
       if isChild {
         act(Self.organizerDevice, .setAge(Self.childID, settings))
@@ -178,15 +129,15 @@ struct InMemoryFamily {
       if isChild { act(Self.organizerDevice, .setLimits(child: Self.childID, on: true)) }
       return
     }
-    let account = sandbox.account(Account.Day(utc: now))
-    guard relay.holds(Self.family) else { return step(.setOwnAccount(account)) }
+    let account = sandbox.account(Account.Day(utc: machines.now))
+    guard people.isInFamily else { return step(.setOwnAccount(account)) }
     if isChild {
       act(Self.organizerDevice, .setAccount(Self.childID, account))
       act(Self.organizerDevice, .setLimits(child: Self.childID, on: sandbox.limitsOn))
     } else {
       step(.setOwnAccount(account))
     }
-    for device in guardians.keys.sorted() {
+    for device in machines.guardians.keys.sorted() {
       let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
       plans[device] = .guardian(answer, delay: .zero)
     }
@@ -199,23 +150,9 @@ struct InMemoryFamily {
   ///
   /// Stops early at a launch or an end of the app, because `TestFamily` carries those out.
   mutating func advance(to end: Instant) {
-    while pendingLaunches == 0, !isTerminated {
-      let deadlines =
-        [relay.deadline, child.deadline, plannedAnswers.map(\.at).min()]
-        + guardians.values.map(\.deadline)
-      guard let next = deadlines.compactMap({ $0 }).min(), next <= end else {
-        return now = max(now, end)
-      }
-      // The clock moves at least 1 ms per round, so that an overdue deadline cannot stop time.
-      now = max(now + .milliseconds(1), next)
-      if let due = relay.deadline, due <= now { relayStep(.timer) }
-      drain()
-      if let due = child.deadline, due <= now { step(.timer) }
-      for device in guardians.keys.sorted() {
-        if let due = guardians[device]!.deadline, due <= now { act(device, .timer) }
-      }
+    while machines.now < end, pendingLaunches == 0, !isTerminated {
+      tick(to: min(end, plannedAnswers.map(\.at).min() ?? end))
       giveDueAnswers()
-      drain()
     }
   }
 }

@@ -130,14 +130,9 @@ public struct TestChild: Sendable {
   /// Questions of an offline device wait in its outbox.
   public func setOnline(_ isOnline: Bool) async {
     family.perform { family in
-      guard family.offline.contains(InMemoryFamily.childDevice) == isOnline else { return }
-      if isOnline {
-        family.offline.remove(InMemoryFamily.childDevice)
-        family.step(.connected)
-      } else {
-        family.offline.insert(InMemoryFamily.childDevice)
-        family.step(.disconnected)
-      }
+      guard family.away.contains(InMemoryFamily.childDevice) == isOnline else { return }
+      let device = InMemoryFamily.childDevice
+      if isOnline { family.connect(device) } else { family.disconnect(device) }
     }
     await family.settle()
   }

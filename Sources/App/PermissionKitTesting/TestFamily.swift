@@ -93,7 +93,7 @@ public final class TestFamily: Sendable {
     guard let index = people.guardians.firstIndex(of: name) else {
       preconditionFailure("no guardian is called \(name)")
     }
-    return TestGuardian(family: self, device: DeviceID(UInt32(index) + 2))
+    return TestGuardian(family: self, device: UInt32(index) + 2)
   }
 
   /// The organizer, which is the first guardian.
@@ -175,7 +175,7 @@ public final class TestFamily: Sendable {
   /// `while !family.isListening { await Task.yield() }`.
   public var isListening: Bool {
     family.withLock { family in
-      family.disk.values.contains {
+      family.machines.records(of: InMemoryFamily.childDevice).contains {
         if case .app(_, let standing) = $0 { standing.registered } else { false }
       }
     }
@@ -190,7 +190,7 @@ public final class TestFamily: Sendable {
   public func restartDevice() async {
     perform { family in
       family.process?.deliver(.disconnected)
-      family.restartChild(isInFamily: people.isInFamily)
+      family.restartChild()
       family.process?.deliver(.connected)
     }
     await settle()

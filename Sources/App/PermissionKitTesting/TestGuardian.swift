@@ -28,7 +28,7 @@ public struct TestGuardian: Sendable {
   }
 
   let family: TestFamily
-  let device: DeviceID
+  let device: UInt32
 
   /// Sets the guardian's answer to all later questions.
   ///

@@ -1,4 +1,5 @@
 import FamilyCore
+import FamilyHarness
 import FamilyModel
 
 /// A relay with one family: organizer 1, guardian 2, children 3 and 4, adult 5. Person p has device
@@ -13,20 +14,14 @@ struct RelayMachineFixture {
   private var lastCommand: UInt64 = 0
 
   static let roster = Roster(
-    persons: [
-      Person(id: PersonID(1), role: .organizer, displayName: "Ada"),
-      Person(id: PersonID(2), role: .guardian, displayName: "Ben"),
-      Person(id: PersonID(3), role: .child, displayName: "Cleo"),
-      Person(id: PersonID(4), role: .child, displayName: "Dan"),
-      Person(id: PersonID(5), role: .adult, displayName: "Eve"),
+    [
+      (.organizer, "Ada"), (.guardian, "Ben"), (.child, "Cleo"), (.child, "Dan"), (.adult, "Eve"),
     ],
     devices: [10, 11, 20, 30, 31, 40, 50].map {
       Device(id: DeviceID($0), person: PersonID($0 / 10), publicKey: key($0))
     })
 
-  static func key(_ device: UInt32) -> [UInt8] {
-    Array(repeating: UInt8(truncatingIfNeeded: device), count: 32)
-  }
+  static func key(_ device: UInt32) -> [UInt8] { Device.curveKey(device) }
   static func address(_ device: UInt32) -> DeviceAddress {
     DeviceAddress(family: id, device: DeviceID(device))
   }

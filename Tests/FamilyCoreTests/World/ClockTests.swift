@@ -7,6 +7,15 @@ import Testing
 @Suite struct ClockTests {
   private static let twoDays = Milliseconds.days(2)
 
+  @Test("a wait of the family fires the timers on the way and ends at its time")
+  func wait() {
+    var world = World()
+    let end = world.now + Self.twoDays
+    world.wait(Self.twoDays)
+    #expect(world.now == end)
+    #expect(world.machines.deadline! > end)
+  }
+
   @Test("R6: relaunches an app at once that exited before the clock was set back")
   func launch() {
     let late = Instant(milliseconds: 0) + .days(4)

@@ -123,9 +123,6 @@ import Testing
     #expect(world.children[6]!.knownHandles(in: World.app).count == 1)
     #expect(kept(6).isEmpty && alerts(6).isEmpty)
     decide(2)
-    // The fixture broadcasts to the devices of its first roster only.
-    world.disconnect(6)
-    world.connect(6)
     #expect(kept(6).count == 1)
   }
 }

@@ -49,12 +49,7 @@ extension World {
   /// - Returns: The relay's refusal, or `nil` if the command was accepted.
   mutating func command(_ id: UInt32, _ command: Command) -> Problem? {
     lastForged += 1
-    let key = [UInt8](repeating: UInt8(id), count: 32)
-    let command = Request.command(ID128(high: 10, low: lastForged), command)
-    let effects = relay.step(
-      .request(address(id), key: key, administrator: false, id: 1, command), now: now)
-    for case .reply(_, _, .refused(_, let problem)) in effects { return problem }
-    return nil
+    return request(id, .max, .command(ID128(high: 10, low: lastForged), command))
   }
 
   func outcome(_ question: Question, on id: UInt32 = 3) -> AskOutcome? {
@@ -71,7 +66,7 @@ extension World {
 
   /// Acknowledges the app's first waiting entry. Positions begin at a random one.
   mutating func acknowledgeFirst(on id: UInt32 = 3, app: AppID = World.app) {
-    let waiting = (disks[id] ?? [:]).keys.compactMap {
+    let waiting = (machines.disks[id] ?? [:]).keys.compactMap {
       if case .entry(app, let position) = $0 { position } else { nil }
     }
     child(id, .app(app, .acknowledge(waiting.min()!)))
@@ -86,7 +81,7 @@ extension World {
   }
 
   func phase(_ question: Question, on id: UInt32) -> QuestionState.Phase? {
-    (guardians[id]?.link ?? children[id]!.link).conversations[Self.emily]?
+    (machines.guardians[id]?.link ?? machines.children[id]!.link).conversations[Self.emily]?
       .questions[question.id]?.phase
   }
 }
