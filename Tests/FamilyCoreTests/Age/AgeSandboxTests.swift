@@ -13,7 +13,7 @@ private let table: [(SandboxCase, Int32?, Int32?, Account.Declaration, Bool, Ans
 
 extension World {
   fileprivate mutating func sandbox(_ sandbox: SandboxCase?) {
-    var settings = guardians[1]!.link.age(of: World.emily).settings
+    var settings = machines.guardians[1]!.link.age(of: World.emily).settings
     settings.sandbox = sandbox
     guardian(1, .setAge(World.emily, settings))
   }
