@@ -1,4 +1,5 @@
 @testable import FamilyCore
+import FamilyHarness
 import FamilyModel
 import Testing
 
