@@ -305,13 +305,21 @@ private let service = AgeRangeService.shared
     await family.sandbox(sandbox)
     try await family.app {
       let action = DeclaredAgeRangeAction()
+      let handle = CommunicationHandle(value: "ada", kind: .custom)
+      let isWithdrawn = await AskCenter.shared.isConsentWithdrawn
+      #expect(isWithdrawn == (sandbox.consent == .revoked))
+      if isWithdrawn {
+        await #expect(throws: AgeRangeService.Error.self) { try await action(ageGates: 13, 16, 18) }
+        await #expect(throws: AskError.self) {
+          try await CommunicationLimits.current.ask(
+            PermissionQuestion(handle: handle), in: Window())
+        }
+        return
+      }
       if let age = sandbox.age {
         let range = try sharing(try await action(ageGates: 13, 16, 18))
         #expect(range.lowerBound ?? 0 <= Int(age) && range.upperBound ?? 99 >= Int(age))
       }
-      let isWithdrawn = await AskCenter.shared.isConsentWithdrawn
-      #expect(isWithdrawn == (sandbox.consent == .revoked))
-      let handle = CommunicationHandle(value: "ada", kind: .custom)
       try await CommunicationLimits.current.ask(PermissionQuestion(handle: handle), in: Window())
       for await response in CommunicationLimits.current.updates {
         // With limits off the default choice is the response: decline.

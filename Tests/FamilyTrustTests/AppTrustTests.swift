@@ -56,6 +56,31 @@ import Testing
     home.appDisks[3] = [:]
     home.startApp(on: 3)
     #expect(home.known() == ["pa"] && home.appProblems == [:])
+    #expect(home.apps[3]!.isConsentWithdrawn && home.apps[3]!.visible.sorted().isEmpty)
+    home.guardian(2, .withdraw(child: SignedFamily.emily, .consentGiven(SignedFamily.app)))
+    #expect(!home.apps[3]!.isConsentWithdrawn && !home.apps[4]!.isConsentWithdrawn)
+    home.appDisks[3] = [:]
+    home.startApp(on: 3)
+    #expect(!home.apps[3]!.isConsentWithdrawn && home.appProblems == [:])
+  }
+
+  @Test("R9, X3: only a guardian's signature gives an app its consent back") func consent() {
+    var home = SignedFamily()
+    home.answer(home.ask("ada"), "approve")
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .consent(AppID("example.other"))))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .consentGiven(AppID("example.other"))))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .consent(SignedFamily.app)))
+    let withdrawn = home.toldEntries.last { $0.body == .consentWithdrawn }!
+    let approved = home.toldEntries.first { if case .response = $0.body { true } else { false } }!
+    let attempts: [([Evidence], Problem)] = [
+      ([], .notSigned), (withdrawn.evidence, .contradiction), (approved.evidence, .contradiction),
+    ]
+    for (evidence, problem) in attempts {
+      var home = home
+      home.tell(
+        .entry(next(AppEntry(position: 0, body: .consentGiven, evidence: evidence), home)), 3)
+      #expect(home.apps[3]!.isConsentWithdrawn && home.appProblems[3] == [problem])
+    }
   }
 
   @Test("X3: an app rejects and reports unsigned and edited responses")

@@ -271,6 +271,25 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
+  @Test("R9: an app without consent knows nobody and asks nobody until the consent is back")
+  func consentGivenBack() async throws {
+    family.organizer.will(.approve)
+    try await family.app {
+      try await ask(ada)
+      for await _ in CommunicationLimits.current.updates { break }
+      await family.organizer.withdrawConsent()
+      #expect(await !CommunicationLimits.current.isKnownHandle(ada))
+      let error = await #expect(throws: AskError.self) { try await ask(phone) }
+      #expect(error?.errorDescription?.contains("problem 414") ?? false)
+    }
+    await family.organizer.giveConsent()
+    try await family.app {
+      #expect(await !AskCenter.shared.isConsentWithdrawn)
+      #expect(await CommunicationLimits.current.isKnownHandle(ada))
+      try await ask(phone)
+    }
+  }
+
   @Test("R9: reports a withdrawn consent until a guardian approves an update") func consent()
     async throws
   {

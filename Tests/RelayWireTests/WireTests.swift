@@ -165,6 +165,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .entry(AppEntry(position: 5, body: .known([handle]))),
       .entry(AppEntry(position: 6, body: .forgotten([handle]))),
       .entry(AppEntry(position: 7, body: .consentWithdrawn)),
+      .entry(AppEntry(position: 7, body: .consentGiven)),
       .asked(id, .answeredInPerson(approved: true)), .asked(id, .answeredInPerson(approved: false)),
       .asked(id, .acknowledged),
       .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
@@ -213,6 +214,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .outbox(
         position: 10, id, .withdraw(child: PersonID(3), .withdrawal(.handle(ada.handle, in: nil)))),
       .outbox(position: 11, id, .withdraw(child: PersonID(3), .withdrawal(.consent(app)))),
+      .outbox(position: 11, id, .withdraw(child: PersonID(3), .withdrawal(.consentGiven(app)))),
       .outbox(position: 12, id, .noteAge(PersonID(3), .ageMemory(app, answer))),
       .outbox(position: 13, id, .noteAge(PersonID(3), .ageMemory(app, nil))),
       .outbox(

@@ -38,6 +38,7 @@ import Testing
       ),
       ("contact remove email a@b.c", .contact(Handle("a@b.c", .emailAddress), known: false)),
       ("withdraw", .withdraw), ("withdraw consent a.b", .withdrawConsent(AppID("a.b"))),
+      ("consent a.b", .giveConsent(AppID("a.b"))),
       ("passcode", .passcode), ("add child Ann Lee", .addChild("Ann Lee")),
       ("add guardian Ann Lee", .addMember(.guardian, "Ann Lee")), ("family", .members),
       ("invite Ann Lee", .invite("Ann Lee")), ("remove member Ann Lee", .removeMember("Ann Lee")),
@@ -62,7 +63,7 @@ import Testing
     "rejects a line that is not a command",
     arguments: [
       "hello", "1234", "d x", "limits maybe", "contact add fax 1", "birthdate Ann 2015-02-29",
-      "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "say", "",
+      "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "consent", "say", "",
       "remove device x", "remove Ann", "add uncle Bob",
     ])
   func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }

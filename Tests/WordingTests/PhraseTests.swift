@@ -56,6 +56,7 @@ import Wording
   func arguments(_ language: Language) {
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
+      .consentGivenNotice,
       .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
       .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,

@@ -205,7 +205,13 @@ extension World {
         if !app.isRunning { startApp(index, number, byDevice: false) }
         return "app \(number) is opened"
       }
-      if standing.registered, standing.acknowledged < standing.head { return "app \(number)" }
+      if standing.registered, standing.acknowledged < standing.head {
+        // The device does not launch an app without consent, so a person opens the app.
+        if device.child?.consents.isWithdrawn(app.id) ?? false, !app.isRunning {
+          startApp(index, number, byDevice: false)
+        }
+        return "app \(number)"
+      }
     }
     return nil
   }

@@ -30,7 +30,12 @@ extension World {
         .withdraw(child: $0, .handle(handle, in: everywhere ? nil : Scenario.apps[0]))
       }
     case .withdrawConsent(let index, let app):
-      forChild(index) { .withdraw(child: $0, .consent(Scenario.apps[app])) }
+      // A guardian who sees the consent withdrawn gives the consent back.
+      let (app, link) = (Scenario.apps[app], devices[index].link)
+      forChild(index) {
+        let isWithdrawn = link.conversations[$0]?.consents.isWithdrawn(app) ?? false
+        return .withdraw(child: $0, isWithdrawn ? .consentGiven(app) : .consent(app))
+      }
     case .contact(let index, let handle, let known):
       forChild(index) { .changeContact(child: $0, handle, known: known) }
     case .limits(let index, let on): forChild(index) { .setLimits(child: $0, on: on) }

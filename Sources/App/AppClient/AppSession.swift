@@ -24,7 +24,7 @@ package actor AppSession {
   private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
   private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
   private var waiting: [Delivery] = []
-  /// A copy of the machine's known handles, for readers on any thread.
+  /// A copy of the machine's visible handles, for readers on any thread.
   package nonisolated let known: Mutex<HandleSet>
 
   /// A response on its way to the app's loop.
@@ -64,7 +64,7 @@ package actor AppSession {
     }
     machine = AppMachine(
       app, trusting: (security, KeyVault.Public()), restoring: records)
-    known = Mutex(machine.known)
+    known = Mutex(machine.visible)
     self.store = store
   }
 
@@ -162,7 +162,7 @@ package actor AppSession {
       case .persist(let changes):
         // A failing store ends the process: without durable changes, later answers would be wrong.
         try! store.apply(changes.flatMap { try! self.changes($0) })
-        known.withLock { $0 = machine.known }
+        known.withLock { $0 = machine.visible }
       case .send(let request): connection.assumeIsolated { $0.send(request) }
       case .deliver(let position, let question, let choice):
         let delivery = Delivery(position: position, question: question, choice: choice)

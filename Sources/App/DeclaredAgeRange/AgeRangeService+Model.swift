@@ -13,8 +13,8 @@ extension AgeRangeService {
     /// The device or the account is not set up, or the device refused.
     ///
     /// Check in this order: `PERMISSION_RELAY_DEVICE` names the app's credential, no other process
-    /// of the app runs, the account has a birthdate, and the app's rating is within the child's
-    /// ceiling. An app that used 32 sets of gates for one person within a year has this error for
+    /// of the app runs, the account has a birthdate, the app's rating is within the child's
+    /// ceiling, and no guardian has withdrawn the consent to the app. An app that used 32 sets of gates for one person within a year has this error for
     /// further sets.
     case notAvailable
 

@@ -96,6 +96,7 @@ extension FamilyDriver {
 
   /// Steps the machine of a child's or an adult's device. Precondition: the device exists.
   package mutating func child(_ device: UInt32, _ input: ChildMachine.Input) {
+    guard !machines.killed.contains(device) else { return }
     enqueue(machines.children[device]!.step(input, now: machines.now), of: device)
   }
 
@@ -164,6 +165,7 @@ extension FamilyDriver {
     machines.isDraining = true
     while !machines.queue.isEmpty {
       let (device, effect) = machines.queue.removeFirst()
+      guard machines.survives(device) else { continue }
       switch effect {
       case .persist(let changes): machines.persist(changes, of: device)
       case .send(let number, let body):

@@ -15,6 +15,10 @@ package struct FamilyMachines: Sendable {
   package var disks: [UInt32: [RecordKey: DeviceRecord]] = [:]
   /// Devices without a network.
   package var away: Set<UInt32> = []
+  /// The number of a device's effects that precede its kill; `nil`: no kill.
+  package var kill: (device: UInt32, effects: Int)?
+  /// Killed devices lose their effects and receive no input.
+  package private(set) var killed: Set<UInt32> = []
   private var seeds = IDSource(seed: 1)
   /// Effects in the order of their steps.
   var queue: [(device: UInt32, effect: DeviceEffect)] = []
@@ -35,8 +39,21 @@ package struct FamilyMachines: Sendable {
 
   /// The earliest deadline of all machines.
   package var deadline: Instant? {
-    ([relay.deadline] + children.values.map(\.deadline) + guardians.values.map(\.deadline))
+    ([relay.deadline] + guardians.values.map(\.deadline)
+      + children.filter { !killed.contains($0.key) }.values.map(\.deadline))
       .compactMap { $0 }.min()
+  }
+
+  /// Ends the kill of a device, which then starts from its records.
+  package mutating func revive(_ device: UInt32) { killed.remove(device) }
+
+  /// Whether the device carries out its next effect.
+  mutating func survives(_ device: UInt32) -> Bool {
+    if let kill, kill.device == device {
+      self.kill = kill.effects > 0 ? (device, kill.effects - 1) : nil
+      if kill.effects == 0 { killed.insert(device) }
+    }
+    return !killed.contains(device)
   }
 
   mutating func persist(_ changes: [RecordChange], of device: UInt32) {

@@ -119,7 +119,12 @@ public final class AskCenter: Sendable {
     }
   }
 
-  /// Whether a guardian withdrew the consent to this app and has approved no update since.
+  /// Whether a guardian withdrew the consent to this app, and has neither approved an update nor
+  /// given the consent back since.
+  ///
+  /// Meanwhile no handle is known, and age requests and questions about people throw. A question
+  /// about a significant update asks for the consent. The device launches the app only to deliver
+  /// the withdrawal.
   ///
   /// The value is the last one that the device delivered, and `false` without a device. Apple's API
   /// lacks this property: there, the developer's server receives a notification.

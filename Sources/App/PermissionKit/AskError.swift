@@ -36,6 +36,7 @@ public enum AskError: LocalizedError {
   /// - 309: a picture is not of its declared type, or is too large in pixels.
   /// - 408: the family has no passcode.
   /// - 411: the app is rated above the child's ceiling.
+  /// - 414: a guardian withdrew the consent to this app, and the question is about people.
   /// - Another process of the app holds the store: end it, and start this one again.
   case systemError(underlyingError: any Error)
   /// Another reason. Never thrown.

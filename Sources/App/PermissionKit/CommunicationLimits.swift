@@ -25,7 +25,8 @@ public final class CommunicationLimits: Sendable {
   /// Methods of this class may be called from any task at the same time.
   ///
   /// - Parameter handles: The participants of a conversation, for example.
-  /// - Returns: The known handles, spelled as in `handles`; none without a device.
+  /// - Returns: The known handles, spelled as in `handles`; none without a device, and none while a
+  ///   guardian's consent to the app is withdrawn.
   public func knownHandles(in handles: Set<CommunicationHandle>) async -> Set<CommunicationHandle> {
     guard let session = try? AppSession.current() else { return [] }
     return session.known.withLock { known in

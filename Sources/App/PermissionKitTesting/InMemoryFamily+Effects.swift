@@ -6,7 +6,7 @@ import FamilyTrust
 extension InMemoryFamily {
   mutating func carryOut(_ effect: DeviceEffect, of device: UInt32) {
     switch effect {
-    case .persist, .send, .listen: break
+    case .persist, .send, .listen, .consentChanged: break
     case .requestAdmission(let id): step(.admitted(id))
     case .app(_, let reply): process?.deliver(.reply(reply))
     case .launch:

@@ -141,9 +141,11 @@ struct InMemoryFamily: FamilyDriver {
       let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
       plans[device] = .guardian(answer, delay: .zero)
     }
-    if sandbox.consent == .revoked {
-      act(Self.organizerDevice, .withdraw(child: Self.childID, .consent(app)))
-    }
+    let isWithdrawn = child.consents.isWithdrawn(app)
+    guard isWithdrawn != (sandbox.consent == .revoked) else { return }
+    act(
+      Self.organizerDevice,
+      .withdraw(child: Self.childID, isWithdrawn ? .consentGiven(app) : .consent(app)))
   }
 
   /// Advances the clock to `end`, with all timers and planned answers on the way.

@@ -72,10 +72,17 @@ public struct TestGuardian: Sendable {
     await act(.withdraw(child: InMemoryFamily.childID, .handle(handle.model, in: nil)))
   }
 
-  /// Withdraws the consent to the app.
+  /// Withdraws the consent to the app. Until a guardian gives the consent back or approves an update,
+  /// no handle is known, and questions about people and age requests throw.
   public func withdrawConsent() async {
     let app = family.perform(\.app)
     await act(.withdraw(child: InMemoryFamily.childID, .consent(app)))
+  }
+
+  /// Gives the consent to the app back.
+  public func giveConsent() async {
+    let app = family.perform(\.app)
+    await act(.withdraw(child: InMemoryFamily.childID, .consentGiven(app)))
   }
 
   /// Adds a handle to the child's contacts, or removes it. A contact is known in every app.

@@ -84,6 +84,8 @@ public struct AppEntry: Hashable, Sendable {
     case forgotten([Handle])
     /// A guardian withdrew the consent to use the app.
     case consentWithdrawn
+    /// A guardian gave the consent to use the app back.
+    case consentGiven
   }
   /// The position in the app's queue, from 1.
   public var position: UInt64

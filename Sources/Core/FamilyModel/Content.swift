@@ -24,11 +24,13 @@ public enum Content: Hashable, Sendable {
   indirect case ageSettings(AgeSettings)
 }
 
-/// A guardian's later removal of an approval.
+/// A guardian's later removal of an approval, or the return of a consent.
 public enum Withdrawal: Hashable, Sendable {
   /// The handle becomes unknown: a custom name in this app or, if `nil`, in all apps; numbers and
   /// addresses in all apps.
   case handle(Handle, in: AppID?)
   /// The consent to use this app ends.
   case consent(AppID)
+  /// The guardian gives the consent to use this app back.
+  case consentGiven(AppID)
 }

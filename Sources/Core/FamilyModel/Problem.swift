@@ -96,6 +96,9 @@ public struct Problem: Error, Hashable, Sendable {
   public static let ratedAbove = Problem(411)
   /// The birthdate is unknown, or the device has no account.
   public static let ageNotAvailable = Problem(412)
+  /// A guardian withdrew the consent to the app, and has neither approved an update nor given the
+  /// consent back since.
+  public static let consentWithdrawn = Problem(414)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.
@@ -134,6 +137,7 @@ extension Problem: CustomStringConvertible {
     409: "the family has changed in the meantime",
     410: "the app does not declare the use of age ranges",
     411: "the app is rated above the child's ceiling", 412: "no age range is available",
+    414: "a guardian withdrew the consent to the app",
     500: "overloaded",
     501: "store failed", 502: "rate limit exceeded",
     503: "the store is damaged",

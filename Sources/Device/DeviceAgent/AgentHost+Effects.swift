@@ -20,6 +20,8 @@ extension AgentHost {
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
       checkPasscode(typed, passcode, bytes, for: prompt, on: address)
     case .bubble(let bubble): show(bubble, on: address)
+    case .consentChanged(_, let isWithdrawn, _):
+      trace(isWithdrawn ? "consent-withdrawn" : "consent-given", device: address)
     case .notify(let notice): notify(notice, on: address)
     case .alert(let notification): alert(notification, on: address)
     }

@@ -27,6 +27,7 @@ struct RelayControl: AsyncParsableCommand {
         name: "Guardian action",
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
+          GiveConsent.self,
           SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
           RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
           ForgetAge.self, Sandbox.self,

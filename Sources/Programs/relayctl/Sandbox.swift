@@ -74,6 +74,10 @@ struct Sandbox: ExplainedCommand {
     for app in age.apps { try relay.send(.setAge(child.id, .ageMemory(app, nil), proof: [])) }
     if sandbox.consent == .revoked, let app {
       try relay.send(.withdraw(child: child.id, .withdrawal(.consent(AppID(app)))))
+    } else {
+      for app in view.conversation(child).consents.withdrawn {
+        try relay.send(.withdraw(child: child.id, .withdrawal(.consentGiven(app))))
+      }
     }
     try answerQuestions(of: child, sandbox, view, &relay)
     let today = Account.Day(.now, in: "")

@@ -78,6 +78,8 @@ extension FamilyView {
       return LineDescription(kind: "withdrawal", text: "withdrew: \(handle.value)\(scope)")
     case .withdrawal(.consent(let app)):
       return LineDescription(kind: "withdrawal", text: "withdrew consent for \(app.rawValue)")
+    case .withdrawal(.consentGiven(let app)):
+      return LineDescription(kind: "consent", text: "gave consent for \(app.rawValue) back")
     }
   }
 }

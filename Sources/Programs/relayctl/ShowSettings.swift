@@ -53,6 +53,7 @@ struct Settings: ExplainedCommand {
         .init("region"), .init("declared by", "declaration"), .init("passcode"),
         .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
         .init("sandbox"),
+        .init("without consent", "withoutConsent"),
       ])
     let hasPasscode = view.link.passcode != nil
     listing.rows = try view.children(nil).map { child in
@@ -61,6 +62,7 @@ struct Settings: ExplainedCommand {
       let apps = Dictionary(
         uniqueKeysWithValues: age.apps.map { ($0.key.rawValue, Cell.text("\($0.value)")) })
       let isLimited = view.conversation(child).limitsOn
+      let withdrawn = view.conversation(child).consents.withdrawn.map(\.rawValue)
       return [
         .text(child.displayName), .number(UInt64(child.id.rawValue)),
         .shown(isLimited ? "on" : "off", .flag(isLimited)),
@@ -75,6 +77,7 @@ struct Settings: ExplainedCommand {
         .object(apps),
         age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
         age.sandbox.map { .text($0.rawValue) } ?? .none,
+        .shown(withdrawn.joined(separator: ", "), .list(withdrawn.map(Cell.text))),
       ]
     }
     output.show(listing, empty: "The family has no children.")

@@ -34,7 +34,10 @@ extension Feed {
         + renderer.centred(
           wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
     case .withdrawal(let withdrawal):
-      return renderer.centred(wording(.withdrawnNotice, entry.author, withdrawal.subject))
+      return renderer.centred(
+        wording(
+          withdrawal.isReturn ? .consentGivenNotice : .withdrawnNotice, entry.author,
+          withdrawal.subject))
     }
   }
 
@@ -83,7 +86,10 @@ extension Withdrawal {
   var subject: String {
     switch self {
     case .handle(let handle, _): handle.value
-    case .consent(let app): app.rawValue
+    case .consent(let app), .consentGiven(let app): app.rawValue
     }
   }
+
+  /// Whether the guardian gives a consent back.
+  var isReturn: Bool { if case .consentGiven = self { true } else { false } }
 }

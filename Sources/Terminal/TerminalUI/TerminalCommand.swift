@@ -18,6 +18,7 @@ enum TerminalCommand: Hashable, Sendable {
   case contact(Handle, known: Bool)
   case withdraw
   case withdrawConsent(AppID)
+  case giveConsent(AppID)
   case passcode
   case addChild(String)
   case members
@@ -110,6 +111,7 @@ enum TerminalCommand: Hashable, Sendable {
     case "withdraw":
       if words.count == 1 { return .withdraw }
       return words.count == 3 && words[1] == "consent" ? .withdrawConsent(AppID(words[2])) : nil
+    case "consent": return words.count == 2 ? .giveConsent(AppID(words[1])) : nil
     case "passcode": return words.count == 1 ? .passcode : nil
     case "add":
       guard words.count > 2 else { return nil }
@@ -177,6 +179,7 @@ enum TerminalCommand: Hashable, Sendable {
       ("r[N]", .helpReview), ("d[N]", .helpDecline), ("p[N]", .helpPictures),
       ("with [CHILD]", .helpWith), ("contact add|remove KIND VALUE", .helpContact),
       ("withdraw", .helpWithdraw), ("withdraw consent APP", .helpWithdrawConsent),
+      ("consent APP", .helpGiveConsent),
       ("limits on|off [CHILD]", .helpLimits), ("birthdate CHILD 2014-05-17", .helpBirthdate),
       ("family", .helpFamily), ("add child|guardian|adult NAME", .helpAdd),
       ("invite NAME", .helpInvite), ("remove device N", .helpRemoveDevice),

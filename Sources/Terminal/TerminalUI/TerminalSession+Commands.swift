@@ -47,6 +47,8 @@ extension TerminalSession {
     case .withdraw: if let child { withdraw(child) }
     case .withdrawConsent(let app):
       if let child { await act(.withdraw(child: child.id, .consent(app))) }
+    case .giveConsent(let app):
+      if let child { await act(.withdraw(child: child.id, .consentGiven(app))) }
     case .passcode: open(PasscodeDialog())
     case .members: listMembers()
     case .invite(let name): await invite(name)

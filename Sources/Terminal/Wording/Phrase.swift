@@ -79,6 +79,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case alreadyAnswered
   /// The child's notice of a withdrawal. `%1` the guardian, `%2` the person or app.
   case withdrawnNotice
+  /// The guardian and the app.
+  case consentGivenNotice
   /// The notice of a text message. `%1` the author.
   case newMessage
 
@@ -256,6 +258,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpWithdraw
   /// Withdraws consent for an app.
   case helpWithdrawConsent
+  /// Gives consent for an app back.
+  case helpGiveConsent
   /// Switches communication limits.
   case helpLimits
   /// Sets a birthdate.

@@ -72,6 +72,7 @@ extension AppEntry {
       case .known(let handles): message.known = .with { $0.handles = handles.map(\.wire) }
       case .forgotten(let handles): message.forgotten = .with { $0.handles = handles.map(\.wire) }
       case .consentWithdrawn: message.consentWithdrawn = PBEmpty()
+      case .consentGiven: message.consentGiven = PBEmpty()
       }
     }
   }
@@ -86,6 +87,7 @@ extension AppEntry {
     case .known(let list): body = .known(try handles(list.handles))
     case .forgotten(let list): body = .forgotten(try handles(list.handles))
     case .consentWithdrawn: body = .consentWithdrawn
+    case .consentGiven: body = .consentGiven
     case nil: throw .malformed
     }
     self.init(position: wire.position, body: body, evidence: try evidenceList(wire.evidence))

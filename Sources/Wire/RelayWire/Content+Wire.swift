@@ -105,6 +105,9 @@ extension Withdrawal {
         $0.handle = handle.wire
         if let app { $0.app = app.rawValue }
       case .consent(let app): $0.app = app.rawValue
+      case .consentGiven(let app):
+        $0.app = app.rawValue
+        $0.given = true
       }
     }
   }
@@ -115,7 +118,7 @@ extension Withdrawal {
       self = .handle(try Handle(wire.handle), in: wire.hasApp ? AppID(wire.app) : nil)
     } else {
       guard wire.hasApp else { throw .malformed }
-      self = .consent(AppID(wire.app))
+      self = wire.given ? .consentGiven(AppID(wire.app)) : .consent(AppID(wire.app))
     }
   }
 }

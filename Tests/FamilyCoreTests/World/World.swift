@@ -51,6 +51,17 @@ struct World: FamilyDriver {
       address(id), of: PersonID(id), restoring: machines.records(of: id), ids: machines.newIDs())
   }
 
+  /// Whether the child's device 3 is killed; see ``FamilyMachines/kill``.
+  var isKilled: Bool { machines.killed.contains(3) }
+
+  /// Starts the killed device 3 from its durable records, and connects it.
+  mutating func revive() {
+    guard isKilled else { return }
+    machines.revive(3)
+    restoreChild(3, 3)
+    connect(3)
+  }
+
   /// Kills the relay and restores it from the durable log.
   mutating func restartRelay() {
     machines.relay = RelayMachine(verify: FakePasscode.verify)

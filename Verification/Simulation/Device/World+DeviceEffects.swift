@@ -31,7 +31,7 @@ extension World {
         .passcodeChecked(index, life: device.life, prompt, proof),
         at: now + random.milliseconds(20...90))
     case .bubble(let bubble): guardianReacts(to: bubble, device, index)
-    case .notify, .alert: break
+    case .notify, .alert, .consentChanged: break
     }
   }
 

@@ -51,6 +51,12 @@ struct AgeRequestQueue: Sendable {
   /// Removes the requests of an app whose connection ended. The app's prompt stays.
   mutating func removeAll(of app: AppID) { waiting.removeAll { $0.app == app } }
 
+  /// Removes and returns the requests of an app. The app's prompt stays, and its answer ends nothing.
+  mutating func endAll(of app: AppID) -> [Request] {
+    defer { removeAll(of: app) }
+    return waiting.filter { $0.app == app }
+  }
+
   mutating func startFlow(_ prompt: UInt64, _ flow: Flow) { flows[prompt] = flow }
   mutating func endFlow(_ prompt: UInt64) -> Flow? { flows.removeValue(forKey: prompt) }
 }

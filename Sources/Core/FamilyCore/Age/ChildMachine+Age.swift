@@ -103,6 +103,8 @@ extension ChildMachine {
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     switch (flow, answer) {
+    // The app's request has failed already, and its prompt reveals nothing any more.
+    case (.share(let app, _), _) where consents.isWithdrawn(app): break
     case (.share(let app, let shown), .share):
       share(shown, with: app, now: now, into: &out, effects: &effects)
       answerAges(of: app, now: now, into: &out, effects: &effects)

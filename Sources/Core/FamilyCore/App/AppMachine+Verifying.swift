@@ -23,7 +23,11 @@ extension AppMachine {
       guard id == question.id, items == question.items, question.choices.contains(choice),
         header == ChoiceHeader(id: choice.id, answer: choice.answer)
       else { throw .contradiction }
-    case (.consentWithdrawn, .consentWithdrawn): break
+    case (.consentWithdrawn, .consent(isWithdrawn: true)): break
+    case (.consentGiven, .consent(isWithdrawn: false)): break
+    case (.consentGiven, .decided(_, let header, let items))
+    where header.answer == .approval && items.contains(where: \.isUpdate):
+      break
     case (.known, .decided), (.known, .handles), (.forgotten, .decided), (.forgotten, .handles):
       break
     default: throw .contradiction
@@ -50,7 +54,7 @@ extension AppMachine {
       let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
       // A default has no evidence and makes no handle known.
       return try apply(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
-    case .consentWithdrawn: return try apply(entry.evidence, about: [])
+    case .consentWithdrawn, .consentGiven: return try apply(entry.evidence, about: [])
     }
   }
 
@@ -99,12 +103,10 @@ extension AppMachine {
       guard question.topic.kind == .significantUpdate else {
         return remember(question.topic.handles.map(\.canonical))
       }
-      isConsentWithdrawn = false
-      return [.remove(.consentWithdrawn)]
+      return [setConsent(isWithdrawn: false)]
     case .known(let handles): return remember(handles)
-    case .consentWithdrawn:
-      isConsentWithdrawn = true
-      return [.put(.consentWithdrawn)]
+    case .consentWithdrawn: return [setConsent(isWithdrawn: true)]
+    case .consentGiven: return [setConsent(isWithdrawn: false)]
     case .forgotten(let handles):
       for handle in handles { known.remove(handle) }
       return handles.map { .remove(.known($0)) }

@@ -59,7 +59,10 @@ public struct AppMachine: Sendable {
   let app: AppID
   /// The handles that are known, in canonical form.
   public internal(set) var known = HandleSet()
-  /// Whether a guardian withdrew the consent to the app and has approved no update since.
+  /// The handles that the app's code may regard as known: none while the consent is withdrawn.
+  public var visible: HandleSet { isConsentWithdrawn ? HandleSet() : known }
+  /// Whether a guardian withdrew the consent to the app, and has neither approved an update nor
+  /// given the consent back since.
   public internal(set) var isConsentWithdrawn = false
   private var applied: UInt64 = 0
   /// Every entry up to this position is consumed; later consumed ones are in `consumedAhead`.

@@ -45,8 +45,8 @@ struct EvidenceVerifier: Sendable {
     case decided(QuestionID, ChoiceHeader, about: [[UInt8]])
     /// Another statement about handles.
     case handles
-    /// The consent to this app was withdrawn.
-    case consentWithdrawn
+    /// The consent to this app was withdrawn, or given back.
+    case consent(isWithdrawn: Bool)
   }
 
   /// The changes that a piece of evidence makes.
@@ -134,11 +134,12 @@ struct EvidenceVerifier: Sendable {
       return try check(decision, header, evidence.tags, in: app)
     case .contactChanged, .withdrawn:
       guard let opened = open(event, evidence.key) else { throw .cannotOpen }
-      if case .withdrawal(.consent(let other)) = opened {
-        guard other == app else { throw .contradiction }
-        return .consentWithdrawn
+      switch opened {
+      case .withdrawal(.consent(app)): return .consent(isWithdrawn: true)
+      case .withdrawal(.consentGiven(app)): return .consent(isWithdrawn: false)
+      case .withdrawal(.consent), .withdrawal(.consentGiven): throw .contradiction
+      default: return .handles
       }
-      return .handles
     default: throw .contradiction
     }
   }
@@ -186,6 +187,7 @@ struct EvidenceVerifier: Sendable {
         known.withdraw(handle, in: other, stamp)
         changes.handles = [handle.canonical]
       case .withdrawal(.consent): setConsent(isWithdrawn: true, stamp, &changes)
+      case .withdrawal(.consentGiven): setConsent(isWithdrawn: false, stamp, &changes)
       default: break
       }
     }

@@ -6,6 +6,8 @@ import FamilyModel
 /// - `launched` → (exit) `asleep`; → (budget used up) terminated by the device, again each second
 ///   until exit.
 ///
+/// While the consent to the app is withdrawn, only an unacknowledged withdrawal launches the app.
+///
 /// An exit without acknowledgement delays the next launch. An attached app that does not
 /// acknowledge receives its first entry again, with growing delays: a dead app turns out to be
 /// unreachable, and a live app ignores the repetition.
@@ -19,6 +21,8 @@ struct AppFeed: Sendable {
   let app: AppID
   private(set) var progress: AppProgress
   private(set) var entries: [AppEntry]
+  /// Whether a guardian withdrew the consent to the app. Derived from the log, not durable here.
+  var isConsentWithdrawn = false
   private(set) var isAttached = false
   private(set) var processState = ProcessState.asleep
   private var attempts = 0
@@ -45,7 +49,22 @@ struct AppFeed: Sendable {
   /// Whether the device has launched the app.
   var isRunning: Bool { processState != .asleep }
 
-  private var wantsLaunch: Bool { progress.registered && !isAttached && !entries.isEmpty }
+  private var wantsLaunch: Bool {
+    progress.registered && !isAttached && !entries.isEmpty
+      && (!isConsentWithdrawn || entries.contains { $0.body == .consentWithdrawn })
+  }
+
+  /// Whether an app that has applied the entries up to this position starts from the full set.
+  ///
+  /// A new app, an app that lost its state and an app with another device's state do.
+  func needsReset(applied: UInt64) -> Bool {
+    applied == 0 || applied < progress.acknowledged || applied > progress.head
+  }
+
+  /// Whether the newest unacknowledged entry about the consent is this one.
+  func holdsConsent(_ body: AppEntry.Body) -> Bool {
+    entries.last { $0.body == .consentWithdrawn || $0.body == .consentGiven }?.body == body
+  }
 
   /// Whether the app has not acknowledged a response to the question.
   func holdsResponse(to id: QuestionID) -> Bool {
@@ -59,9 +78,7 @@ struct AppFeed: Sendable {
   ) -> [AppReply] {
     isAttached = true
     var replies: [AppReply] = [.attached(acknowledged: progress.acknowledged)]
-    // A new app, an app that lost its state and an app with another device's state start from the
-    // full set.
-    if applied == 0 || applied < progress.acknowledged || applied > progress.head {
+    if needsReset(applied: applied) {
       var evidence = evidence()[...]
       while !evidence.isEmpty {
         replies.append(.evidence(Array(evidence.prefix(Limits.evidence))))

@@ -21,6 +21,8 @@ struct AskFlow: Sendable {
     /// The shell checks the passcode for this choice.
     case checking(choice: Choice)
     case acknowledge
+
+    var isChecking: Bool { if case .checking = self { true } else { false } }
   }
   let app: AppID
   var question: Question

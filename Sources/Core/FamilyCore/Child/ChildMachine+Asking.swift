@@ -14,6 +14,7 @@ extension ChildMachine {
     switch request {
     case .attach(_, let applied):
       ageRequests.removeAll(of: app)
+      repeatConsent(to: app, applied: applied, into: &out)
       let handles = known.all(in: app)
       let proofs = link.rosterProofs.map { AppReply.roster($0) }
       // A copy, because the closure reads the machine while its feed is being changed.
@@ -32,6 +33,8 @@ extension ChildMachine {
       update(app) { $0.disconnected(exited: false, now: now) }
     case .ask(let question, let manner):
       ask(question, manner, app, now: now, into: &out, effects: &effects)
+    case .age(let id, _) where consents.isWithdrawn(app):
+      effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?):
       guard ageRequests.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
@@ -49,6 +52,7 @@ extension ChildMachine {
     // After a crash or a lost reply the app repeats its question and joins the existing one.
     if isAsked(question.id) { return end(.sent) }
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
+    if let problem = refusal(of: question, by: app) { return end(.refused(problem)) }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
     if manner == .acknowledge {
       let flow = AskFlow(app: app, question: question, stage: .acknowledge)
@@ -115,6 +119,11 @@ extension ChildMachine {
     func end(_ outcome: AskOutcome) {
       effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
     }
+    // A guardian may withdraw the consent while the prompt is shown. A passcode that is being
+    // checked ends the flow itself.
+    if let problem = refusal(of: flow.question, by: flow.app), !flow.stage.isChecking {
+      return end(.refused(problem))
+    }
     switch (flow.stage, answer) {
     case (.alreadyAsked(let open), .remind):
       send(.remind(open), now: now, into: &out)
@@ -171,6 +180,9 @@ extension ChildMachine {
     guard let proof else { return askPasscode(flow, wrong: true, now: now, effects: &effects) }
     tries = PasscodeTries()
     out.changes.append(.delete(.passcodeTries))
+    if let problem = refusal(of: flow.question, by: flow.app) {
+      return effects.append(.app(flow.app, .asked(flow.question.id, .refused(problem))))
+    }
     let command = Command.answerInPerson(
       header(of: flow), .question(flow.question), choice: choice.id, proof: proof)
     let outcome =

@@ -8,6 +8,7 @@ extension ChildMachine {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
     updateKnownHandles(event)
+    applyConsent(event, into: &out, effects: &effects)
     var derived: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:
@@ -26,9 +27,6 @@ extension ChildMachine {
       out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
-      if case .consent(let app) = withdrawal {
-        enqueue(.consentWithdrawn, for: app, signed: [event.command], into: &out, effects: &effects)
-      }
     case .posted(let child, _):
       let author = link.owner(of: event.device)
       if author != link.personID {

@@ -68,6 +68,9 @@ public struct ChildMachine: Sendable {
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
+  /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
+  /// the statements after a restart, because the effect `consentChanged` is not durable.
+  public internal(set) var consents = Consents()
   var tries = PasscodeTries()
   /// The notices that the owner has not dismissed.
   public private(set) var notifications: Notifications
@@ -120,6 +123,7 @@ public struct ChildMachine: Sendable {
     for event in link.restored {
       updateKnownHandles(event)
       relayTime.learn(event.at, uptime: nil)
+      updateConsents(event)
     }
   }
 

@@ -89,6 +89,8 @@ public struct Conversation: Sendable {
   private var limitsStamp = ID128(high: 0, low: 0)
   /// The handles that are known for the child.
   public private(set) var known = KnownHandles()
+  /// The guardians' consent to each app.
+  public private(set) var consents = Consents()
   /// An event that changed the known handles.
   struct Origin: Hashable, Sendable {
     enum Kind { case contact, approval, withdrawal }
@@ -193,6 +195,7 @@ public struct Conversation: Sendable {
       origins[event.stamp] = Origin(kind: kind, seq: event.seq, device: event.device, at: event.at)
     }
     known.apply(event) { questions[$0] }
+    consents.apply(event) { questions[$0] }
   }
 }
 

@@ -26,6 +26,10 @@ public enum DeviceEffect: Hashable, Sendable {
   case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
   /// Show an open question on a guardian's device.
   case bubble(Bubble)
+  /// The consent to the app was withdrawn or given back, by the command with this id. A gateway
+  /// posts the change to the app's server, with the command's id as the idempotency key. A kill may
+  /// lose the effect; ``ChildMachine/consents`` has the same statement after a restart.
+  case consentChanged(AppID, isWithdrawn: Bool, by: CommandID)
   /// Report a notice to the device's owner.
   case notify(Notice)
   /// Show a new notification outside the program, for example on the desktop. Each notification has
@@ -87,7 +91,7 @@ public enum Notice: Hashable, Sendable {
   case message(child: PersonID, from: PersonID, seq: UInt64)
   /// The child reminded the guardians of an open question.
   case reminded(QuestionID)
-  /// A guardian withdrew an approval.
+  /// A guardian withdrew an approval, or gave a consent back.
   case withdrawn(Withdrawal, by: PersonID)
   /// An app received a new age range without a prompt, because the settings allow it.
   case ageShared(AppID, AgeRange)

@@ -88,3 +88,8 @@ extension Question {
     }
   }
 }
+
+extension [UInt8] {
+  /// Whether the item of a tag is an update's description.
+  var isUpdate: Bool { first == 0xFF }
+}

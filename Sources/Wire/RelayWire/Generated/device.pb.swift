@@ -472,6 +472,15 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .consentWithdrawn(newValue)}
   }
 
+  /// A guardian gave the consent to the app back.
+  var consentGiven: PBEmpty {
+    get {
+      if case .consentGiven(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .consentGiven(newValue)}
+  }
+
   /// The signed events that prove the entry, at most 128.
   var evidence: [PBEvidence] = []
 
@@ -487,6 +496,8 @@ nonisolated struct PBAppEntry: Sendable {
     case forgotten(PBHandles)
     /// A guardian withdrew the consent to the app.
     case consentWithdrawn(PBEmpty)
+    /// A guardian gave the consent to the app back.
+    case consentGiven(PBEmpty)
 
   }
 
@@ -1020,7 +1031,8 @@ nonisolated struct PBAppStatement: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere.
+  /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere,
+  /// 5 approval everywhere with an end, 6 approval in this app with an end.
   var place: UInt32 = 0
 
   /// The handle; absent for the consent.
@@ -1039,11 +1051,36 @@ nonisolated struct PBAppStatement: Sendable {
   /// Whether the handle is known, or the consent is given, by this statement.
   var isKnown: Bool = false
 
+  /// Milliseconds since 1970: the end of an approval. Absent: no end.
+  var until: Int64 {
+    get {_until ?? 0}
+    set {_until = newValue}
+  }
+  /// Returns true if `until` has been explicitly set.
+  var hasUntil: Bool {self._until != nil}
+  /// Clears the value of `until`. Subsequent reads from it will return its default value.
+  mutating func clearUntil() {self._until = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _handle: PBHandle? = nil
+  fileprivate var _until: Int64? = nil
+}
+
+/// Record of a device or an app: the latest time, by which approvals end.
+nonisolated struct PBLatestTime: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Milliseconds since 1970. Never decreases.
+  var at: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -1697,7 +1734,7 @@ nonisolated extension PBEvidences: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0\u{2}7evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0\u{3}consent_given\0\u{2}6evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1758,6 +1795,19 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .consentWithdrawn(v)
         }
       }()
+      case 6: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .consentGiven(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .consentGiven(v)
+        }
+      }()
       case 60: try { try decoder.decodeRepeatedMessageField(value: &self.evidence) }()
       default: break
       }
@@ -1788,6 +1838,10 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .consentWithdrawn?: try {
       guard case .consentWithdrawn(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .consentGiven?: try {
+      guard case .consentGiven(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
     case nil: break
     }
@@ -2655,7 +2709,7 @@ nonisolated extension PBAppPin: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppStatement"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}handle\0\u{1}stamp\0\u{3}is_known\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}handle\0\u{1}stamp\0\u{3}is_known\0\u{1}until\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2667,6 +2721,7 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 2: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.stamp) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.isKnown) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self._until) }()
       default: break
       }
     }
@@ -2689,6 +2744,9 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.isKnown != false {
       try visitor.visitSingularBoolField(value: self.isKnown, fieldNumber: 4)
     }
+    try { if let v = self._until {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2697,6 +2755,37 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs._handle != rhs._handle {return false}
     if lhs.stamp != rhs.stamp {return false}
     if lhs.isKnown != rhs.isKnown {return false}
+    if lhs._until != rhs._until {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBLatestTime: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".LatestTime"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBLatestTime, rhs: PBLatestTime) -> Bool {
+    if lhs.at != rhs.at {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

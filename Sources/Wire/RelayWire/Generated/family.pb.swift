@@ -186,7 +186,37 @@ nonisolated struct PBChoice: Sendable {
   /// 1 approval, 2 denial.
   var answer: UInt32 = 0
 
+  /// How an approval ends; absent in headers and decisions. Absent: the approval holds until withdrawn.
+  var end: PBChoice.OneOf_End? = nil
+
+  /// Milliseconds from the decision.
+  var lasts: Int64 {
+    get {
+      if case .lasts(let v)? = end {return v}
+      return 0
+    }
+    set {end = .lasts(newValue)}
+  }
+
+  /// Milliseconds since 1970.
+  var until: Int64 {
+    get {
+      if case .until(let v)? = end {return v}
+      return 0
+    }
+    set {end = .until(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// How an approval ends; absent in headers and decisions. Absent: the approval holds until withdrawn.
+  nonisolated enum OneOf_End: Equatable, Sendable {
+    /// Milliseconds from the decision.
+    case lasts(Int64)
+    /// Milliseconds since 1970.
+    case until(Int64)
+
+  }
 
   init() {}
 }
@@ -548,6 +578,9 @@ nonisolated struct PBWithdrawal: Sendable {
   var hasApp: Bool {self._app != nil}
   /// Clears the value of `app`. Subsequent reads from it will return its default value.
   mutating func clearApp() {self._app = nil}
+
+  /// true, without a handle: the guardian gives the consent to `app` back.
+  var given: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1548,7 +1581,7 @@ nonisolated extension PBUpdateTopic: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Choice"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}title\0\u{1}answer\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}title\0\u{1}answer\0\u{1}lasts\0\u{1}until\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1559,12 +1592,32 @@ nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.title) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.answer) }()
+      case 4: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.end != nil {try decoder.handleConflictingOneOf()}
+          self.end = .lasts(v)
+        }
+      }()
+      case 5: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.end != nil {try decoder.handleConflictingOneOf()}
+          self.end = .until(v)
+        }
+      }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.id.isEmpty {
       try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
     }
@@ -1574,6 +1627,17 @@ nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.answer != 0 {
       try visitor.visitSingularUInt32Field(value: self.answer, fieldNumber: 3)
     }
+    switch self.end {
+    case .lasts?: try {
+      guard case .lasts(let v)? = self.end else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 4)
+    }()
+    case .until?: try {
+      guard case .until(let v)? = self.end else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 5)
+    }()
+    case nil: break
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1581,6 +1645,7 @@ nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.id != rhs.id {return false}
     if lhs.title != rhs.title {return false}
     if lhs.answer != rhs.answer {return false}
+    if lhs.end != rhs.end {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2064,7 +2129,7 @@ nonisolated extension PBContactName: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Withdrawal"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}app\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}app\0\u{1}given\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2074,6 +2139,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self._app) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.given) }()
       default: break
       }
     }
@@ -2090,12 +2156,16 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
     try { if let v = self._app {
       try visitor.visitSingularStringField(value: v, fieldNumber: 2)
     } }()
+    if self.given != false {
+      try visitor.visitSingularBoolField(value: self.given, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBWithdrawal, rhs: PBWithdrawal) -> Bool {
     if lhs._handle != rhs._handle {return false}
     if lhs._app != rhs._app {return false}
+    if lhs.given != rhs.given {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
