@@ -127,9 +127,11 @@ struct SignedFamily: FamilyDriver {
 
   @discardableResult
   mutating func ask(
-    handles: [Handle], default choice: Choice = .decline, on device: UInt32 = 3
+    handles: [Handle], default choice: Choice = .decline, choices: [Choice] = [.approve, .decline],
+    on device: UInt32 = 3
   ) -> QuestionID {
-    let question = question(handles, choice)
+    var question = question(handles, choice)
+    question.choices = choices
     app(device, .ask(question, .byMessage))
     child(device, .answered(prompt: nextQuestion, .send(names: [])))
     return question.id

@@ -271,6 +271,29 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     }
   }
 
+  @Test("Q12: an approval for an hour is known for an hour, also while the device is away")
+  func ending() async throws {
+    let hour = PermissionChoice(
+      id: "hour", title: "For an hour", answer: .approval, end: .after(.seconds(3_600)))
+    family.organizer.will(.choose("hour"))
+    try await family.app {
+      let question = PermissionQuestion(handles: [ada])
+      question.choices = [hour, .decline]
+      try await CommunicationLimits.current.ask(question, in: Nowhere())
+      #expect(await next()?.choice == hour)
+      await family.advance(by: .seconds(3_590))
+      #expect(await CommunicationLimits.current.isKnownHandle(ada))
+      await family.advance(by: .seconds(20))
+      #expect(await !CommunicationLimits.current.isKnownHandle(ada))
+      question.choices = [
+        PermissionChoice(id: "no", title: "No", answer: .denial, end: hour.end), .decline,
+      ]
+      await #expect(throws: AskError.self) {
+        try await CommunicationLimits.current.ask(question, in: Nowhere())
+      }
+    }
+  }
+
   @Test("R9: an app without consent knows nobody and asks nobody until the consent is back")
   func consentGivenBack() async throws {
     family.organizer.will(.approve)

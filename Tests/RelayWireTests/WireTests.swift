@@ -207,6 +207,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
+      .latestTime(Instant(milliseconds: 1_795_262_400_000)),
       .outbox(
         position: 16, id, .changeContact(child: PersonID(3), .contactName(ada.handle, "Ada"))),
       .outbox(
@@ -237,6 +238,11 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     }
     let kept: [AppRecord] = [
       .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
+      .latestTime(Instant(milliseconds: 7)),
+      .statement(
+        KnownStatement(
+          kind: .limitedIn, handle: ada.handle, stamp: id, isKnown: true,
+          until: Instant(milliseconds: 8))),
     ]
     for record in kept {
       #expect(try AppRecord.decode(key: record.key, value: record.value) == record)

@@ -65,7 +65,7 @@ import Wording
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
-      .deviceJoins, .devices, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
+      .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
       .nearOtherApp, .nearOther, .changesAt, .unreadNotifications,
     ]
     for phrase in Phrase.allCases {

@@ -40,6 +40,8 @@ struct Transcript {
     try await relayDiesBeforeTheApp()
     try await inPerson()
     try await withdrawn()
+    try await ended()
+    try await consent()
     try await ages()
     try finalTable()
   }
@@ -146,8 +148,57 @@ struct Transcript {
     }
   }
 
+  private func ended() async throws {
+    title("9. Rosa approves for twenty seconds, and the approval ends without a withdrawal")
+    try script(1, "rosa", [["handle": "maria", "choose": "moment", "review": true]])
+    let id = try await ask(
+      1, "Emily", "maria", name: "Maria",
+      choices: "moment=For a moment:approve:20,no=No:decline")
+    try await knows(1, ["+15550100", "dragonslayer42", "maria", "sofia", "tomas"])
+    let list = try await cluster.relayctl("known", "--as", layout.credential(1, "Rosa").path)
+    for line in list.split(separator: "\n") where line.contains("maria") { say("\(line)") }
+    try await decision(1, id, "moment", by: "Rosa")
+    try await killChildAgent()
+    try await knows(1, ["+15550100", "dragonslayer42", "sofia", "tomas"])
+    try await show(1, "Emily", known: ["dragonslayer42"])
+  }
+
+  private func consent() async throws {
+    title("10. Rosa withdraws the consent to Landmarks, and gives the consent back")
+    let rosa = layout.credential(1, "Rosa").path
+    let reply = try await cluster.relayctl(
+      "withdraw", "--consent", RunningCluster.app, "--child", "Emily", "--as", rosa)
+    say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
+    try await killChildAgent()
+    try await show(1, "Emily", known: [])
+    try await check(refuses("olga"), "Landmarks cannot ask: problem 414")
+    try await killChildAgent()
+    try await check(refuses("olga"), "nor after kill -9 of Emily's device")
+    try await until("Landmarks has acknowledged the withdrawal") {
+      Status.all(layout).first { $0.family == 1 && $0.role == "child" }?.unacknowledged == 0
+    }
+    let launches = try launches(1)
+    try await cluster.relayctl(
+      "contact", "add", "--kind", "custom", "olga", "--child", "Emily", "--as", rosa)
+    try await knows(1, ["+15550100", "dragonslayer42", "olga", "sofia", "tomas"])
+    try check(launches == self.launches(1), "a new contact does not launch Landmarks")
+    let gift = try await cluster.relayctl(
+      "consent", RunningCluster.app, "--child", "Emily", "--as", rosa)
+    say("relayctl consent: \(gift.trimmingCharacters(in: .newlines))")
+    try await until("Landmarks is launched again") { try self.launches(1) > launches }
+    try await show(1, "Emily", known: ["dragonslayer42"])
+  }
+
+  /// Whether Landmarks' question about the handle fails because the consent is withdrawn.
+  private func refuses(_ handle: String) async -> Bool {
+    do {
+      _ = try await landmarks(1, ["ask", "--handle", handle])
+      return false
+    } catch { return "\(error)".contains("problem 414") }
+  }
+
   private func ages() async throws {
-    title("9. Landmarks asks for the age range and shares photos from age 16")
+    title("11. Landmarks asks for the age range and shares photos from age 16")
     // Each member's device and the range that the app receives.
     for (name, device, range, isOn) in [
       ("Olivia", 2, "13 to 15, guardianDeclared", false),
@@ -186,8 +237,8 @@ struct Transcript {
       .appendingPathComponent("app-1-3-\(RunningCluster.app)")
     let journal = try Self.journal(in: state)
     try check(
-      journal.count == 5 && Set(journal).count == 5,
-      "Landmarks handled five responses, each once")
+      journal.count == 6 && Set(journal).count == 6,
+      "Landmarks handled six responses, each once")
     try check(cluster.relay.restarts == 2, "the relay was killed twice")
   }
 }

@@ -76,6 +76,24 @@ extension Transcript {
     say("kill -9 \(pid); the relay is now process \(cluster.relay.pid ?? 0)")
   }
 
+  /// Kills the device of family 1's child; returns when it is connected again.
+  func killChildAgent() async throws {
+    let agent = cluster.agent("child-agent-1")
+    let before = agent.starts
+    let pid = agent.pid ?? 0
+    agent.signal(SIGKILL)
+    try await until("the cluster restarts Emily's device after kill -9") {
+      agent.starts > before && agent.pid.map { $0 != pid } ?? false
+        && Status.read(layout, agent.name)?.devices.allSatisfy { $0.relay == "connected" } ?? false
+    }
+  }
+
+  /// The number of background launches by the agent of the family's child.
+  func launches(_ family: Int) throws -> Int {
+    try String(contentsOf: layout.log("child-agent-\(family)"), encoding: .utf8)
+      .split(separator: "\n").count { $0.contains("\"launch\"") }
+  }
+
   // MARK: checks
 
   func question(_ id: String, of name: String, in family: UInt64) -> Status.Question? {

@@ -26,6 +26,7 @@ package actor AppSession {
   private var waiting: [Delivery] = []
   /// A copy of the machine's visible handles, for readers on any thread.
   package nonisolated let known: Mutex<HandleSet>
+  nonisolated let ends: Mutex<ApprovalEnds>
 
   /// A response on its way to the app's loop.
   package struct Delivery: Sendable {
@@ -65,6 +66,7 @@ package actor AppSession {
     machine = AppMachine(
       app, trusting: (security, KeyVault.Public()), restoring: records)
     known = Mutex(machine.visible)
+    ends = Mutex(ApprovalEnds(machine))
     self.store = store
   }
 
@@ -163,6 +165,7 @@ package actor AppSession {
         // A failing store ends the process: without durable changes, later answers would be wrong.
         try! store.apply(changes.flatMap { try! self.changes($0) })
         known.withLock { $0 = machine.visible }
+        ends.withLock { $0.update(machine) }
       case .send(let request): connection.assumeIsolated { $0.send(request) }
       case .deliver(let position, let question, let choice):
         let delivery = Delivery(position: position, question: question, choice: choice)

@@ -14,7 +14,8 @@ public enum AskError: LocalizedError {
   /// The question breaks a limit, or too many questions are open. Correct the question.
   ///
   /// A question has 1 to 32 people and 1 to 16 choices with distinct ids. Its default choice is one
-  /// of the choices, and its expiration date is in the future. Sizes in bytes (of UTF-8, for text):
+  /// of the choices, and its expiration date is in the future. Approvals of people may have an end,
+  /// from one second to ten years after the question. Sizes in bytes (of UTF-8, for text):
   ///
   /// - 1 to 320: ``CommunicationHandle/value``, which is a handle of its kind.
   /// - 1 to 128: ``PermissionChoice/id``.
@@ -68,7 +69,8 @@ public enum AskError: LocalizedError {
   }
 
   init(_ problem: Problem) {
-    let isInvalid = (300...307).contains(problem.code) || problem == .badHandle
+    let isInvalid =
+      (300...307).contains(problem.code) || [.badHandle, .badEnd].contains(problem)
     self = isInvalid ? .invalidQuestion : .systemError(underlyingError: problem)
   }
 }

@@ -29,9 +29,7 @@ public final class CommunicationLimits: Sendable {
   ///   guardian's consent to the app is withdrawn.
   public func knownHandles(in handles: Set<CommunicationHandle>) async -> Set<CommunicationHandle> {
     guard let session = try? AppSession.current() else { return [] }
-    return session.known.withLock { known in
-      handles.filter { known.contains($0.model.canonical) }
-    }
+    return handles.filter { session.isKnown($0.model.canonical) }
   }
 
   /// Whether the handle is known; see ``knownHandles(in:)``.

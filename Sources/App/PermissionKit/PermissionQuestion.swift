@@ -3,8 +3,8 @@ public import Foundation
 
 /// One of the answers that a question offers.
 ///
-/// An approval makes the question's handles known until a guardian withdraws them, whatever its
-/// title promises. The app enforces a title such as “For one hour”.
+/// An approval makes the question's handles known until a guardian withdraws them, or until its
+/// ``end``. Without an end the app enforces a title such as “For one hour” by its own means.
 public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
   /// The meaning of a choice.
   public enum Answer: String, Hashable, Codable, Sendable {
@@ -13,17 +13,32 @@ public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
     /// Permission is refused.
     case denial
   }
+  /// The end of an approval. Apple's API has no such type.
+  public enum End: Hashable, Codable, Sendable {
+    /// The approval ends this long after the guardian's decision: from one second to ten years.
+    case after(Duration)
+    /// The approval ends at this moment: in the future, and within ten years.
+    case at(Date)
+  }
   /// An identifier, unique in its question: 1 to 128 bytes of UTF-8.
   public let id: String
   /// The text that the guardian reads: 1 to 256 bytes of UTF-8.
   public let title: String
   /// The meaning of this choice.
   public let answer: Answer
-  /// Creates a choice. `ask` validates the texts, this initializer does not.
-  public init(id: String, title: String, answer: Answer) {
+  /// The end of the approval; `nil`: the approval holds until a guardian withdraws it.
+  ///
+  /// The handles are known until the end on each device, also off line. A clock that is set back does
+  /// not move the end. At the end the app forgets the handles as after a withdrawal.
+  public let end: End?
+  /// Creates a choice. `ask` validates the values, this initializer does not.
+  ///
+  /// - Parameter end: The end of an approval of people; invalid for a denial, and for an update.
+  public init(id: String, title: String, answer: Answer, end: End? = nil) {
     self.id = id
     self.title = title
     self.answer = answer
+    self.end = end
   }
   /// The default approval.
   public static let approve = PermissionChoice(Choice.approve)
@@ -32,11 +47,36 @@ public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
 
   init(_ choice: Choice) {
     self.init(
-      id: choice.id, title: choice.title, answer: choice.answer == .approval ? .approval : .denial)
+      id: choice.id, title: choice.title, answer: choice.answer == .approval ? .approval : .denial,
+      end: choice.end.map(End.init))
   }
 
   var model: Choice {
-    Choice(id: id, title: title, answer: answer == .approval ? .approval : .denial)
+    Choice(
+      id: id, title: title, answer: answer == .approval ? .approval : .denial, end: end?.model)
+  }
+}
+
+extension PermissionChoice.End {
+  fileprivate init(_ end: ChoiceEnd) {
+    switch end {
+    case .after(let duration): self = .after(Duration(duration))
+    case .at(let moment):
+      self = .at(Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000))
+    }
+  }
+
+  fileprivate var model: ChoiceEnd {
+    switch self {
+    case .after(let duration): .after(Milliseconds(duration))
+    case .at(let date): .at(Instant(date))
+    }
+  }
+}
+
+extension Instant {
+  fileprivate init(_ date: Date) {
+    self.init(milliseconds: Int64(clamping: date.timeIntervalSince1970 * 1_000))
   }
 }
 
@@ -108,9 +148,7 @@ extension PermissionQuestion {
     return Question(
       id: ID128(bytes: withUnsafeBytes(of: id.uuid) { Array($0) })!, topic: topic.model,
       choices: choices.map(\.model), defaultChoice: defaultChoice.model,
-      expiration: expirationDate.map {
-        Instant(milliseconds: Int64(clamping: $0.timeIntervalSince1970 * 1_000))
-      })
+      expiration: expirationDate.map(Instant.init))
   }
 
   convenience init?(_ question: Question) {

@@ -84,6 +84,10 @@ public enum Limits {
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20
   /// Time between two reminders of one question. Below: `remindedRecently`.
   public static let reminderInterval = Milliseconds.minutes(15)
+  /// The shortest time of an approval with an end, from the question on. Below: `badEnd`.
+  public static let shortestApproval: Milliseconds = .seconds(1)
+  /// The longest time of an approval with an end, from the question on. Above: `badEnd`.
+  public static let longestApproval: Milliseconds = .days(3_660)
   /// Sets of age gates for which one app's answers are remembered. At the limit, if all answers are
   /// current: `tooMany`.
   public static let ageAnswers = 32

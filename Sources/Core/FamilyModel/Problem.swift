@@ -67,6 +67,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let badImage = Problem(309)
   /// The age gates are not one to three positive ages, ascending and at least two years apart.
   public static let badAgeGates = Problem(310)
+  /// An approval's end is in the past, or later than ten years; or the choice makes no handle known.
+  public static let badEnd = Problem(312)
   /// The handle is not of its kind: a phone number without digits, an e-mail address without a
   /// domain, or a text with control characters.
   public static let badHandle = Problem(320)
@@ -129,7 +131,8 @@ extension Problem: CustomStringConvertible {
     303: "invalid choices", 304: "expiration in the past", 305: "image too large",
     306: "invalid text",
     307: "too many", 308: "malformed family", 309: "unsupported image format or size",
-    310: "invalid age gates", 320: "not a handle of its kind",
+    310: "invalid age gates", 312: "invalid end of an approval",
+    320: "not a handle of its kind",
     400: "unknown person, question or choice",
     401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
     405: "reminded recently", 406: "communication limits are off",

@@ -74,11 +74,14 @@ public struct Choice: Hashable, Sendable {
   public var title: String
   /// The meaning of the choice.
   public var answer: Answer
+  /// The end of the approval; `nil`: the approval holds until a guardian withdraws it.
+  public var end: ChoiceEnd?
   /// Creates a choice.
-  public init(id: String, title: String, answer: Answer) {
+  public init(id: String, title: String, answer: Answer, end: ChoiceEnd? = nil) {
     self.id = id
     self.title = title
     self.answer = answer
+    self.end = end
   }
   /// The default approval.
   public static let approve = Choice(id: "approve", title: "Approve", answer: .approval)

@@ -11,6 +11,7 @@ extension Question {
     for choice in choices {
       try checkText(choice.id, Limits.identifierBytes)
       try checkText(choice.title, Limits.titleBytes)
+      try choice.end?.validate(choice.answer, topic.kind, now: now)
     }
     guard choices.contains(defaultChoice) else { throw .defaultChoiceMissing }
     if let expiration {

@@ -130,11 +130,13 @@ struct Ask: AsyncParsableCommand {
   static func parse(_ text: String) throws -> [PermissionChoice] {
     try text.split(separator: ",").map { part in
       let pieces = part.split(whereSeparator: { "=:".contains($0) }).map(String.init)
-      guard pieces.count == 3, ["approve", "decline"].contains(pieces[2]) else {
-        throw ValidationError("A choice is ID=TITLE:approve or ID=TITLE:decline.")
+      let seconds = pieces.count == 4 ? Int64(pieces[3]) : nil
+      guard pieces.count == 3 || seconds != nil, ["approve", "decline"].contains(pieces[2]) else {
+        throw ValidationError("A choice is ID=TITLE:approve[:SECONDS] or ID=TITLE:decline.")
       }
       return PermissionChoice(
-        id: pieces[0], title: pieces[1], answer: pieces[2] == "approve" ? .approval : .denial)
+        id: pieces[0], title: pieces[1], answer: pieces[2] == "approve" ? .approval : .denial,
+        end: seconds.map { .after(.seconds($0)) })
     }
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FamilyCore
 import FamilyModel
+import SystemClock
 import TextTable
 
 struct SetLimits: ExplainedCommand {
@@ -64,7 +65,7 @@ struct Withdraw: ExplainedCommand {
     try handle.validate()
     let scope = app.map { " in \($0.rawValue)" } ?? ""
     let isKnown = view.reasons(handle, child).contains { reason in
-      guard let app, case .approved(let other?) = reason else { return true }
+      guard let app, let other = reason.app else { return true }
       return app == other
     }
     guard isKnown else {
@@ -80,13 +81,15 @@ struct Withdraw: ExplainedCommand {
 extension FamilyView {
   /// The reasons why the handle is known for the child; empty for an unknown handle.
   func reasons(_ handle: Handle, _ child: Person) -> [KnownHandles.Reason] {
-    conversation(child).known.reasons.filter { $0.handle == handle.canonical }.map(\.reason)
+    conversation(child).known.judged(at: .now).reasons
+      .filter { $0.handle == handle.canonical }.map(\.reason)
   }
 
   /// A sentence for errors that lists the child's known handles.
   func knownHandlesHint(_ child: Person) -> String {
     var known: [String] = []
-    for (handle, _) in conversation(child).known.reasons where known.last != handle.value {
+    for (handle, _) in conversation(child).known.judged(at: .now).reasons
+    where known.last != handle.value {
       known.append(handle.value)
     }
     return known.isEmpty

@@ -55,7 +55,10 @@ extension FamilyView {
       conversation.questions[id].map(self.about) ?? id.text
     }
     func chosen(_ id: QuestionID, _ choice: ChoiceHeader) -> String {
-      "“\(title(choice.id, of: conversation.questions[id]))”: \(about(id))"
+      let state = conversation.questions[id]
+      let end = state?.question?.choices.first { $0.id == choice.id }?.end
+      let until = end.map { " until \($0.moment(decidedAt: line.at).local)" } ?? ""
+      return "“\(title(choice.id, of: state))”\(until): \(about(id))"
     }
     switch line.body {
     case .text(let text): return LineDescription(kind: "text", text: text)

@@ -96,11 +96,13 @@ extension FamilyView {
     .list(
       state.header.choices.map { choice in
         let title = title(choice.id, of: state)
+        let end = state.question?.choices.first { $0.id == choice.id }?.end
         let isClear = title.lowercased() == choice.id.lowercased()
         return .shown(
           isClear ? choice.id : "\(choice.id) (\(title))",
           .object([
             "id": .text(choice.id), "title": .text(title), "answer": .text("\(choice.answer)"),
+            "until": end.map { .time($0.moment(decidedAt: .now)) } ?? .none,
           ]))
       })
   }

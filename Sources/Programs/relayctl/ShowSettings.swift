@@ -1,6 +1,7 @@
 import ArgumentParser
 import FamilyCore
 import FamilyModel
+import SystemClock
 
 struct Known: ExplainedCommand {
   static let configuration = CommandConfiguration(
@@ -15,14 +16,15 @@ struct Known: ExplainedCommand {
       columns: [
         .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"),
         .init("reason", "how"),
-        .init("in", "app"), .init("name"),
+        .init("in", "app"), .init("until"), .init("name"),
       ])
     for child in try view.children(child.name) {
       let conversation = view.conversation(child)
-      for (handle, reason) in conversation.known.reasons {
+      for (handle, reason) in conversation.known.judged(at: .now).reasons {
         listing.rows.append([
           .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
           .text(KindArgument(handle.kind).rawValue), .text(reason.name), reason.scope,
+          reason.until.map { .time($0) } ?? .none,
           conversation.name(of: handle).map { .text($0) } ?? .none,
         ])
       }
@@ -34,9 +36,7 @@ struct Known: ExplainedCommand {
 extension KnownHandles.Reason {
   fileprivate var name: String { self == .contact ? "contact" : "approved" }
 
-  fileprivate var scope: Cell {
-    if case .approved(let app?) = self { .text(app.rawValue) } else { .shown("every app", .none) }
-  }
+  fileprivate var scope: Cell { app.map { .text($0.rawValue) } ?? .shown("every app", .none) }
 }
 
 struct Settings: ExplainedCommand {

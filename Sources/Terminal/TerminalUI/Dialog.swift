@@ -94,7 +94,7 @@ struct WithdrawDialog: Dialog {
 
   func opening(_ renderer: Renderer) -> [Row] {
     renderer.text(renderer.wording(.withdrawFrom), .bold)
-      + renderer.menu(known.map(\.text) + [renderer.wording(.cancel)])
+      + renderer.menu(known.map { $0.text(renderer) } + [renderer.wording(.cancel)])
   }
 
   func label(_ renderer: Renderer) -> String { "1–\(known.count + 1) › " }

@@ -19,7 +19,7 @@ struct FamilySummary: Equatable {
       let conversation = timeline.link.conversations[child.id] ?? Conversation()
       children[child.id] = Child(
         name: child.displayName, limitsOn: conversation.limitsOn,
-        known: KnownHandle.all(in: conversation),
+        known: KnownHandle.all(in: conversation, at: timeline.renderer.now),
         birthdate: timeline.link.accounts[child.id]?.birthdate)
     }
   }
@@ -40,10 +40,10 @@ struct FamilySummary: Equatable {
       }
       let added = child.known.filter { known in
         !before.known.contains { $0.withdrawal == known.withdrawal }
-      }.map(\.text)
+      }.map { $0.text(renderer) }
       let removed = before.known.filter { known in
         !child.known.contains { $0.withdrawal == known.withdrawal }
-      }.map(\.text)
+      }.map { $0.text(renderer) }
       if !added.isEmpty { texts.append(wording(.contactsAdded, wording.list(added))) }
       if !removed.isEmpty { texts.append(wording(.contactsRemoved, wording.list(removed))) }
       if let day = child.birthdate, day != before.birthdate {

@@ -35,9 +35,7 @@ extension Feed {
           wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
     case .withdrawal(let withdrawal):
       return renderer.centred(
-        wording(
-          withdrawal.isReturn ? .consentGivenNotice : .withdrawnNotice, entry.author,
-          withdrawal.subject))
+        wording(withdrawal.phrase, entry.author, withdrawal.subject))
     }
   }
 
@@ -90,6 +88,8 @@ extension Withdrawal {
     }
   }
 
-  /// Whether the guardian gives a consent back.
-  var isReturn: Bool { if case .consentGiven = self { true } else { false } }
+  /// The phrase with the guardian and the ``subject``.
+  var phrase: Phrase {
+    if case .consentGiven = self { .consentGivenNotice } else { .withdrawnNotice }
+  }
 }

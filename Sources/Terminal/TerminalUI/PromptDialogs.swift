@@ -172,7 +172,7 @@ struct TypePasscodeDialog: Dialog {
     if !wrong { rows += renderer.people(question) }
     if choice == nil {
       return rows
-        + renderer.menu(question.choices.map(renderer.title) + [renderer.wording(.cancel)])
+        + renderer.menu(question.choices.map { renderer.title($0) } + [renderer.wording(.cancel)])
     }
     return rows + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }

@@ -15,11 +15,11 @@ extension Renderer {
     if let sandbox = timeline.link.age(of: child.id).settings.sandbox {
       rows += text(wording(.ageSandbox, sandbox.rawValue), .bad)
     }
-    let known = KnownHandle.all(in: conversation)
+    let known = KnownHandle.all(in: conversation, at: now)
     rows +=
       known.isEmpty
       ? text(wording(.noKnownContacts), .faint) : text(wording(.knownContacts), .bold)
-    rows += known.flatMap { hanging("• ", $0.text) }
+    rows += known.flatMap { hanging("• ", $0.text(self)) }
     let open = timeline.openCards(of: child.id)
     rows +=
       open.isEmpty
@@ -51,24 +51,32 @@ extension Renderer {
 struct KnownHandle: Hashable {
   var handle: Handle
   var app: AppID?
+  /// The end of the approval; `nil`: no end.
+  var until: Instant?
 
   /// The name that a guardian gave the contact.
   var name: String?
 
-  var text: String {
+  func text(_ renderer: Renderer) -> String {
     let named = name.map { "\($0) · \(handle.value)" } ?? handle.value
-    return app.map { "\(named) (\($0.rawValue))" } ?? named
+    let scope = app.map { "\(named) (\($0.rawValue))" } ?? named
+    return until.map { "\(scope) · \(renderer.wording(.until, renderer.time($0)))" } ?? scope
   }
   var withdrawal: Withdrawal { .handle(handle, in: app) }
 
-  static func all(in conversation: Conversation) -> [KnownHandle] {
+  static func all(in conversation: Conversation, at now: Instant) -> [KnownHandle] {
+    let known = conversation.known.judged(at: now)
+    func handle(_ handle: Handle, in app: AppID?) -> KnownHandle {
+      KnownHandle(
+        handle: handle, app: app, until: known.end(of: handle, in: app ?? AppID("")),
+        name: conversation.name(of: handle))
+    }
     // No app has an empty identifier, so handles that are known in it are known in every app.
-    let everywhere = conversation.known.all(in: AppID(""))
+    let everywhere = known.all(in: AppID(""))
     let apps = Set(conversation.inOrder.map(\.header.app)).sorted()
-    return everywhere.map { KnownHandle(handle: $0, name: conversation.name(of: $0)) }
+    return everywhere.map { handle($0, in: nil) }
       + apps.flatMap { app in
-        conversation.known.all(in: app).filter { !everywhere.contains($0) }
-          .map { KnownHandle(handle: $0, app: app, name: conversation.name(of: $0)) }
+        known.all(in: app).filter { !everywhere.contains($0) }.map { handle($0, in: app) }
       }
   }
 }

@@ -45,12 +45,19 @@ struct Renderer: Sendable {
     max(.zero, moment - now + .milliseconds(999)) / .seconds(1)
   }
 
-  /// The choice's title; the default choices' titles are translated.
-  func title(_ choice: Choice) -> String {
+  /// The choice's title; the default choices' titles are translated. The end of an approval follows.
+  ///
+  /// - Parameter decision: The time of the decision; `nil`: now.
+  func title(_ choice: Choice, decidedAt decision: Instant? = nil) -> String {
     switch choice {
     case .approve: wording(.approve)
     case .decline: wording(.decline)
-    default: choice.title
+    default:
+      if let end = choice.end?.moment(decidedAt: decision ?? now) {
+        "\(wording(.until, time(end))) · \(choice.title)"
+      } else {
+        choice.title
+      }
     }
   }
 

@@ -154,7 +154,8 @@ extension TerminalSession {
     if let seq = timeline?.link.conversations[child.id]?.questions[question.id]?.seq {
       await act(.seen(child: child.id, seq: seq))
     }
-    open(ReviewDialog(card: card, child: child, titles: question.choices.map(renderer.title)))
+    open(
+      ReviewDialog(card: card, child: child, titles: question.choices.map { renderer.title($0) }))
   }
 
   /// Saves the question's pictures as files and shows their paths.
@@ -208,7 +209,7 @@ extension TerminalSession {
 
   private func withdraw(_ child: Person) {
     let conversation = timeline?.link.conversations[child.id] ?? Conversation()
-    let known = KnownHandle.all(in: conversation)
+    let known = KnownHandle.all(in: conversation, at: renderer.now)
     guard !known.isEmpty else { return write(renderer.text(wording(.noKnownContacts), .faint)) }
     open(WithdrawDialog(child: child, known: known))
   }

@@ -50,16 +50,11 @@ extension TerminalSession {
     switch notice {
     case .decided(let id, let choice, let guardian):
       let question = timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first
-      let title = timeline.title(of: choice, in: question?.question)
+      let title = timeline.title(of: choice, in: question)
       return wording(
         isGuardian ? .decidedLine : .decidedNotice, timeline.name(guardian), title)
     case .withdrawn(let withdrawal, let guardian):
-      let what =
-        switch withdrawal {
-        case .handle(let handle, _): handle.value
-        case .consent(let app): app.rawValue
-        }
-      return wording(.withdrawnNotice, timeline.name(guardian), what)
+      return wording(withdrawal.phrase, timeline.name(guardian), withdrawal.subject)
     case .ageShared(let app, let range):
       return wording(.ageSharedNotice, app.rawValue, wording.ages(range))
     case .message(_, let author, _): return wording(.newMessage, timeline.name(author))

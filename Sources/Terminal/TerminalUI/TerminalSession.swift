@@ -283,8 +283,8 @@ package actor TerminalSession: Service {
     isShutOut = if case .shutOut = notice { true } else { false }
     switch notice {
     case .decided(let id, let choice, let guardian) where !isGuardian:
-      let question = timeline.link.conversations[timeline.link.personID]?.questions[id]?.question
-      let title = timeline.title(of: choice, in: question)
+      let state = timeline.link.conversations[timeline.link.personID]?.questions[id]
+      let title = timeline.title(of: choice, in: state)
       write(
         renderer.hanging(
           Row("◆ ", .question), wording(.decidedNotice, timeline.name(guardian), title), .bold))

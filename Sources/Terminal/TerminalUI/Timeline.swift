@@ -68,8 +68,8 @@ struct Timeline {
 
   /// The person who answered and the choice's title; `nil` without an answer.
   func answer(to card: Card) -> (by: String, title: String)? {
-    guard case .answered(let choice, let device, _) = card.phase else { return nil }
-    return (name(link.owner(of: device)), title(of: choice, in: card.question))
+    guard case .answered(let choice, let device, let at) = card.phase else { return nil }
+    return (name(link.owner(of: device)), title(of: choice, in: card.question, at: at))
   }
 
   /// The child's open questions, in the relay's order.
@@ -98,12 +98,12 @@ struct Timeline {
     case .reminder(let id): body = .reminder(id)
     case .decision(let id, let choice):
       let question = conversation.questions[id]?.question
-      body = .decision(id, title: title(of: choice, in: question), choice.answer)
+      body = .decision(id, title: title(of: choice, in: question, at: line.at), choice.answer)
     case .cancellation(let id): body = .cancellation(id)
     case .inPerson(let id, let choice):
       let state = conversation.questions[id]!
       body = .inPerson(
-        Card(state), title: title(of: choice, in: state.question), choice.answer)
+        Card(state), title: title(of: choice, in: state.question, at: line.at), choice.answer)
     case .withdrawal(let withdrawal): body = .withdrawal(withdrawal)
     }
     return Entry(
@@ -127,8 +127,16 @@ struct Timeline {
     }
   }
 
+  /// The title of the choice by which the question was answered.
+  func title(of choice: ChoiceHeader, in state: QuestionState?) -> String {
+    var decidedAt = renderer.now
+    if case .answered(_, _, let at) = state?.phase { decidedAt = at }
+    return title(of: choice, in: state?.question, at: decidedAt)
+  }
+
   /// The choice's title, or its id if the question cannot be decrypted.
-  func title(of choice: ChoiceHeader, in question: Question?) -> String {
-    question?.choices.first { $0.id == choice.id }.map(renderer.title) ?? choice.id
+  func title(of choice: ChoiceHeader, in question: Question?, at decision: Instant) -> String {
+    question?.choices.first { $0.id == choice.id }
+      .map { renderer.title($0, decidedAt: decision) } ?? choice.id
   }
 }

@@ -81,6 +81,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case withdrawnNotice
   /// The guardian and the app.
   case consentGivenNotice
+  /// The time at which an approval ends.
+  case until
   /// The notice of a text message. `%1` the author.
   case newMessage
 

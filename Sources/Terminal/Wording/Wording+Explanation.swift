@@ -37,7 +37,9 @@ extension Wording {
     case .waiting(let since, _): self(.ruleWaiting, time(since))
     case .expired(let at): self(.ruleExpired, time(at))
     case .cancelled(let asked): self(.ruleCancelled, time(asked))
-    case .approved(let by, let at, _): self(.ruleApproved, name(by), time(at))
+    case .approved(let by, let at, let ends):
+      [self(.ruleApproved, name(by), time(at)), ends.map { self(.until, time($0)) }]
+        .compactMap { $0 }.joined(separator: " · ")
     case .declined(let by, let at): self(.ruleDeclined, name(by), time(at))
     case .withdrawn(let by, let at): self(.ruleWithdrawn, name(by), time(at))
     case .contact(let by, let at): self(.ruleContact, name(by), time(at))
@@ -57,6 +59,7 @@ extension Wording {
   public func desktop(_ notice: Notice, isGuardian: Bool) -> String? {
     switch notice {
     case .decided: self(isGuardian ? .desktopDecidedGuardian : .desktopDecided)
+    case .withdrawn(.consentGiven, _): self(isGuardian ? .desktopDecidedGuardian : .desktopDecided)
     case .withdrawn: self(.desktopWithdrawn)
     case .ageShared: self(.desktopAgeShared)
     case .message: self(.desktopMessage)

@@ -33,7 +33,8 @@ extension Evidence {
     guard !wire.appTag.isEmpty else { return }
     tags = SubjectTags(
       app: [UInt8](wire.appTag), appKey: [UInt8](wire.appKey),
-      items: try Wire.map(wire.subjects, limit: Limits.subjects) { item throws(Problem) in
+      items: try Wire.map(wire.subjects, limit: Limits.subjects + Limits.choices) {
+        item throws(Problem) in
         guard item.item.count <= Limits.textBytes + 1 else { throw .tooLarge }
         return SubjectTags.Tag(
           tag: [UInt8](item.tag), key: [UInt8](item.key), item: [UInt8](item.item))

@@ -65,6 +65,11 @@ extension Choice {
       $0.id = id
       $0.title = title
       $0.answer = UInt32(answer.rawValue)
+      switch end {
+      case .after(let duration): $0.lasts = duration.count
+      case .at(let moment): $0.until = moment.milliseconds
+      case nil: break
+      }
     }
   }
 
@@ -72,7 +77,13 @@ extension Choice {
     let answer = try Wire.require(UInt8(exactly: wire.answer).flatMap(Answer.init))
     guard wire.id.utf8.count <= Limits.identifierBytes, wire.title.utf8.count <= Limits.titleBytes
     else { throw .tooLarge }
-    self.init(id: wire.id, title: wire.title, answer: answer)
+    let end: ChoiceEnd? =
+      switch wire.end {
+      case .lasts(let duration): .after(Milliseconds(duration))
+      case .until(let moment): .at(Instant(milliseconds: moment))
+      case nil: nil
+      }
+    self.init(id: wire.id, title: wire.title, answer: answer, end: end)
   }
 }
 

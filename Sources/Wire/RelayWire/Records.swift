@@ -35,6 +35,7 @@ extension RecordKey {
     case .entry(let app, let position): KeyWriter(6).with(app.rawValue).with(position).bytes
     case .passcodeTries: KeyWriter(7).bytes
     case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
+    case .latestTime: KeyWriter(8).bytes
     }
   }
 }
@@ -79,6 +80,7 @@ extension DeviceRecord {
           $0.notBefore = tries.notBefore.milliseconds
         })
     case .notification(let notification): Wire.encode(notification.wire)
+    case .latestTime(let time): Wire.encode(time.latestWire)
     }
   }
 
@@ -113,10 +115,18 @@ extension DeviceRecord {
       let tries = try Wire.parse(PBPasscodeTries.self, value)
       return .passcodeTries(
         PasscodeTries(count: tries.count, notBefore: Instant(milliseconds: tries.notBefore)))
-    case 20: return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
+    case 20:
+      return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
+    case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
     default: throw .malformed
     }
   }
+}
+
+extension Instant {
+  fileprivate var latestWire: PBLatestTime { .with { $0.at = milliseconds } }
+
+  fileprivate init(_ wire: PBLatestTime) throws(Problem) { self.init(milliseconds: wire.at) }
 }
 
 extension Command {
@@ -162,6 +172,7 @@ extension AppRecord {
       KeyWriter(6).with(UInt64(statement.kind.rawValue))
         .with(UInt64(statement.handle.kind.rawValue)).with(statement.handle.value).bytes
     case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
+    case .latestTime: [8]
     }
   }
 
@@ -190,8 +201,10 @@ extension AppRecord {
           $0.handle = statement.handle.wire
           $0.stamp = Data(statement.stamp.bytes)
           $0.isKnown = statement.isKnown
+          if let until = statement.until { $0.until = until.milliseconds }
         })
     case .asked(let question): Wire.encode(question.wire)
+    case .latestTime(let time): Wire.encode(time.latestWire)
     }
   }
 
@@ -221,8 +234,10 @@ extension AppRecord {
       return .statement(
         KnownStatement(
           kind: try Wire.require(kind), handle: handle, stamp: try Wire.id(statement.stamp),
-          isKnown: statement.isKnown))
+          isKnown: statement.isKnown,
+          until: statement.hasUntil ? Instant(milliseconds: statement.until) : nil))
     case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
+    case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
     default: throw .malformed
     }
   }

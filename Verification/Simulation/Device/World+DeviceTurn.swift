@@ -63,7 +63,7 @@ extension World {
           record(.registered(AppAddress(device.address, app)))
         }
         device.progress[number] = standing
-      case .event, .cursor, .receipt, .entry, .passcodeTries, .notification: break
+      case .event, .cursor, .receipt, .entry, .passcodeTries, .notification, .latestTime: break
       }
     }
   }

@@ -48,8 +48,10 @@ extension AppMachine {
     guard verifier != nil else { return applyUnverified(entry.body) }
     try verify(entry)
     switch entry.body {
-    case .known(let handles), .forgotten(let handles):
+    case .known(let handles):
       return try apply(entry.evidence, about: handles.map(\.canonical))
+    case .forgotten(let handles):
+      return try apply(entry.evidence, about: handles.map(\.canonical), areForgotten: true)
     case .response(let question, let choice):
       let handles = choice.answer == .approval ? question.topic.handles.map(\.canonical) : []
       // A default has no evidence and makes no handle known.
@@ -71,10 +73,12 @@ extension AppMachine {
   ///
   /// - Parameter handles: The handles whose state changes. An approval may cover other handles too;
   ///   their state is left alone, because a withdrawal may have preceded this evidence.
+  /// - Parameter areForgotten: Whether the device states that the handles are no longer known. An
+  ///   approval with an end has then ended, by the device's latest time.
   /// - Throws: `contradiction` if a handle has no evidence.
-  private mutating func apply(_ evidence: [Evidence], about handles: [Handle]) throws(Problem)
-    -> [AppRecordChange]
-  {
+  private mutating func apply(
+    _ evidence: [Evidence], about handles: [Handle], areForgotten: Bool = false
+  ) throws(Problem) -> [AppRecordChange] {
     guard var verifier else { return [] }
     var records: [AppRecordChange] = []
     var covered: Set<Handle> = []
@@ -87,6 +91,10 @@ extension AppMachine {
     }
     // The remaining handles have no signed statement.
     guard handles.allSatisfy(covered.contains) else { throw .contradiction }
+    if areForgotten, let end = handles.compactMap({ verifier.end(of: $0, in: app) }).max() {
+      verifier.advance(to: end)
+      records.append(.put(.latestTime(verifier.latest)))
+    }
     self.verifier = verifier
     for handle in handles where covered.contains(handle) {
       records.append(setKnown(handle, verifier.isKnown(handle, in: app)))
@@ -119,6 +127,7 @@ extension AppMachine {
   }
 
   mutating func setKnown(_ handle: Handle, _ isKnown: Bool) -> AppRecordChange {
+    ends[handle] = isKnown ? verifier?.end(of: handle, in: app) : nil
     guard isKnown else {
       known.remove(handle)
       return .remove(.known(handle))

@@ -59,6 +59,12 @@ public struct AppMachine: Sendable {
   let app: AppID
   /// The handles that are known, in canonical form.
   public internal(set) var known = HandleSet()
+  /// The ends of those known handles that no approval without an end makes known. Past an end, the
+  /// handle is unknown even before the device's entry arrives.
+  public internal(set) var ends: [Handle: Instant] = [:]
+  /// The latest time that the device's entries prove; approvals with an end are judged by no earlier
+  /// one.
+  public var latestTime: Instant { verifier?.latest ?? Instant(milliseconds: .min) }
   /// The handles that the app's code may regard as known: none while the consent is withdrawn.
   public var visible: HandleSet { isConsentWithdrawn ? HandleSet() : known }
   /// Whether a guardian withdrew the consent to the app, and has neither approved an update nor
@@ -112,6 +118,7 @@ public struct AppMachine: Sendable {
       case .pinned: break
       case .statement(let statement): verifier?.restore(statement, in: app)
       case .asked(let question): askedHere.append(question)
+      case .latestTime(let time): verifier?.advance(to: time)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
       case .consumedAhead(let position): consumedAhead.insert(position)
@@ -121,6 +128,7 @@ public struct AppMachine: Sendable {
       }
     }
     lastReceived = consumed
+    for handle in known.sorted() { ends[handle] = verifier?.end(of: handle, in: app) }
   }
 
   /// Handles one input and returns its effects.
@@ -199,6 +207,8 @@ public struct AppMachine: Sendable {
     let handles = claimed.filter { verifier?.isKnown($0, in: app) ?? true }
     let hasForgery = claimed.contains { verifier?.hasNoStatement(about: $0, in: app) ?? false }
     known = HandleSet(handles)
+    ends = [:]
+    for handle in handles { ends[handle] = verifier?.end(of: handle, in: app) }
     applied = position
     consumed = position
     lastReceived = position

@@ -17,6 +17,8 @@ public enum AppRecord: Hashable, Sendable {
   /// A question whose default choice approves. No guardian signs a default, so the app remembers
   /// the question.
   case asked(Question)
+  /// The latest time that the device's entries prove. Approvals with an end are judged by it.
+  case latestTime(Instant)
 }
 
 /// A change of an app's durable state. The changes of one `persist` effect are one transaction; a

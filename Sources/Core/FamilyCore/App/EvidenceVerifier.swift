@@ -64,6 +64,15 @@ struct EvidenceVerifier: Sendable {
 
   func isKnown(_ handle: Handle, in app: AppID) -> Bool { known.contains(handle, in: app) }
 
+  /// The end by which the handle stops to be known in the app; `nil` for a handle that is unknown or
+  /// known without an end.
+  func end(of handle: Handle, in app: AppID) -> Instant? { known.end(of: handle, in: app) }
+
+  /// The latest time that the device's entries prove.
+  var latest: Instant { known.latest }
+
+  mutating func advance(to time: Instant) { known.advance(to: time) }
+
   /// Whether no evidence is about the handle.
   func hasNoStatement(about handle: Handle, in app: AppID) -> Bool {
     known.statements(of: handle, in: app).isEmpty
@@ -169,15 +178,19 @@ struct EvidenceVerifier: Sendable {
     switch event.body {
     case .decided(let decision), .answeredInPerson(_, _, let decision, _):
       guard decision.choice.answer == .approval, let tags = evidence.tags else { return changes }
+      let header = evidence.question ?? event.body.newQuestion
       let items = tags.items.filter { !$0.key.isEmpty }.map(\.item)
+      let index = header?.choices.firstIndex { $0.id == decision.choice.id }
+      let end = index.flatMap { ChoiceEnd(ofChoice: $0, in: items) }
       if tags.appKey.isEmpty {
         // An approval in another app counts here, except for custom user names.
         changes.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
       } else {
         changes.handles = items.compactMap(Handle.init(item:))
-        if changes.handles.isEmpty { setConsent(isWithdrawn: false, stamp, &changes) }
+        if items.contains(where: \.isUpdate) { setConsent(isWithdrawn: false, stamp, &changes) }
       }
-      known.approve(changes.handles, in: app, stamp)
+      known.approve(
+        changes.handles, in: app, stamp, until: end?.moment(decidedAt: event.decisionTime))
     default:
       switch open(event, evidence.key) {
       case .contact(let handle, let isKnown):

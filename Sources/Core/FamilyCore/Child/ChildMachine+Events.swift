@@ -5,6 +5,7 @@ extension ChildMachine {
   mutating func apply(
     _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
+    observeTime(now: now, into: &out, effects: &effects)
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
     updateKnownHandles(event)
@@ -67,7 +68,7 @@ extension ChildMachine {
   }
 
   /// The commands that decide whether the handles are known in the app.
-  private func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
+  func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
     handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
   }
 

@@ -68,6 +68,7 @@ public struct ChildMachine: Sendable {
   var feeds: [AppFeed]
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
+  var latest = LatestTime()
   /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
   /// the statements after a restart, because the effect `consentChanged` is not durable.
   public internal(set) var consents = Consents()
@@ -120,6 +121,8 @@ public struct ChildMachine: Sendable {
       return AppFeed(app, progress: progress, entries: entries)
     }
     for case .passcodeTries(let found) in records { tries = found }
+    for case .latestTime(let found) in records { latest.restore(found) }
+    known.advance(to: latest.value)
     for event in link.restored {
       updateKnownHandles(event)
       relayTime.learn(event.at, uptime: nil)
@@ -129,7 +132,7 @@ public struct ChildMachine: Sendable {
 
   /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? {
-    var earliest = link.deadline
+    var earliest = [link.deadline, endDeadline].compactMap { $0 }.min()
     for feed in feeds {
       if let due = feed.deadline, isManaged(feed) { earliest = min(earliest ?? due, due) }
     }
@@ -158,6 +161,7 @@ public struct ChildMachine: Sendable {
     var effects: [DeviceEffect] = []
     self.uptime = uptime ?? Milliseconds(now.milliseconds)
     relayTime.start(uptime: self.uptime!)
+    observeTime(now: now, into: &out, effects: &effects)
     switch input {
     case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
@@ -204,6 +208,7 @@ public struct ChildMachine: Sendable {
     effects += out.rejected.map { .notify(.eventRejected($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.endStep(now: now, into: &out)
+    recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }
     }

@@ -16,7 +16,7 @@ struct HandleExplainer {
       answer.rule = .notAHandle(error)
       return answer
     }
-    answer.isKnown = conversation.known.contains(handle, in: app)
+    answer.isKnown = known.contains(handle, in: app)
     answer.rule = answer.isKnown ? (grants.last?.rule ?? .neverAsked) : unknownRule
     if !answer.isKnown {
       answer.nearMisses = nearMisses
@@ -32,11 +32,14 @@ struct HandleExplainer {
   /// A fact with the sequence number of its event.
   private typealias Fact = (seq: UInt64, rule: HandleExplanation.Rule)
 
-  private var statements: [KnownStatement] { conversation.known.statements(of: handle, in: app) }
+  private var known: KnownHandles { conversation.known.judged(at: now) }
+
+  private var statements: [KnownStatement] { known.statements(of: handle, in: app) }
 
   /// The statements that make the handle known, in the order of their events.
   private var grants: [Fact] {
-    statements.filter(\.isKnown).compactMap(fact).sorted { $0.seq < $1.seq }
+    statements.filter { $0.isKnown && $0.until.map { $0 > now } ?? true }
+      .compactMap(fact).sorted { $0.seq < $1.seq }
   }
 
   /// The latest fact about an unknown handle. A request that can still be answered precedes all.
@@ -65,7 +68,8 @@ struct HandleExplainer {
         origin.seq, statement.isKnown ? .contact(by: by, at: at) : .contactRemoved(by: by, at: at)
       )
     case .approval:
-      return statement.isKnown ? (origin.seq, .approved(by: by, at: at, ends: nil)) : nil
+      return statement.isKnown
+        ? (origin.seq, .approved(by: by, at: at, ends: statement.until)) : nil
     case .withdrawal: return (origin.seq, .withdrawn(by: by, at: at))
     }
   }
@@ -87,7 +91,8 @@ struct HandleExplainer {
     conversation.lines.last { $0.body.question == id && isWanted($0.body) }?.seq ?? 0
   }
 
-  /// The withdrawal of the consent to the app, unless a later update was approved.
+  /// The withdrawal of the consent to the app, unless the consent was given back or an update
+  /// approved later.
   private var consentWithdrawal: HandleExplanation.Rule? {
     var withdrawal: (stamp: ID128, rule: HandleExplanation.Rule)?
     var approval = ID128(high: 0, low: 0)
@@ -96,6 +101,7 @@ struct HandleExplainer {
       case .withdrawal(.consent(app)):
         guard withdrawal.map({ $0.stamp < line.command }) ?? true else { break }
         withdrawal = (line.command, .consentWithdrawn(by: owner(line.device), at: line.at))
+      case .withdrawal(.consentGiven(app)): approval = max(approval, line.command)
       case .decision(let id, let choice), .inPerson(let id, let choice):
         guard choice.answer == .approval, let state = conversation.questions[id],
           state.header.app == app, state.question?.topic.kind == .significantUpdate
@@ -111,9 +117,9 @@ struct HandleExplainer {
 
   private var nearMisses: [HandleExplanation.NearMiss] {
     var found: [HandleExplanation.NearMiss] = []
-    for (known, reason) in conversation.known.reasons {
+    for (known, reason) in self.known.reasons {
       var miss: HandleExplanation.NearMiss?
-      if known == handle, case .approved(let other?) = reason {
+      if known == handle, let other = reason.app {
         miss = .otherApp(other)
       } else if known.kind != handle.kind,
         known.value == Handle(handle.value, known.kind).canonical.value
@@ -158,7 +164,8 @@ extension ChildMachine {
   /// Why the handle is known in the app, or is not. Counts commands in the outbox, the app's rating
   /// and the entries that the app has not acknowledged.
   public func explain(_ handle: Handle, in app: AppID, now: Instant) -> HandleExplanation {
-    var answer = link.explain(handle, of: link.personID, in: app, now: now)
+    var answer = link.explain(
+      handle, of: link.personID, in: app, now: max(now, latest.value))
     let handle = answer.handle
     let isSending = link.pendingCommands.contains { command in
       guard case .ask(let header, .question(let question)) = command else { return false }

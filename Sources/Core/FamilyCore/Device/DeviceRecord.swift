@@ -19,6 +19,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case passcodeTries(PasscodeTries)
   /// A notification that the owner has not dismissed.
   case notification(DeviceNotification)
+  /// The latest time that the device has seen. Approvals with an end are judged by it.
+  case latestTime(Instant)
 }
 
 /// The key of a record in the store.
@@ -39,6 +41,8 @@ public enum RecordKey: Hashable, Sendable {
   case passcodeTries
   /// The key of a notification.
   case notification(CommandID)
+  /// The key of the latest time.
+  case latestTime
 }
 
 extension DeviceRecord {
@@ -53,6 +57,7 @@ extension DeviceRecord {
     case .entry(let app, let entry): .entry(app, position: entry.position)
     case .passcodeTries: .passcodeTries
     case .notification(let notification): .notification(notification.id)
+    case .latestTime: .latestTime
     }
   }
 }

@@ -111,7 +111,7 @@ public struct HandleExplanation: Hashable, Sendable {
   public var nextChange: Instant? {
     switch rule {
     case .waiting(_, let until): until
-    case .approved(_, _, let ends): ends
+    case .approved(_, _, let ends): isKnown ? ends : nil
     default: nil
     }
   }

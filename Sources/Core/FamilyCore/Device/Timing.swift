@@ -21,6 +21,9 @@ public enum Timing {
   /// The upper bound of the relaunch delay.
   public static let longestRelaunchDelay = Milliseconds.seconds(60)
 
+  /// The interval at which a device records its latest time while an approval has an end.
+  public static let tick: Milliseconds = .minutes(1)
+
   /// The delay before the next passcode attempt, by the number of wrong attempts so far. The last
   /// one repeats.
   public static let passcodeDelays: [Milliseconds] = [

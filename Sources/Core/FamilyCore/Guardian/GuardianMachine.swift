@@ -255,6 +255,11 @@ public struct GuardianMachine: Sendable {
       return effects.append(.notify(.refused(command, .expired)))
     case .open: break
     }
+    if let end = state.question?.choices.first(where: { $0.id == choice })?.end,
+      end.moment(decidedAt: now) <= now
+    {
+      return effects.append(.notify(.refused(command, .expired)))
+    }
     link.markRead(.conversation(child), upTo: state.seq)
     send(command, now: now, into: &out, effects: &effects)
   }

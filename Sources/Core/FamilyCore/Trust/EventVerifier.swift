@@ -252,4 +252,10 @@ extension Event {
   /// The time stamp that orders concurrent changes of one value: the signer's command id, which the
   /// relay cannot change; in a family without keys, the relay's order.
   var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
+
+  /// The time of a decision: the earlier one of the signer's and the relay's clock, so that neither
+  /// clock alone lengthens an approval.
+  var decisionTime: Instant {
+    signature == nil ? at : min(at, Instant(milliseconds: Int64(command.high >> 16)))
+  }
 }

@@ -58,13 +58,15 @@ extension EvidenceVault {
 }
 
 extension SubjectTags {
-  /// The tags for another app: only numbers and addresses, which all apps share, stay revealed.
+  /// The tags for another app: only numbers and addresses, which all apps share, and the ends of
+  /// approvals stay revealed.
   var forOtherApps: SubjectTags {
     SubjectTags(
       app: app, appKey: [],
       items: items.map { item in
         let kind = item.item.first.flatMap(Handle.Kind.init)
-        return kind == .phoneNumber || kind == .emailAddress ? item : Tag(tag: item.tag)
+        let isShared = kind == .phoneNumber || kind == .emailAddress || item.item.isEnd
+        return isShared ? item : Tag(tag: item.tag)
       })
   }
 }
@@ -80,16 +82,48 @@ extension Handle {
 }
 
 extension Question {
-  /// The subjects in order: handles in canonical form, or an update's description.
+  /// The subjects in order: handles in canonical form, or an update's description. The ends of the
+  /// choices follow, so that a guardian's decision signs them and the relay reads none.
   var items: [[UInt8]] {
-    switch topic {
-    case .communication: topic.handles.map(\.canonical).sorted().map(\.item)
-    case .significantUpdate(let text): [[0xFF] + text.utf8]
+    let ends = choices.enumerated().compactMap { index, choice in
+      choice.end?.item(ofChoice: index)
     }
+    return switch topic {
+    case .communication: topic.handles.map(\.canonical).sorted().map(\.item) + ends
+    case .significantUpdate(let text): [[0xFF] + text.utf8] + ends
+    }
+  }
+}
+
+extension ChoiceEnd {
+  /// The item of a tag: FE, the choice's index, 1 for a duration or 2 for a moment, and milliseconds
+  /// in eight bytes, most significant first.
+  func item(ofChoice index: Int) -> [UInt8] {
+    let (kind, milliseconds): (UInt8, Int64) =
+      switch self {
+      case .after(let duration): (1, duration.count)
+      case .at(let moment): (2, moment.milliseconds)
+      }
+    let number = ID128(high: 0, low: UInt64(bitPattern: milliseconds)).bytes.suffix(8)
+    return [0xFE, UInt8(truncatingIfNeeded: index), kind] + number
+  }
+
+  /// The end of the choice with this index among the items of a question's tags; `nil`: no end.
+  init?(ofChoice index: Int, in items: [[UInt8]]) {
+    guard
+      let item = items.first(where: { $0.count == 11 && $0.isEnd && Int($0[1]) == index })
+    else { return nil }
+    let number = Int64(bitPattern: item.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    self =
+      item[2] == 1
+      ? .after(Milliseconds(number)) : .at(Instant(milliseconds: number))
   }
 }
 
 extension [UInt8] {
   /// Whether the item of a tag is an update's description.
   var isUpdate: Bool { first == 0xFF }
+
+  /// Whether the item of a tag is the end of a choice.
+  var isEnd: Bool { first == 0xFE }
 }

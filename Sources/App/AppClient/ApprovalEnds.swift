@@ -1,0 +1,34 @@
+import FamilyCore
+package import FamilyModel
+
+/// The ends of known handles, for readers on any thread.
+struct ApprovalEnds {
+  private var ends: [Handle: Instant]
+  /// The latest time that the device proved or the app's clock showed. Never decreases.
+  private var latest: Instant
+
+  init(_ machine: AppMachine) {
+    ends = machine.ends
+    latest = machine.latestTime
+  }
+
+  mutating func update(_ machine: AppMachine) {
+    ends = machine.ends
+    latest = max(latest, machine.latestTime)
+  }
+
+  mutating func hasEnded(_ handle: Handle, now: Instant) -> Bool {
+    guard let end = ends[handle] else { return false }
+    latest = max(latest, now)
+    return end <= latest
+  }
+}
+
+extension AppSession {
+  /// Whether the handle, in canonical form, is known. An approval that has ended does not count, even
+  /// before the device reports the end.
+  package nonisolated func isKnown(_ handle: Handle) -> Bool {
+    known.withLock { $0.contains(handle) }
+      && !ends.withLock { $0.hasEnded(handle, now: clock()) }
+  }
+}
