@@ -127,7 +127,6 @@ extension AppMachine {
   }
 
   mutating func setKnown(_ handle: Handle, _ isKnown: Bool) -> AppRecordChange {
-    ends[handle] = isKnown ? verifier?.end(of: handle, in: app) : nil
     guard isKnown else {
       known.remove(handle)
       return .remove(.known(handle))

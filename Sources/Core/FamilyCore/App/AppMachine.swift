@@ -61,7 +61,9 @@ public struct AppMachine: Sendable {
   public internal(set) var known = HandleSet()
   /// The ends of those known handles that no approval without an end makes known. Past an end, the
   /// handle is unknown even before the device's entry arrives.
-  public internal(set) var ends: [Handle: Instant] = [:]
+  public var ends: [Handle: Instant] {
+    (verifier?.ends(in: app) ?? [:]).filter { known.contains($0.key) }
+  }
   /// The latest time that the device's entries prove; approvals with an end are judged by no earlier
   /// one.
   public var latestTime: Instant { verifier?.latest ?? Instant(milliseconds: .min) }
@@ -128,7 +130,6 @@ public struct AppMachine: Sendable {
       }
     }
     lastReceived = consumed
-    for handle in known.sorted() { ends[handle] = verifier?.end(of: handle, in: app) }
   }
 
   /// Handles one input and returns its effects.
@@ -207,8 +208,6 @@ public struct AppMachine: Sendable {
     let handles = claimed.filter { verifier?.isKnown($0, in: app) ?? true }
     let hasForgery = claimed.contains { verifier?.hasNoStatement(about: $0, in: app) ?? false }
     known = HandleSet(handles)
-    ends = [:]
-    for handle in handles { ends[handle] = verifier?.end(of: handle, in: app) }
     applied = position
     consumed = position
     lastReceived = position

@@ -68,6 +68,9 @@ struct EvidenceVerifier: Sendable {
   /// known without an end.
   func end(of handle: Handle, in app: AppID) -> Instant? { known.end(of: handle, in: app) }
 
+  /// The ends of the handles that only approvals with an end make known.
+  func ends(in app: AppID) -> [Handle: Instant] { known.ends(in: app) }
+
   /// The latest time that the device's entries prove.
   var latest: Instant { known.latest }
 

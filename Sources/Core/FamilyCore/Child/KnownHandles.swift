@@ -70,14 +70,19 @@ public struct KnownHandles: Sendable {
   }
 
   /// The end of the handle's approval with an end for all apps (`nil`) or one app, unless the
-  /// approval has ended or was withdrawn.
-  private func limit(of handle: Handle, in app: AppID?) -> Instant? {
+  /// approval was withdrawn. The end may have passed.
+  private func lastLimit(of handle: Handle, in app: AppID?) -> Instant? {
     let limited = app.map { limitedInChanges[$0]?[handle] } ?? limitedChanges[handle]
-    guard let limited, let until = limited.until, until > latest else { return nil }
+    guard let limited else { return nil }
     let other = app.map { approvedInChanges[$0]?[handle] } ?? approvedChanges[handle]
     if let other, !other.isKnown, other.stamp > limited.stamp { return nil }
     if let withdrawn = withdrawnEverywhere[handle], withdrawn > limited.stamp { return nil }
-    return until
+    return limited.until
+  }
+
+  /// As `lastLimit`, unless the approval has ended.
+  private func limit(of handle: Handle, in app: AppID?) -> Instant? {
+    lastLimit(of: handle, in: app).flatMap { $0 > latest ? $0 : nil }
   }
 
   /// Whether the handle is known in the app without an end.
@@ -92,6 +97,21 @@ public struct KnownHandles: Sendable {
     let handle = handle.canonical
     guard !isUnlimited(handle, in: app) else { return nil }
     return [limit(of: handle, in: nil), limit(of: handle, in: app)].compactMap { $0 }.max()
+  }
+
+  /// The last ends of the handles that only approvals with an end make known in the app, also of
+  /// those that have ended.
+  func ends(in app: AppID) -> [Handle: Instant] {
+    var ends: [Handle: Instant] = [:]
+    for handle in limitedHandles(in: app) where !isUnlimited(handle, in: app) {
+      ends[handle] = [lastLimit(of: handle, in: nil), lastLimit(of: handle, in: app)]
+        .compactMap { $0 }.max()
+    }
+    return ends
+  }
+
+  private func limitedHandles(in app: AppID) -> Set<Handle> {
+    Set(limitedChanges.keys).union(limitedInChanges[app].map { Array($0.keys) } ?? [])
   }
 
   private var limits: [(handle: Handle, until: Instant)] {
@@ -172,8 +192,7 @@ public struct KnownHandles: Sendable {
 
   /// All handles that are known in the app, in order.
   public func all(in app: AppID) -> [Handle] {
-    let limited = (limitedChanges.keys + (limitedInChanges[app]?.keys.map { $0 } ?? []))
-      .filter { end(of: $0, in: app) != nil }
+    let limited = limitedHandles(in: app).filter { end(of: $0, in: app) != nil }
     return contacts.union(approved).union(Self.known(approvedInChanges[app] ?? [:]))
       .union(limited).sorted()
   }
