@@ -66,7 +66,8 @@ import Wording
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
-      .nearOtherApp, .nearOther, .changesAt, .unreadNotifications,
+      .nearOtherApp, .nearOther, .changesAt, .unreadNotifications, .ageSetting, .ageNone, .ageSince,
+      .ageUntil, .ageSandbox,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

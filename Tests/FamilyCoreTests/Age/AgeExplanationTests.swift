@@ -57,7 +57,7 @@ private let today = day(2026, 11, 21)
     for first: Int32 in 1...6 {
       for second: Int32 in 8...17 { _ = try? rig.ask(first, second) }
     }
-    #expect(why(rig, 3, 17).rule == .tooManyGates)
+    #expect(why(rig, 6, 17).rule == .tooManyGates)
     rig.policy.settings.sandbox = .ages16To17
     #expect(why(rig, 3).rule == .sandbox && why(rig, 3).range?.lower == 16)
     rig.policy.settings.sandbox = nil
