@@ -68,6 +68,27 @@ import Testing
     #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
   }
 
+  @Test("X2: a head that the device lacks makes it fetch; a head that it has does not")
+  func head() {
+    let now = Instant(milliseconds: 0)
+    var device = device(now)
+    #expect(fetches(device.step(.broadcast(.head(conversation, seq: 5)), now: now)).isEmpty)
+    #expect(fetches(device.step(.broadcast(.head(conversation, seq: 6)), now: now)).count == 1)
+  }
+
+  @Test("X2: a repeated event is acknowledged again, not fetched")
+  func repeated() {
+    let now = Instant(milliseconds: 0)
+    var device = device(now)
+    let effects = device.step(.broadcast(.event(event(5, after: 0))), now: now)
+    #expect(fetches(effects).isEmpty)
+    let cursors = effects.flatMap { effect -> [Cursor] in
+      if case .send(_, .acknowledge(let cursors)) = effect { cursors } else { [] }
+    }
+    #expect(cursors.map(\.delivered) == [5])
+    #expect(device.conversation?.lines.map(\.seq) == [5])
+  }
+
   @Test("X3: ends a page before the request that removes its reader in the same batch")
   func upTo() {
     let events = [event(5, after: 0), event(6, after: 5), event(8, after: 6)]
