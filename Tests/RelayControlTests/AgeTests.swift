@@ -88,10 +88,16 @@ import Testing
       #expect(
         changes == [
           [
-            "on": "2027-05-06",
+            "on": "2027-05-06", "accounts": "this",
             "what": "begins: age range, parental consent, adult notification",
           ]
         ])
+      // Without a day of the account, later accounts count, too.
+      let later = try await fixture.must("regions", "US-AL", "--on", "2026-11-22").output
+      #expect(later.contains("2027-01-01, new accounts: begins: age range"))
+      let both = try await fixture.must("regions", "US-AL", "--on", "2026-11-22", "--json").objects
+      let accounts = both[0]["changes"] as? [[String: String]]
+      #expect(accounts?.map { $0["accounts"] } == ["new", "this"])
       #expect(try await fixture.must("regions", "--json").objects.count > 40)
       let file = fixture.folder.appendingPathComponent("regions.csv")
       try Data("region\n".utf8).write(to: file)

@@ -48,7 +48,6 @@ struct Regions: ParsableCommand {
   func run() throws {
     let table = try options.table()
     let today = on ?? Account.Day(.now, in: "")
-    let made = made ?? today
     var listing = Listing(
       columns: [
         .init("region"), .init("majority"), .init(nil, "minorBelow"), .init("eligible"),
@@ -56,35 +55,64 @@ struct Regions: ParsableCommand {
         .init(nil, "majorityStatute"), .init(nil, "act"), .init(nil, "source"),
       ])
     for code in codes.isEmpty ? table.lines.map(\.code) : codes {
-      listing.rows.append(row(code, table, made: made, today: today))
+      listing.rows.append(row(code, table, today))
     }
     if !output.json {
-      print("On \(today.iso), for an account made on \(made.iso). No lawyer has checked this.")
+      print(
+        "On \(today.iso), for an account made on \((made ?? today).iso). No lawyer has checked this."
+      )
     }
     output.show(listing, empty: "The table has no region.")
   }
 
-  private func row(
-    _ code: String, _ table: RegionTable, made: Account.Day, today: Account.Day
-  ) -> [Cell] {
-    let region = table.region(code, accountMade: made, on: today)
-    let line = table.line(code)
-    var changes: [(day: Account.Day, text: String)] = []
+  /// A later change of the requirements.
+  private struct Change {
+    var day: Account.Day
+    /// Whether the change concerns only accounts made on the day or later.
+    var isForNewAccounts: Bool
+    var text: String
+
+    var shown: String { "\(day.iso)\(isForNewAccounts ? ", new accounts" : ""): \(text)" }
+    var cell: Cell {
+      .object([
+        "on": .text(day.iso), "accounts": .text(isForNewAccounts ? "new" : "this"),
+        "what": .text(text),
+      ])
+    }
+  }
+
+  /// The changes for the account and, without --made, those for accounts made on each later day.
+  private func changes(_ code: String, _ table: RegionTable, after today: Account.Day) -> [Change] {
+    func law(_ made: Account.Day, _ on: Account.Day) -> Region {
+      table.region(code, accountMade: made, on: on)
+    }
+    var changes: [Change] = []
+    let account = made ?? today
     var last = today
-    while let day = table.nextChange(of: code, accountMade: made, after: last) {
-      let before = table.region(code, accountMade: made, on: last)
-      changes.append(
-        (day, table.region(code, accountMade: made, on: day).changes(since: before)))
+    for day in table.days(of: code) where day > today {
+      let (old, new) = (law(account, last), law(account, day))
+      if new != old {
+        changes.append(Change(day: day, isForNewAccounts: false, text: new.changes(since: old)))
+      } else if made == nil, law(day, day) != law(last, last) {
+        changes.append(
+          Change(
+            day: day, isForNewAccounts: true, text: law(day, day).changes(since: law(last, last))))
+      }
       last = day
     }
+    return changes
+  }
+
+  private func row(_ code: String, _ table: RegionTable, _ today: Account.Day) -> [Cell] {
+    let region = table.region(code, accountMade: made ?? today, on: today)
+    let line = table.line(code)
+    let changes = changes(code, table, after: today)
     return [
       .text(code), .number(UInt64(region.majority)), .number(UInt64(region.minorBelow)),
       .flag(region.isEligible),
       .shown(region.dutyNames.joined(separator: ", "), .list(region.dutyNames.map(Cell.text))),
       .list(region.gates.map { .number(UInt64($0)) }),
-      .shown(
-        changes.first.map { "\($0.day.iso): \($0.text)" } ?? "",
-        .list(changes.map { .object(["on": .text($0.day.iso), "what": .text($0.text)]) })),
+      .shown(changes.first?.shown ?? "", .list(changes.map(\.cell))),
       line.map { .text($0.confidence.rawValue) } ?? .shown("default", .none),
       line.map { .text($0.majorityStatute) } ?? .none, line.map { .text($0.act) } ?? .none,
       line.map { .text($0.source) } ?? .none,
@@ -96,7 +124,7 @@ extension Region {
   /// The duties as a person reads them.
   var dutyNames: [String] { features.names }
 
-  /// What differs from an earlier day.
+  /// The differences from an earlier day.
   fileprivate func changes(since before: Region) -> String {
     var parts: [String] = []
     if majority != before.majority { parts.append("majority \(majority)") }

@@ -89,11 +89,16 @@ public struct RegionTable: Hashable, Sendable {
   public func nextChange(
     of code: String, accountMade made: Account.Day, after today: Account.Day
   ) -> Account.Day? {
+    let now = region(code, accountMade: made, on: today)
+    return days(of: code)
+      .first { $0 > today && region(code, accountMade: made, on: $0) != now }
+  }
+
+  /// The days on which requirements of the region change for some accounts, ascending.
+  public func days(of code: String) -> [Account.Day] {
     let days = lines(for: code).flatMap { line in
       line.periods.flatMap { [$0.from, $0.until] } + [line.majorityFrom]
     }
-    let now = region(code, accountMade: made, on: today)
     return Set(days.compactMap { $0 }).sorted()
-      .first { $0 > today && region(code, accountMade: made, on: $0) != now }
   }
 }
