@@ -18,9 +18,9 @@ struct Sandbox: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Set a child's account to a named test case.",
     discussion: """
-      The first five cases are those of Apple's sandbox. They leave the account as it is: the \
-      child's devices share the case's range without a prompt, and the guardians' devices answer \
-      each question as the case defines, until `relayctl sandbox off`. Every other case sets the \
+      The first five cases are those of Apple's sandbox, and leave the account as it is. Until \
+      `relayctl sandbox off`, the child's devices share the case's range without a prompt. The \
+      guardians' devices answer each question as the case defines. Every other case sets the \
       birthdate, region, declaration and communication limits, and clears the age answers of all \
       apps. Each case answers the open questions. The output is what DeclaredAgeRange and \
       PermissionKit answer from then on.

@@ -41,8 +41,8 @@ public struct AgeExplanation: Hashable, Sendable {
   public var range: AgeRange?
   /// The day of the answer that holds; `nil` without one.
   public var answeredOn: Account.Day?
-  /// The next day on which the answer changes without an act of a person: an anniversary of the
-  /// person's first answer, or a change of the law. `nil`: none is known.
+  /// The next day on which the answer can change without an act of a person; `nil`: none is known.
+  /// Anniversaries of the person's first answer and changes of the law are such days.
   public var changesOn: Account.Day?
   /// The act that the rule applies; `nil` unless the law requires sharing.
   public var act: String?
