@@ -156,6 +156,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     let requests: [AppRequest] = [
       .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
       .detach, .age(7, gates: nil), .age(8, gates: []), .age(9, gates: [13, -1, .max]),
+      .ping,
     ]
     for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
     let handle = Handle("ada", .custom)
@@ -170,6 +171,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .asked(id, .acknowledged),
       .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
       .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
+      .pong,
       .age(1, .shared(answer.range!)), .age(2, .declined), .age(3, .failed(.notDeclared)),
       .age(
         4,

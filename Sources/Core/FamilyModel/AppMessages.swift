@@ -5,8 +5,8 @@ public enum AppRequest: Hashable, Sendable {
   /// Registers the app as a listener of `updates`. The device may then launch the app in the
   /// background for new app entries.
   case register
-  /// Asks the guardians. `AppReply.asked` answers when the child's dialog ends, which has no time
-  /// limit.
+  /// Asks the guardians, and registers the app as `register` does. `AppReply.asked` answers when
+  /// the child's dialog ends, which has no time limit.
   case ask(Question, AskManner)
   /// Acknowledges all app entries up to this position. There is no reply.
   case acknowledge(UInt64)
@@ -17,6 +17,8 @@ public enum AppRequest: Hashable, Sendable {
   case age(UInt64, gates: [Int32]?)
   /// Reports that the app rejected a message of its device and changed nothing. There is no reply.
   case rejected(Problem)
+  /// Requests a `pong`, which proves that the device runs.
+  case ping
 }
 
 /// The way in which a question starts on the child's device.
@@ -52,6 +54,8 @@ public enum AppReply: Hashable, Sendable {
   case failed(Problem)
   /// The answer to the `AppRequest.age` with this number.
   case age(UInt64, AgeReply)
+  /// The answer to a `ping`.
+  case pong
 }
 
 /// The result of `ask` on the child's device.

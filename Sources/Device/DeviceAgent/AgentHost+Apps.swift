@@ -16,7 +16,7 @@ extension AgentHost {
             case .acknowledge: self.trace("app-acknowledged", device: address)
             case .ask(let question, _): self.trace("ask", device: address, question: question.id)
             case .age: self.trace("age", device: address)
-            case .register, .detach, .rejected: break
+            case .register, .detach, .rejected, .ping: break
             }
             self.perform(
               self.devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)

@@ -26,6 +26,7 @@ extension AppRequest {
         $0.gates = gates ?? []
       }
     case .rejected(let problem): message.disbelieved = problem.wire
+    case .ping: message.ping = PBEmpty()
     }
     return Wire.encode(message)
   }
@@ -49,6 +50,7 @@ extension AppRequest {
       guard ask.gates.count <= Limits.identifierBytes else { throw .tooLarge }
       return .age(ask.id, gates: ask.asksRange ? ask.gates : nil)
     case .disbelieved(let problem): return .rejected(try Problem(problem))
+    case .ping: return .ping
     case nil: throw .unknownRequest
     }
   }
@@ -125,6 +127,7 @@ extension AppReply {
       }
     case .failed(let problem): message.failed = problem.wire
     case .age(let id, let reply): message.age = wire(id, reply)
+    case .pong: message.pong = PBEmpty()
     }
     return Wire.encode(message)
   }
@@ -146,6 +149,7 @@ extension AppReply {
     case .asked(let asking): return .asked(try Wire.id(asking.question), try outcome(asking))
     case .failed(let problem): return .failed(try Problem(problem))
     case .age(let told): return .age(told.id, try ageReply(told))
+    case .pong: return .pong
     case nil: throw .unknownRequest
     }
   }

@@ -22,7 +22,14 @@ public struct AppMachine: Sendable {
     /// The app asks for the age range between these gates or, without gates, for the region's
     /// duties.
     case askAge(UInt64, gates: [Int32]?)
-    /// The app subscribes to the responses about this kind of topic.
+    /// The app's code no longer waits for the outcome of its question. A response is still
+    /// delivered.
+    case abandonAsk(QuestionID)
+    /// The app's code no longer waits for the answer to the age request with this number.
+    case abandonAge(UInt64)
+    /// The app permits the device to launch it.
+    case register
+    /// The app subscribes to the responses about this kind of topic, which also registers it.
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
     case consumed(UInt64)
@@ -83,6 +90,7 @@ public struct AppMachine: Sendable {
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
   /// former connection.
   private var isAttached = false
+  private var isRegistered = false
   private var subscribed: Set<Topic.Kind> = []
   private var openAsks: [(question: Question, manner: AskManner)] = []
   /// Age requests without an answer, in order.
@@ -145,7 +153,7 @@ public struct AppMachine: Sendable {
       }
       if isOtherFamily { first += [.rejected(.otherFamily), .send(.rejected(.otherFamily))] }
       return first + [.send(.attach(app: app, applied: applied))]
-        + (subscribed.isEmpty ? [] : [.send(.register)])
+        + (isRegistered ? [.send(.register)] : [])
         + openAsks.map { .send(.ask($0.question, $0.manner)) }
         + ageRequests.map { .send(.age($0.id, gates: $0.gates)) }
     case .disconnected:
@@ -157,13 +165,25 @@ public struct AppMachine: Sendable {
     case .askAge(let id, let gates):
       ageRequests.append((id, gates))
       return isConnected ? [.send(.age(id, gates: gates))] : []
+    case .abandonAsk(let id):
+      openAsks.removeAll { $0.question.id == id }
+      return []
+    case .abandonAge(let id):
+      ageRequests.removeAll { $0.id == id }
+      return []
+    case .register: return register()
     case .subscribe(let kind):
-      let isFirst = subscribed.isEmpty
       guard subscribed.insert(kind).inserted else { return [] }
-      return (isConnected && isFirst ? [.send(.register)] : []) + deliver()
+      return register() + deliver()
     case .consumed(let position): return consume(position)
     case .reply(let reply): return received(reply)
     }
+  }
+
+  private mutating func register() -> [Effect] {
+    guard !isRegistered else { return [] }
+    isRegistered = true
+    return isConnected ? [.send(.register)] : []
   }
 
   private mutating func received(_ reply: AppReply) -> [Effect] {
@@ -186,14 +206,16 @@ public struct AppMachine: Sendable {
     case .entry(let entry): return apply(entry)
     case .caughtUp: return [.caughtUp]
     case .asked(let id, let outcome):
-      guard openAsks.contains(where: { $0.question.id == id }) else { return [] }
-      // The outcome also ends a repeated ask of the same question.
+      // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
+      let count = openAsks.count
       openAsks.removeAll { $0.question.id == id }
-      return (outcome.mayHaveResponse ? [] : forgetAsked(id)) + [.asked(id, outcome)]
+      return (outcome.mayHaveResponse ? [] : forgetAsked(id))
+        + (openAsks.count < count ? [.asked(id, outcome)] : [])
     case .age(let id, let reply):
       guard let index = ageRequests.firstIndex(where: { $0.id == id }) else { return [] }
       ageRequests.remove(at: index)
       return [.age(id, reply)]
+    case .pong: return []
     case .failed(let problem):
       // The device could not read the question that was sent last.
       guard let (question, _) = openAsks.popLast() else { return [] }
@@ -301,7 +323,7 @@ extension AppReply {
   fileprivate var followsAttachment: Bool {
     switch self {
     case .roster, .evidence, .reset, .entry, .caughtUp: true
-    case .attached, .asked, .age, .failed: false
+    case .attached, .asked, .age, .failed, .pong: false
     }
   }
 }

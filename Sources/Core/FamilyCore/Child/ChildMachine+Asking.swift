@@ -5,6 +5,8 @@ extension ChildMachine {
     _ request: AppRequest, by app: AppID, now: Instant, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
+    // An app without permission to ask still learns that its device runs.
+    if case .ping = request { return effects.append(.app(app, .pong)) }
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       guard case .age(let id, _) = request else {
         return effects.append(.app(app, .failed(problem)))
@@ -32,9 +34,12 @@ extension ChildMachine {
       ageRequests.removeAll(of: app)
       update(app) { $0.disconnected(exited: false, now: now) }
     case .ask(let question, let manner):
+      // The response to the question launches the app.
+      out.changes += update(app) { $0.register() } ?? []
       ask(question, manner, app, now: now, into: &out, effects: &effects)
     case .age(let id, _) where consents.isWithdrawn(app):
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
+    case .ping: break
     case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?):
       guard ageRequests.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {

@@ -189,7 +189,7 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .register(newValue)}
   }
 
-  /// Ask the guardians. The reply is `asked`.
+  /// Ask the guardians, and register. The reply is `asked`.
   var ask: PBQuestion {
     get {
       if case .ask(let v)? = body {return v}
@@ -214,6 +214,15 @@ nonisolated struct PBAppRequest: Sendable {
       return PBEmpty()
     }
     set {body = .detach(newValue)}
+  }
+
+  /// Prove that the device runs. The reply is `pong`.
+  var ping: PBEmpty {
+    get {
+      if case .ping(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .ping(newValue)}
   }
 
   /// Ask about the person's age. The reply is `age`.
@@ -245,12 +254,14 @@ nonisolated struct PBAppRequest: Sendable {
     case attach(PBAttach)
     /// Launch the app in the background for its entries. Has no reply.
     case register(PBEmpty)
-    /// Ask the guardians. The reply is `asked`.
+    /// Ask the guardians, and register. The reply is `asked`.
     case ask(PBQuestion)
     /// The app's code has handled every entry up to this position. Has no reply.
     case acknowledge(UInt64)
     /// The app is about to be suspended. Has no reply.
     case detach(PBEmpty)
+    /// Prove that the device runs. The reply is `pong`.
+    case ping(PBEmpty)
     /// Ask about the person's age. The reply is `age`.
     case age(PBAgeAsk)
     /// The app rejected a message of the device for this reason. Has no reply.
@@ -686,6 +697,15 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .failed(newValue)}
   }
 
+  /// The reply to `ping`.
+  var pong: PBEmpty {
+    get {
+      if case .pong(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .pong(newValue)}
+  }
+
   /// The reply to `age`.
   var age: PBAgeTold {
     get {
@@ -729,6 +749,8 @@ nonisolated struct PBAppReply: Sendable {
     case asked(PBAsking)
     /// The request was refused.
     case failed(PBProblem)
+    /// The reply to `ping`.
+    case pong(PBEmpty)
     /// The reply to `age`.
     case age(PBAgeTold)
     /// The family's next roster, oldest first.
@@ -1322,7 +1344,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{2}!age\0\u{2}\u{14}disbelieved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{2} age\0\u{2}\u{14}disbelieved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1392,6 +1414,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
         }
       }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.manner) }()
+      case 8: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .ping(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .ping(v)
+        }
+      }()
       case 40: try {
         var v: PBAgeAsk?
         var hadOneofValue = false
@@ -1458,6 +1493,10 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
       try visitor.visitSingularUInt32Field(value: self.manner, fieldNumber: 7)
     }
     switch self.body {
+    case .ping?: try {
+      guard case .ping(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
@@ -2044,7 +2083,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{2}!age\0\u{2}\u{14}roster\0\u{1}evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{2} age\0\u{2}\u{14}roster\0\u{1}evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2126,6 +2165,19 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .failed(v)
         }
       }()
+      case 8: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .pong(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .pong(v)
+        }
+      }()
       case 40: try {
         var v: PBAgeTold?
         var hadOneofValue = false
@@ -2202,6 +2254,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .failed?: try {
       guard case .failed(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .pong?: try {
+      guard case .pong(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }
