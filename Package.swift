@@ -266,6 +266,13 @@ let suites: [Target] = [
       crypto, logging, lifecycle,
     ]),
   tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
+  tests(
+    "AppClientTests",
+    [
+      "AppClient", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceConnection",
+      "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ", "child-agent", subprocess,
+      systemPackage,
+    ]),
   tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
   tests(
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),

@@ -61,8 +61,6 @@ final class LandmarksModel {
   }
 
   /// Records responses, in the foreground and in a background launch.
-  ///
-  /// Returning leaves the last response unhandled: the next process receives it again.
   func handleUpdates(until isDone: (LandmarksModel) -> Bool = { _ in false }) async {
     for await update in CommunicationLimits.current.updates {
       answers[update.question.id] = update.choice.answer == .approval

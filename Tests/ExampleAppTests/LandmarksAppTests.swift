@@ -38,7 +38,7 @@ import Testing
   func wakes() async throws {
     try await family.app {
       let listening = Task { await LandmarksModel().handleUpdates() }
-      while !family.isListening { await Task.yield() }
+      try await family.untilListening()
       try await model.askToChat()
       listening.cancel()
     }
@@ -63,7 +63,7 @@ import Testing
     let webhook = try await server.start()
     try await family.app {
       let listening = Task { await LandmarksModel().handleUpdates() }
-      while !family.isListening { await Task.yield() }
+      try await family.untilListening()
       try await model.askToMessage(avatar: nil)
       listening.cancel()
     }

@@ -188,7 +188,7 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
   func relaunch() async throws {
     try await family.app {
       let listening = Task { await next() }
-      while !family.isListening { await Task.yield() }
+      try await family.untilListening()
       try await ask(ada)
       listening.cancel()
     }

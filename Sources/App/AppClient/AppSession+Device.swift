@@ -1,4 +1,5 @@
-import DeviceConnection
+package import DeviceConnection
+import Dispatch
 import FamilyCore
 import FamilyModel
 import Foundation
@@ -6,22 +7,19 @@ import RelayStore
 import SQLiteStore
 
 extension AppSession {
-  /// Seconds to wait for the store while another process of the app holds it, such as a background
-  /// launch.
-  private static let patience = 5.0
-
   /// The session that replaces the process's session in a test (`PermissionKitTesting`).
   @TaskLocal package static var override: AppSession?
 
   /// The session with this process's device, or the reason for its absence. Opened once per
   /// process.
   private static let ofProcess = Result {
-    let session = try deviceSession()
+    let session = try AppSession.session(of: credential())
     Task { await session.run() }
+    finishLoopsAtExit()
     return session
   }
 
-  /// The session that serves the app's calls. The first call may block for five seconds.
+  /// The session that serves the app's calls. The first call opens the app's store.
   ///
   /// - Throws: `NoDevice`, `BadCredential`, `StoreError` or `ZeroMQError`.
   package static func current() throws -> AppSession { try override ?? ofProcess.get() }
@@ -38,30 +36,49 @@ extension AppSession {
     }
   }
 
-  private static func deviceSession() throws -> AppSession {
+  private static func credential() throws -> AppCredential {
     guard let path = ProcessInfo.processInfo.environment[AppCredential.variable] else {
       throw NoDevice()
     }
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
       let credential = try? JSONDecoder().decode(AppCredential.self, from: data)
     else { throw BadCredential(path: path) }
-    let file = URL(fileURLWithPath: credential.storage).appendingPathComponent(
-      "permissionkit.sqlite")
-    let store = try open(file.path)
+    return credential
+  }
+
+  /// A session with the device that the credential names.
+  package static func session(
+    of credential: AppCredential, timing: SessionTiming = SessionTiming()
+  ) throws -> AppSession {
+    let folder = URL(fileURLWithPath: credential.storage)
+    let path = folder.appendingPathComponent("permissionkit.sqlite").path
     let security = AppSecurity(
       family: FamilyID(credential.family), child: PersonID(credential.person),
       organizerKey: credential.organizerKey)
-    return try AppSession(AppID(credential.app), security, try DeviceSocket(credential), store)
+    return try AppSession(
+      AppID(credential.app), security, try DeviceSocket(credential), timing: timing,
+      copy: KnownCopy(folder: folder)
+    ) { () throws(StoreError) in
+      // The session retries, so SQLite must not block its thread.
+      try SQLiteAgentStore(path: path, waitsForLock: false)
+    }
   }
 
-  private static func open(_ path: String) throws(StoreError) -> sending SQLiteAgentStore {
-    let end = Date().addingTimeInterval(patience)
-    while true {
-      do throws(StoreError) {
-        return try SQLiteAgentStore(path: path)
-      } catch {
-        guard error == .locked, Date() < end else { throw error }
-      }
-    }
+  /// Counts the last responses of ended loops as handled when the process exits with status 0, so
+  /// that a program of one loop may end at once. Another status leaves them unhandled.
+  private static func finishLoopsAtExit() {
+    _ = on_exit(
+      { status, _ in
+        guard status == 0, let session = try? AppSession.ofProcess.get(), session.hasEndedLoops
+        else { return }
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+          await session.finishEndedLoops()
+          done.signal()
+        }
+        _ = done.wait(timeout: .now() + .seconds(1))
+        // libzmq's thread sends the acknowledgement. A lost one costs a launch without a response.
+        usleep(5_000)
+      }, nil)
   }
 }

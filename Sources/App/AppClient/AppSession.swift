@@ -12,177 +12,202 @@ import SystemClock
 /// The shell of the app's machine: one connection, one store, and the app's suspended calls.
 ///
 /// PermissionKit and DeclaredAgeRange share one session per process. The session runs on its
-/// connection's executor.
+/// connection's executor. While another process of the app holds the store, the session serves the
+/// other process's known handles, and its calls wait for the store.
 package actor AppSession {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
-  private let connection: any DeviceConnection
-  private let store: any AgentStore
-  private var machine: AppMachine
-  private var asks: [QuestionID: [CheckedContinuation<AskOutcome, Never>]] = [:]
-  private var ages: [UInt64: CheckedContinuation<AgeReply, Never>] = [:]
-  private var lastAge: UInt64 = 0
-  private var subscribers: [Topic.Kind: AsyncStream<Delivery>.Continuation] = [:]
-  private var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
-  private var waiting: [Delivery] = []
+  let connection: any DeviceConnection
+  /// The machine and its store; `nil` while another process holds the store.
+  private var opened: (machine: AppMachine, store: any AgentStore)?
+  private let app: AppID
+  private let security: AppSecurity
+  private let openStore: StoreOpener
+  let copy: KnownCopy?
+  /// Inputs that wait for the store, in order.
+  private var deferred: [AppMachine.Input] = []
+
+  let timing: SessionTiming
+  var liveness: DeviceLiveness
+  var calls: [UInt64: Call] = [:]
+  var lastCall: UInt64 = 0
+  var timer: (task: Task<Void, Never>, due: Duration)?
+  let loops = ResponseLoops()
+  var consentWatchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
+  var knownWatchers: [UUID: AsyncStream<[Handle]>.Continuation] = [:]
+  var readers: [UUID: CheckedContinuation<Void, Never>] = [:]
+  /// The reason why this process cannot open the store at all.
+  var storeFailure: (any Error)?
+
   /// A copy of the machine's visible handles, for readers on any thread.
   package nonisolated let known: Mutex<HandleSet>
-  nonisolated let ends: Mutex<ApprovalEnds>
-
-  /// A response on its way to the app's loop.
-  package struct Delivery: Sendable {
-    /// The position of the app entry.
-    package let position: UInt64
-    /// The question.
-    package let question: Question
-    /// The decision.
-    package let choice: Choice
-  }
-
+  nonisolated let ends = Mutex(ApprovalEnds())
+  /// The handles that this process has named. Changes of other handles are not reported.
+  nonisolated let named = Mutex(HandleSet())
+  nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
-  private nonisolated let idle = Mutex(false)
+  private nonisolated let startedAt = SuspendingClock.now
   /// The app's clock.
   package nonisolated let clock: @Sendable () -> Instant
 
   private let logger = Logger(label: "PermissionKit")
 
-  /// Restores a session from the app's store.
+  /// Opens the app's store, exclusively for this process.
+  package typealias StoreOpener = @Sendable () throws(StoreError) -> sending any AgentStore
+
+  /// Restores a session from the app's store, or waits for the process that holds it.
   ///
   /// - Parameters:
   ///   - security: The family and the organizer key that the credential names. The values of the
   ///     first credential are stored and win.
+  ///   - copy: The known handles for other processes of the app; `nil` where none can run.
+  ///   - openStore: Opens the store. `run()` repeats the call while the store is locked.
   /// - Throws: `StoreError`, or the error of a record that does not decode.
   package init(
     _ app: AppID, _ security: AppSecurity, _ connection: any DeviceConnection,
-    _ store: sending any AgentStore,
+    timing: SessionTiming = SessionTiming(), copy: KnownCopy? = nil,
     clock: @escaping @Sendable () -> Instant = {
       Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-    }
+    },
+    openStore: @escaping StoreOpener
   ) throws {
+    self.app = app
+    self.security = security
     self.connection = connection
+    self.timing = timing
+    self.copy = copy
     self.clock = clock
+    self.openStore = openStore
+    liveness = DeviceLiveness(limit: timing.deviceSilence, interval: timing.devicePing)
+    known = Mutex(HandleSet())
+    do {
+      let store = try openStore()
+      let machine = try Self.restore(app, security, store)
+      known.withLock { $0 = machine.visible }
+      ends.withLock { $0.update(machine) }
+      copy?.write(machine)
+      opened = (machine, store)
+    } catch let error as StoreError where error == .locked && copy != nil {
+      let held = copy?.read()
+      known.withLock { $0 = held?.known ?? HandleSet() }
+      ends.withLock { $0 = held?.ends ?? ApprovalEnds() }
+      // The holder of the store is in contact with the device.
+      isCaughtUp.withLock { $0 = true }
+    }
+  }
+
+  private static func restore(_ app: AppID, _ security: AppSecurity, _ store: any AgentStore) throws
+    -> AppMachine
+  {
     let records = try store.load(prefix: []).map {
       try AppRecord.decode(key: $0.key, value: $0.value)
     }
-    machine = AppMachine(
-      app, trusting: (security, KeyVault.Public()), restoring: records)
-    known = Mutex(machine.visible)
-    ends = Mutex(ApprovalEnds(machine))
-    self.store = store
+    return AppMachine(app, trusting: (security, KeyVault.Public()), restoring: records)
   }
 
-  /// Handles the connection's events until the connection ends.
+  /// The time since the session's start, by a clock that is never set and stops while the machine
+  /// sleeps.
+  nonisolated var elapsed: Duration { startedAt.duration(to: .now) }
+
+  /// Whether this process holds the app's store.
+  var isOpen: Bool { opened != nil }
+
+  /// Handles the connection's events until the connection ends. Opens the store first.
   package func run() async {
+    while !isOpen, storeFailure == nil, !Task.isCancelled {
+      try? await Task.sleep(for: timing.storeRetry)
+      retryStore()
+    }
     for await event in connection.events {
       switch event {
       case .connected: step(.connected)
       case .disconnected: step(.disconnected)
-      case .reply(let reply): step(.reply(reply))
+      case .reply(let reply):
+        liveness.received(now: elapsed)
+        step(.reply(reply))
       }
       processed.withLock { $0 += 1 }
     }
   }
 
+  /// Ends the connection and releases the store, as the end of the process does.
+  package func close() async {
+    opened?.store.close()
+    await (connection as? DeviceSocket)?.close()
+  }
+
+  private func retryStore() {
+    do {
+      let store = try openStore()
+      opened = (try Self.restore(app, security, store), store)
+    } catch let error as StoreError where error == .locked {
+      if let held = copy?.read() {
+        ends.withLock { $0.update(held.ends) }
+        publishKnown(held.known)
+      }
+      return
+    } catch {
+      storeFailure = error
+      for call in calls.keys.sorted() { finish(call, .failure(error)) }
+      return
+    }
+    publish(opened!.machine)
+    for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
+    let now = elapsed
+    for call in calls.keys { liveness.start(call, now: now) }
+    let inputs = deferred
+    deferred = []
+    for input in inputs { step(input) }
+    schedule()
+  }
+
   /// The number of connection events handled so far.
   package nonisolated var eventsProcessed: Int { processed.withLock { $0 } }
 
-  /// Whether a loop is subscribed and no delivered response is unhandled.
-  package nonisolated var isIdle: Bool { idle.withLock { $0 } }
-
-  /// Asks the device; returns the outcome, however long the device takes. Ignores cancellation.
-  package func ask(_ question: Question, _ manner: AskManner) async -> AskOutcome {
-    await withCheckedContinuation { continuation in
-      // Registered before the send, because the reply may arrive at once.
-      asks[question.id, default: []].append(continuation)
-      step(.ask(question, manner))
-    }
-  }
-
-  /// Sends an age request; returns the answer, however long the person takes. Ignores cancellation.
-  package func ask(_ request: AgeRequest) async -> AgeReply {
-    switch request {
-    case .range(let gates): return await askAge(gates)
-    case .status: return await askAge(nil)
-    case .acknowledge(let description):
-      let question = Question(
-        id: ID128(bytes: withUnsafeBytes(of: UUID().uuid) { Array($0) })!,
-        topic: .significantUpdate(description: description))
-      switch await ask(question, .acknowledge) {
-      case .acknowledged: return .acknowledged
-      case .refused(let problem): return .failed(problem)
-      default: return .declined
-      }
-    }
-  }
-
-  private func askAge(_ gates: [Int32]?) async -> AgeReply {
-    await withCheckedContinuation { continuation in
-      lastAge += 1
-      ages[lastAge] = continuation
-      step(.askAge(lastAge, gates: gates))
-    }
-  }
-
-  /// The responses of one kind: the unhandled ones first. Ends the earlier stream of the same kind.
-  package func subscribe(_ kind: Topic.Kind) -> AsyncStream<Delivery> {
-    let (stream, continuation) = AsyncStream<Delivery>.makeStream()
-    subscribers[kind]?.finish()
-    subscribers[kind] = continuation
-    for delivery in waiting where delivery.question.topic.kind == kind {
-      continuation.yield(delivery)
-    }
-    step(.subscribe(kind))
-    return stream
-  }
-
-  /// Marks the response at `position` as handled by the app's code.
-  package func consumed(_ position: UInt64) {
-    waiting.removeAll { $0.position == position }
-    step(.consumed(position))
-  }
-
   /// Whether a guardian withdrew the consent to this app.
-  package var isConsentWithdrawn: Bool { machine.isConsentWithdrawn }
-
-  /// The current value of `isConsentWithdrawn`, then every change.
-  package func consent() -> AsyncStream<Bool> {
-    let (stream, continuation) = AsyncStream<Bool>.makeStream()
-    let id = UUID()
-    consentWatchers[id] = continuation
-    continuation.onTermination = { [weak self] _ in
-      Task { await self?.removeWatcher(id) }
-    }
-    continuation.yield(machine.isConsentWithdrawn)
-    return stream
+  package var isConsentWithdrawn: Bool {
+    opened?.machine.isConsentWithdrawn ?? copy?.read().isConsentWithdrawn ?? false
   }
 
-  private func removeWatcher(_ id: UUID) { consentWatchers[id] = nil }
-
-  private func step(_ input: AppMachine.Input) {
-    defer { idle.withLock { $0 = !subscribers.isEmpty && waiting.isEmpty } }
-    for effect in machine.step(input) {
+  func step(_ input: AppMachine.Input) {
+    guard opened != nil else { return deferred.append(input) }
+    subscribeNewLoops()
+    for effect in opened!.machine.step(input) {
       switch effect {
-      case .persist(let changes):
-        // A failing store ends the process: without durable changes, later answers would be wrong.
-        try! store.apply(changes.flatMap { try! self.changes($0) })
-        known.withLock { $0 = machine.visible }
-        ends.withLock { $0.update(machine) }
+      case .persist(let changes): persist(changes)
       case .send(let request): connection.assumeIsolated { $0.send(request) }
       case .deliver(let position, let question, let choice):
-        let delivery = Delivery(position: position, question: question, choice: choice)
-        waiting.append(delivery)
-        subscribers[question.topic.kind]?.yield(delivery)
-      case .asked(let id, let outcome):
-        for continuation in asks.removeValue(forKey: id) ?? [] {
-          continuation.resume(returning: outcome)
-        }
-      case .age(let id, let reply): ages.removeValue(forKey: id)?.resume(returning: reply)
+        loops.deliver(Delivery(position: position, question: question, choice: choice))
+      case .asked(let id, let outcome): finishAsks(of: id, outcome)
+      case .age(let id, let reply): finish(id, .success(.age(reply)))
       case .consentChanged:
-        for watcher in consentWatchers.values { watcher.yield(machine.isConsentWithdrawn) }
+        for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
       case .rejected(let problem):
         logger.error("rejected a message of the device: \(problem)")
-      case .caughtUp: break
+      case .caughtUp: caughtUp()
       }
     }
+  }
+
+  private func persist(_ changes: [AppRecordChange]) {
+    // A failing store ends the process: without durable changes, later answers would be wrong.
+    try! opened!.store.apply(changes.flatMap { try! self.changes($0) })
+    let machine = opened!.machine
+    let concernsReaders = changes.contains {
+      switch $0 {
+      case .put(.known), .remove(.known), .put(.consentWithdrawn), .remove(.consentWithdrawn),
+        .forgetAll:
+        true
+      default: false
+      }
+    }
+    if concernsReaders || ends.withLock({ $0.differs(from: machine) }) { publish(machine) }
+  }
+
+  /// Makes the visible handles readable on any thread, and in other processes of the app.
+  private func publish(_ machine: AppMachine) {
+    ends.withLock { $0.update(machine) }
+    publishKnown(machine.visible)
+    copy?.write(machine)
   }
 
   private func changes(_ change: AppRecordChange) throws(StoreError) -> [Change] {
@@ -190,7 +215,26 @@ package actor AppSession {
     case .put(let record): return [Change(key: record.key, value: record.value)]
     case .remove(let record): return [Change(key: record.key, value: nil)]
     case .forgetAll:
-      return try store.load(prefix: AppRecord.knownPrefix).map { Change(key: $0.key, value: nil) }
+      return try opened!.store.load(prefix: AppRecord.knownPrefix)
+        .map { Change(key: $0.key, value: nil) }
     }
   }
+}
+
+/// The time limits of a session. Tests shorten them.
+package struct SessionTiming: Sendable {
+  /// The silence of the device after which a call fails.
+  package var deviceSilence = Limits.deviceSilence
+  /// The silence of the device after which a waiting call pings it.
+  package var devicePing = Limits.devicePing
+  /// How long a call waits for the app's store.
+  package var storeWait = Limits.storeWait
+  /// The interval between two attempts to open the store.
+  package var storeRetry = Limits.storeRetry
+  /// How long the first reads of known handles wait for the device.
+  package var startWait = Limits.startWait
+  /// How long the process must outlive a loop; `nil`: until ``AppSession/finishEndedLoops()``.
+  package var loopGrace: Duration? = Limits.loopGrace
+  /// The limits of production.
+  package init() {}
 }

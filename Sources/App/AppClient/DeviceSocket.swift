@@ -72,6 +72,12 @@ public actor DeviceSocket: DeviceConnection {
     }
   }
 
+  /// Ends the connection. Later requests are dropped.
+  func close() {
+    thread.stop()
+    continuation.finish()
+  }
+
   public func send(_ request: AppRequest) {
     _ = try? socket?.send([[], request.encode()])
   }

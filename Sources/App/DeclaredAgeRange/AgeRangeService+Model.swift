@@ -1,36 +1,74 @@
-import DeviceConnection
+import AppClient
+public import DeviceConnection
 import FamilyModel
 public import Foundation
 
 extension AgeRangeService {
   /// The reason why a request has no answer.
+  ///
+  /// Two errors of one case are equal, whatever their problems. A pattern may leave the problem
+  /// out, as in `catch AgeRangeService.Error.notAvailable`.
   public enum Error: LocalizedError, Hashable, Sendable {
     /// A developer's mistake: invalid gates, or a manifest without `usesDeclaredAgeRange`.
     ///
-    /// Correct the gates, or add `"usesDeclaredAgeRange": true` to the manifest that child-agent
-    /// reads.
-    case invalidRequest
-    /// The device or the account is not set up, or the device refused.
+    /// Correct the gates (problem 310), or add `"usesDeclaredAgeRange": true` to the manifest that
+    /// child-agent reads (410).
+    case invalidRequest(DeviceProblem)
+    /// The device or the account is not set up, or the device refused. The problem has the reason:
     ///
-    /// Check in this order: `PERMISSION_RELAY_DEVICE` names the app's credential, no other process
-    /// of the app runs, the account has a birthdate, the app's rating is within the child's
-    /// ceiling, and no guardian has withdrawn the consent to the app. An app that used 32 sets of gates for one person within a year has this error for
-    /// further sets.
-    case notAvailable
+    /// - 307: the app used 32 sets of gates for the person within a year.
+    /// - 411: the app's rating is above the child's ceiling.
+    /// - 412: the account has no birthdate.
+    /// - 414: a guardian withdrew the consent to the app.
+    /// - 421: another process of the app runs.
+    /// - 422: `PERMISSION_RELAY_DEVICE` names no credential of the app.
+    case notAvailable(DeviceProblem)
+    /// The device did not answer for ten seconds.
+    ///
+    /// Its agent is stopped or too slow. The request can be repeated.
+    case network
 
-    /// The reason in one English sentence.
+    /// An invalid request without a known reason, for code that throws or compares the case.
+    public static var invalidRequest: Self { .invalidRequest(DeviceProblem(.badAgeGates)) }
+    /// An unavailable age range without a known reason, for code that throws or compares the case.
+    public static var notAvailable: Self { .notAvailable(DeviceProblem(.ageNotAvailable)) }
+
+    /// The reason in one or two English sentences.
     public var errorDescription: String? {
       switch self {
-      case .invalidRequest:
-        "The request is not valid: gates are positive, ascending and two years apart, and the app's "
-          + "manifest declares the use of age ranges."
-      case .notAvailable: "No age range is available on this device for this account."
+      case .invalidRequest(let problem):
+        "The request is not valid (\(problem)): gates are positive, ascending and two years apart, "
+          + "and the app's manifest declares the use of age ranges."
+      case .notAvailable(let problem):
+        "No age range is available on this device for this account (\(problem))."
+      case .network: "The device does not answer."
       }
     }
 
     init(_ problem: Problem) {
-      self = problem == .badAgeGates || problem == .notDeclared ? .invalidRequest : .notAvailable
+      let cause = DeviceProblem(problem)
+      self =
+        problem == .badAgeGates || problem == .notDeclared
+        ? .invalidRequest(cause) : .notAvailable(cause)
     }
+
+    /// The error for a call without an answer.
+    init(reason error: any Swift.Error) {
+      let problem = DeviceProblem(reason: error)
+      self = problem.number == Int(Problem.deviceAway.code) ? .network : .notAvailable(problem)
+    }
+
+    private var kind: Int {
+      switch self {
+      case .invalidRequest: 0
+      case .notAvailable: 1
+      case .network: 2
+      }
+    }
+
+    public static func == (a: Self, b: Self) -> Bool { a.kind == b.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
   }
 }
 

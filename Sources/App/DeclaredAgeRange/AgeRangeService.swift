@@ -5,11 +5,12 @@ import FamilyModel
 /// Requests a person's age range from the device. The birthdate never leaves the device.
 ///
 /// The device decides by the account, the sharing setting and its earlier answers to the app. An
-/// answer stays unchanged until the anniversary of the person's first answer to any app, even across
-/// a birthday. The day on which an answer changes therefore reveals no birthday.
+/// answer stays unchanged until the anniversary of the person's first answer to any app, even
+/// across a birthday. The day on which an answer changes therefore reveals no birthday.
 ///
-/// Methods of this type may be called from any task at the same time. Cancelling the calling task
-/// has no effect: a call waits as long as the person takes, and as long as the device is away.
+/// Methods of this type may be called from any task at the same time. A call waits as long as the
+/// person takes. It throws ``Error/network`` when the device is silent for ten seconds, and
+/// `CancellationError` at once when its task is cancelled.
 public struct AgeRangeService: Sendable {
   /// The service of this process's device.
   public static let shared = AgeRangeService()
@@ -96,7 +97,7 @@ public struct AgeRangeService: Sendable {
   /// - Parameter threshold2: The second gate: at least two years above the first.
   /// - Parameter threshold3: The third gate: at least two years above the second.
   /// - Parameter anchor: The place of the prompt. The device shows its prompts in its own terminal.
-  /// - Throws: ``Error/invalidRequest`` or ``Error/notAvailable``.
+  /// - Throws: ``Error``, or `CancellationError`.
   public func requestAgeRange(
     ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil,
     in anchor: some PresentationAnchor
@@ -153,8 +154,14 @@ public struct AgeRangeService: Sendable {
   }
 
   private func ask(_ request: AgeRequest) async throws -> AgeReply {
-    guard let session = try? AppSession.current() else { throw Error.notAvailable }
-    let reply = await session.ask(request)
+    let reply: AgeReply
+    do {
+      reply = try await AppSession.current().ask(request)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw Error(reason: error)
+    }
     if case .failed(let problem) = reply { throw Error(problem) }
     return reply
   }

@@ -69,15 +69,12 @@ public final class AskCenter: Sendable {
 
   /// The guardians' responses about one type of topic, in order of arrival.
   ///
-  /// The sequence has the rules of ``CommunicationLimits/updates``: registration, handling,
-  /// threading and cancellation. Each topic type has one loop at a time. A loop over
-  /// ``CommunicationLimits/updates`` counts as a loop over `responses(for:
-  /// CommunicationTopic.self)`, so the later of the two ends the earlier one.
+  /// The sequence has the rules of ``CommunicationLimits/updates``: registration, several loops,
+  /// handling, threading and cancellation.
   ///
   /// - Parameter topic: ``CommunicationTopic`` or ``SignificantAppUpdateTopic``. The sequence of
   ///   any other type is empty.
-  /// - Returns: A sequence without an end, except by cancellation, a later loop, or a missing
-  ///   device.
+  /// - Returns: A sequence without an end, except by cancellation or a missing device.
   public func responses<Topic: QuestionTopic>(
     for topic: Topic.Type
   ) -> some AsyncSequence<PermissionResponse<Topic>, Never> {
@@ -91,7 +88,8 @@ public final class AskCenter: Sendable {
   /// return. Use ``ask(_:in:)-(PermissionQuestion<SignificantAppUpdateTopic>,_)`` where the app
   /// must match the response to its question.
   ///
-  /// Cancelling the calling task has no effect: the method waits for the device.
+  /// The method has the time limits of ``CommunicationLimits/ask(_:in:)``, and a cancelled task
+  /// returns at once.
   ///
   /// - Parameters:
   ///   - topic: The update.

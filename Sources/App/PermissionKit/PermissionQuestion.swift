@@ -1,3 +1,5 @@
+import AppClient
+import DeviceConnection
 import FamilyModel
 public import Foundation
 
@@ -155,9 +157,7 @@ extension PermissionQuestion {
     guard let type = Topic.self as? any ModelTopic.Type,
       let topic = type.init(question.topic) as? Topic
     else { return nil }
-    var id = UUID().uuid
-    withUnsafeMutableBytes(of: &id) { $0.copyBytes(from: question.id.bytes) }
-    self.init(topic: topic, id: UUID(uuid: id))
+    self.init(topic: topic, id: UUID(question.id))
     choices = question.choices.map(PermissionChoice.init)
     defaultChoice = PermissionChoice(question.defaultChoice)
     expirationDate = question.expiration.map {
@@ -167,14 +167,26 @@ extension PermissionQuestion {
 
   /// Asks the guardians; returns the outcome on the child's device.
   ///
-  /// - Throws: ``AskError``
+  /// - Throws: ``AskError``, or `CancellationError`.
   func ask(_ manner: AskManner) async throws -> AskOutcome {
     let session = try AskError.session()
-    guard let model else { throw AskError.invalidQuestion }
+    guard let model else {
+      throw AskError.invalidQuestion(
+        DeviceProblem(
+          .unknownRequest,
+          advice: "A question is about a CommunicationTopic or a SignificantAppUpdateTopic."))
+    }
     do throws(Problem) {
       try model.validate(now: session.clock())
     } catch { throw AskError(error) }
-    let outcome = await session.ask(model, manner)
+    let outcome: AskOutcome
+    do {
+      outcome = try await session.ask(model, manner)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw AskError.systemError(underlyingError: DeviceProblem(reason: error))
+    }
     if case .refused(let problem) = outcome { throw AskError(problem) }
     return outcome
   }

@@ -1,34 +1,42 @@
 import AppClient
 import FamilyModel
 
-/// The responses about one kind of topic. Iteration subscribes; creating the sequence does not.
+/// The responses about one kind of topic. Creating the sequence registers the app; iterating opens
+/// a loop.
 struct Responses<Topic: QuestionTopic>: AsyncSequence {
   typealias Element = PermissionResponse<Topic>
   typealias Failure = Never
 
-  let session: AppSession?
+  private let session: AppSession?
 
-  func makeAsyncIterator() -> Iterator { Iterator(session: session) }
+  init(session: AppSession?) {
+    self.session = session
+    session?.register()
+  }
+
+  func makeAsyncIterator() -> Iterator {
+    let kind = (Topic.self as? any ModelTopic.Type)?.kind
+    return Iterator(loop: kind.flatMap { session?.openLoop($0) })
+  }
 
   struct Iterator: AsyncIteratorProtocol {
-    let session: AppSession?
-    private var stream: AsyncStream<AppSession.Delivery>.Iterator?
-    private var last: UInt64?
+    private let loop: ResponseLoop?
+    private var deliveries: AsyncStream<Delivery>.Iterator?
 
-    init(session: AppSession?) { self.session = session }
+    init(loop: ResponseLoop?) {
+      self.loop = loop
+      deliveries = loop?.deliveries.makeAsyncIterator()
+    }
 
     mutating func next() async -> Element? {
-      guard let session, let kind = (Topic.self as? any ModelTopic.Type)?.kind else { return nil }
-      if stream == nil { stream = await session.subscribe(kind).makeAsyncIterator() }
-      // Requesting the next response acknowledges the last one.
-      if let last { await session.consumed(last) }
-      last = nil
-      while let delivery = await stream?.next() {
-        last = delivery.position
+      guard let loop else { return nil }
+      await loop.requestNext()
+      while let delivery = await deliveries?.next() {
+        loop.received(delivery.position)
         if let question = PermissionQuestion<Topic>(delivery.question) {
           return PermissionResponse(question: question, choice: PermissionChoice(delivery.choice))
         }
-        await session.consumed(delivery.position)
+        await loop.requestNext()
       }
       return nil
     }

@@ -8,7 +8,7 @@ actor AppProcess: DeviceConnection {
   nonisolated let events: AsyncStream<DeviceEvent>
   private nonisolated let continuation: AsyncStream<DeviceEvent>.Continuation
   private nonisolated let receive: @Sendable (AppRequest) -> Void
-  private nonisolated let isRunning = Mutex(true)
+  private nonisolated let runs = Mutex(true)
   private nonisolated let delivered = Mutex(0)
 
   init(_ receive: @escaping @Sendable (AppRequest) -> Void) {
@@ -18,13 +18,13 @@ actor AppProcess: DeviceConnection {
   }
 
   func send(_ request: AppRequest) {
-    guard isRunning.withLock({ $0 }) else { return }
+    guard runs.withLock({ $0 }) else { return }
     receive(request)
   }
 
   /// Delivers an event of the device to the app.
   nonisolated func deliver(_ event: DeviceEvent) {
-    guard isRunning.withLock({ $0 }) else { return }
+    guard runs.withLock({ $0 }) else { return }
     delivered.withLock { $0 += 1 }
     continuation.yield(event)
   }
@@ -32,9 +32,12 @@ actor AppProcess: DeviceConnection {
   /// The number of events delivered so far.
   nonisolated var count: Int { delivered.withLock { $0 } }
 
+  /// Whether the process has not ended.
+  nonisolated var isRunning: Bool { runs.withLock { $0 } }
+
   /// Ends the process, as `kill -9` does.
   nonisolated func end() {
-    isRunning.withLock { $0 = false }
+    runs.withLock { $0 = false }
     continuation.finish()
   }
 }

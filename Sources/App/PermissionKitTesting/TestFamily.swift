@@ -3,6 +3,7 @@ public import FamilyCore
 public import FamilyModel
 public import Foundation
 import PermissionKit
+import RelayStore
 import Synchronization
 
 /// A named account for tests: age, declaration, region, limits and the guardians' answers.
@@ -55,8 +56,12 @@ public final class TestFamily: Sendable {
     var isStarting = false
   }
 
-  /// The real time that ``settle()`` waits for a launched app to handle its responses.
-  private static let patience = Duration.seconds(10)
+  /// The real time that ``settle()`` waits for the app to handle its responses.
+  static let patience = Duration.seconds(10)
+  /// The real time that the app's code waits for a response before the test counts as stalled.
+  let stallTime: Duration
+  /// Counts the changes of the family, to notice that nothing happens.
+  let activity = Mutex<UInt64>(0)
 
   private let running = Mutex(RunningApp())
   private let background = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -70,15 +75,19 @@ public final class TestFamily: Sendable {
   ///   the response.
   /// - Parameter isChild: Whether the app's user is a child. An adult's question is refused.
   /// - Parameter declaresAgeRange: Whether the app's manifest has `usesDeclaredAgeRange`.
+  /// - Parameter stallTime: The real time without any event after which ``app(isolation:_:)`` ends
+  ///   a loop that waits for a response, and throws ``Stalled``.
   public init(
     child: String = "Emily", guardians: [String] = ["Rosa"], app: String = "example.app",
-    isInFamily: Bool = true, isChild: Bool = true, declaresAgeRange: Bool = true
+    isInFamily: Bool = true, isChild: Bool = true, declaresAgeRange: Bool = true,
+    stallTime: Duration = .seconds(5)
   ) {
     precondition(!guardians.isEmpty, "a family has a guardian")
     people = People(
       child: child, guardians: guardians, isInFamily: isInFamily, isChild: isChild,
       declaresAgeRange: declaresAgeRange)
     self.app = AppID(app)
+    self.stallTime = stallTime
     let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     family = Mutex(InMemoryFamily(people, app: self.app, now: now))
   }
@@ -89,9 +98,13 @@ public final class TestFamily: Sendable {
   public var child: TestChild { TestChild(family: self) }
 
   /// The guardian with this name. Precondition: the name is one of those given at creation.
-  public func guardian(_ name: String) -> TestGuardian {
+  public func guardian(
+    _ name: String, file: StaticString = #file, line: UInt = #line
+  ) -> TestGuardian {
     guard let index = people.guardians.firstIndex(of: name) else {
-      preconditionFailure("no guardian is called \(name)")
+      let names = people.guardians.map { "“\($0)”" }.joined(separator: ", ")
+      preconditionFailure(
+        "No guardian is called “\(name)”. The guardians: \(names).", file: file, line: line)
     }
     return TestGuardian(family: self, device: UInt32(index) + 2)
   }
@@ -115,6 +128,8 @@ public final class TestFamily: Sendable {
     repeat {
       perform { $0.advance(to: end) }
       await settle()
+      // The app that still runs has outlived its ended loops.
+      await running.withLock(\.session)?.finishEndedLoops()
     } while family.withLock(\.now) < end
   }
 
@@ -141,7 +156,7 @@ public final class TestFamily: Sendable {
   ///
   /// - Parameter isolation: The isolation of `body`: that of the caller, by default.
   /// - Parameter body: The app's code. Child tasks inherit the family, `Task.detached` does not.
-  /// - Throws: The error of `body`.
+  /// - Throws: The error of `body`, or ``Stalled``.
   @discardableResult
   public func app<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
@@ -151,7 +166,17 @@ public final class TestFamily: Sendable {
     let running = Task { await session.run() }
     defer { running.cancel() }
     while process.count > session.eventsProcessed { await Task.yield() }
-    return try await AppSession.$override.withValue(session, operation: body)
+    let watch = StallWatch(self, session)
+    defer { watch.end() }
+    do {
+      let result = try await AppSession.$override.withValue(session, operation: body)
+      if let stalled = watch.stalled { throw stalled }
+      // The process exits with status 0.
+      if process.isRunning { await session.finishEndedLoops() }
+      return result
+    } catch {
+      throw watch.stalled ?? error
+    }
   }
 
   /// Sets the app's code for background launches.
@@ -159,8 +184,8 @@ public final class TestFamily: Sendable {
   /// Without a body every launch fails at once, and the device retries with growing delays. The
   /// process ends when the body returns or throws, or after 30 seconds of the family's clock.
   ///
-  /// A body that breaks out of its loop leaves its last response unhandled, and the device launches
-  /// the app again. Let the loop run: the device ends the process.
+  /// A body that returns after its loop has handled the last response. A body that throws has not:
+  /// the device launches the app again.
   public func whenLaunched(_ body: @escaping @Sendable () async throws -> Void) {
     background.withLock { $0 = body }
     family.withLock { $0.isLaunchable = true }
@@ -169,10 +194,8 @@ public final class TestFamily: Sendable {
   /// The number of background launches so far, failed ones included.
   public var launches: Int { family.withLock(\.launches) }
 
-  /// Whether the app has iterated `updates` or `responses(for:)`, which registers it for launches.
-  ///
-  /// A test that starts a loop in a task waits for it with
-  /// `while !family.isListening { await Task.yield() }`.
+  /// Whether the device may launch the app: the app has read `updates` or `responses(for:)`, or has
+  /// asked. See ``untilListening(loops:)`` for a loop that is open.
   public var isListening: Bool {
     family.withLock { family in
       family.machines.records(of: InMemoryFamily.childDevice).contains {
@@ -180,6 +203,15 @@ public final class TestFamily: Sendable {
       }
     }
   }
+
+  /// Whether the running process was launched by the device.
+  var isBackground: Bool { running.withLock(\.isBackground) }
+
+  /// The number of open loops of the running process.
+  var openLoops: Int { running.withLock(\.session)?.openLoops ?? 0 }
+
+  /// The name of the guardian with this device.
+  func name(of device: UInt32) -> String { people.guardians[Int(device) - 2] }
 
   /// Kills the running app, as `kill -9` does. The device drops its later requests.
   public func crashApp() {
@@ -198,20 +230,23 @@ public final class TestFamily: Sendable {
 
   /// Waits until the app has received everything that the device sent.
   ///
-  /// For a background launch, the method also waits until the app has handled its responses, for at
-  /// most ten seconds of real time. The method does not wait for a loop of an app in the
-  /// foreground.
+  /// The method also waits until the loops of the app have handled their responses, for at most ten
+  /// seconds of real time. A loop of the calling task is not awaited. A loop in the foreground that
+  /// ended has then handled its last response.
   ///
   /// Call this method before an expectation that something did *not* happen. A test that waits for
   /// a response does not need it.
   public func settle() async {
     let end = ContinuousClock.now + Self.patience
+    let task = withUnsafeCurrentTask { $0?.hashValue }
     while true {
       let app = running.withLock { $0 }
-      let isHandling =
-        app.isBackground && !(app.session?.isIdle ?? true) && ContinuousClock.now < end
+      let isSettled =
+        app.session.map { app.isBackground ? $0.isFinished : $0.isResting(except: task) } ?? true
+      let isHandling = !isSettled && ContinuousClock.now < end
       if !app.isStarting, !isHandling, app.process?.count ?? 0 <= app.session?.eventsProcessed ?? 0
       {
+        if !app.isBackground { await app.session?.finishEndedLoops() }
         return
       }
       await Task.yield()
@@ -223,11 +258,12 @@ public final class TestFamily: Sendable {
       guard let self else { return }
       self.perform { $0.step(.app(self.app, request)) }
     }
+    var timing = SessionTiming()
+    timing.loopGrace = nil
     let session = try AppSession(
-      app, family.withLock(\.appSecurity), process, disk.store()
-    ) { [weak self] in
-      self?.family.withLock(\.now) ?? Instant(milliseconds: 0)
-    }
+      app, family.withLock(\.appSecurity), process, timing: timing,
+      clock: { [weak self] in self?.family.withLock(\.now) ?? Instant(milliseconds: 0) },
+      openStore: { [disk] () throws(StoreError) in disk.store() })
     running.withLock { running in
       precondition(running.process == nil, "the app runs already")
       running.process = process
@@ -258,6 +294,7 @@ public final class TestFamily: Sendable {
   /// Changes the family, then carries out the launches and the end of the app that follow.
   @discardableResult
   func perform<R: Sendable>(_ body: (inout InMemoryFamily) -> R) -> R {
+    activity.withLock { $0 += 1 }
     let (result, launches, terminated) = family.withLock { family in
       let result = body(&family)
       defer {

@@ -114,8 +114,15 @@ public struct TestGuardian: Sendable {
     await act(.setAge(InMemoryFamily.childID, settings))
   }
 
-  /// Sets the family's Screen Time passcode, of any length. Default: none.
-  public func setPasscode(_ passcode: String) async {
+  /// Sets the family's Screen Time passcode. Default: none.
+  ///
+  /// - Parameter passcode: The passcode. Precondition: 4 to 64 characters, as for relayctl.
+  public func setPasscode(
+    _ passcode: String, file: StaticString = #file, line: UInt = #line
+  ) async {
+    precondition(
+      4...64 ~= passcode.count,
+      "“\(passcode)” is no passcode (\(Problem.badText)).", file: file, line: line)
     await act(.setPasscode(InMemoryFamily.passcode(passcode)))
   }
 

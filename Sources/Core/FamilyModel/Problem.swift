@@ -101,6 +101,14 @@ public struct Problem: Error, Hashable, Sendable {
   /// A guardian withdrew the consent to the app, and has neither approved an update nor given the
   /// consent back since.
   public static let consentWithdrawn = Problem(414)
+  /// The device does not answer: its agent is stopped, or too slow.
+  public static let deviceAway = Problem(420)
+  /// Another process of the app uses the app's store.
+  public static let appRuns = Problem(421)
+  /// The process runs on no device.
+  public static let noDevice = Problem(422)
+  /// The app's store cannot be opened.
+  public static let appStoreFailed = Problem(423)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.
@@ -141,6 +149,8 @@ extension Problem: CustomStringConvertible {
     410: "the app does not declare the use of age ranges",
     411: "the app is rated above the child's ceiling", 412: "no age range is available",
     414: "a guardian withdrew the consent to the app",
+    420: "the device does not answer", 421: "another process of the app runs",
+    422: "the process runs on no device", 423: "the app's store cannot be opened",
     500: "overloaded",
     501: "store failed", 502: "rate limit exceeded",
     503: "the store is damaged",

@@ -61,6 +61,22 @@ struct Journal {
     guard !text.contains(id) else { return }
     try (text + "\(id) \(response.choice.id)\n").write(to: file, atomically: true, encoding: .utf8)
   }
+
+  /// Handles responses until the task is cancelled.
+  ///
+  /// - Parameter handled: Called after each response.
+  static func run(_ handled: () async -> Void = {}) async {
+    for await response in CommunicationLimits.current.updates {
+      do {
+        try Journal().handle(response)
+      } catch {
+        // A process that fails receives the response again.
+        print("the journal cannot be written: \(error)")
+        exit(EX_IOERR)
+      }
+      await handled()
+    }
+  }
 }
 
 struct Show: AsyncParsableCommand {
@@ -104,10 +120,7 @@ struct Ask: AsyncParsableCommand {
       question.choices = try Self.parse(choices)
       question.defaultChoice = question.choices.last { $0.answer == .denial } ?? question.choices[0]
     }
-    // The loop registers the app, so that the device launches it for the response.
-    let updates = Task {
-      for await response in CommunicationLimits.current.updates { try Journal().handle(response) }
-    }
+    let updates = Task { await Journal.run() }
     var photos = PhotoSharing()
     await photos.requestAgeRange()
     guard photos.isAskingNeeded else {
@@ -148,12 +161,7 @@ struct Background: AsyncParsableCommand {
 
   func run() async throws {
     let last = LastResponse()
-    let updates = Task {
-      for await response in CommunicationLimits.current.updates {
-        try Journal().handle(response)
-        await last.touch()
-      }
-    }
+    let updates = Task { await Journal.run { await last.touch() } }
     while await last.seconds < idle { try await Task.sleep(for: .milliseconds(50)) }
     updates.cancel()
   }
@@ -170,6 +178,6 @@ struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Stay open and handle responses.")
 
   func run() async throws {
-    for await response in CommunicationLimits.current.updates { try Journal().handle(response) }
+    await Journal.run()
   }
 }

@@ -18,13 +18,14 @@ public final class SQLiteAgentStore: AgentStore {
 
   /// Opens the file at `path`, or creates it with mode 0600.
   ///
+  /// - Parameter waitsForLock: Whether to block for a moment while another process uses the file.
   /// - Throws: `locked` if another process uses the file; `damaged`, `wrongVersion` or `io` if it
   ///   is not usable.
-  public init(path: String) throws(StoreError) {
+  public init(path: String, waitsForLock: Bool = true) throws(StoreError) {
     queue = try StoreFile.open(
       path, application: 0x5052_4131, versions: 1...1, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
-      schema: Self.schema)
+      busyTimeout: waitsForLock ? StoreFile.busyTimeout : 0, schema: Self.schema)
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {

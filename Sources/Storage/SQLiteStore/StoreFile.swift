@@ -14,11 +14,13 @@ enum StoreFile {
   /// - Parameter application: The kind of store, kept in the file's header.
   /// - Parameter versions: Schema versions that this program reads; a file gets the newest number.
   /// - Parameter synchronous: `FULL` syncs each commit. `NORMAL` survives a kill, not a power cut.
+  /// - Parameter busyTimeout: Seconds to wait for another process to release the file.
   /// - Parameter isShared: Whether several connections of this process use the file, one for
   ///   checkpoints. If so, SQLite's VFS `unix-excl` becomes the default of the whole process.
   static func open(
     _ path: String, application: Int32, versions: ClosedRange<Int32>, synchronous: String,
-    cacheKilobytes: Int, isShared: Bool = false, schema: String
+    cacheKilobytes: Int, isShared: Bool = false,
+    busyTimeout: TimeInterval = Self.busyTimeout, schema: String
   ) throws(StoreError) -> DatabaseQueue {
     let isNew = !FileManager.default.fileExists(atPath: path)
     if isNew {
@@ -27,7 +29,7 @@ enum StoreFile {
     }
     return try translatingErrors { () throws -> DatabaseQueue in
       if isShared { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      let queue = try DatabaseQueue(path: path, configuration: configuration(busyTimeout))
       try queue.inDatabase { db in
         // SQLite opens a read-only file without an error, which would surface only at the first
         // commit.
@@ -62,13 +64,13 @@ enum StoreFile {
   /// Opens a second connection to a shared file. Precondition: this process has opened the file.
   static func join(_ path: String) throws(StoreError) -> DatabaseQueue {
     try translatingErrors {
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      let queue = try DatabaseQueue(path: path, configuration: configuration(busyTimeout))
       try queue.inDatabase { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
       return queue
     }
   }
 
-  private static var configuration: Configuration {
+  private static func configuration(_ busyTimeout: TimeInterval) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout)
     return configuration

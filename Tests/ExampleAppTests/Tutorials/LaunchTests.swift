@@ -11,7 +11,7 @@ import Testing
   @Test func anApprovalLaunchesTheSleepingApp() async throws {
     try await family.app {
       let updates = Task { await Decisions().run() }
-      while !family.isListening { await Task.yield() }
+      try await family.untilListening()
       try await chat.askForPermission()
       updates.cancel()
     }

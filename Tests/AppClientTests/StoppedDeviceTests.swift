@@ -1,0 +1,57 @@
+import AppClient
+import DeviceConnection
+import FamilyCore
+import FamilyModel
+import Foundation
+import Testing
+
+/// An app and a real child-agent, which is stopped and killed.
+@Suite(.timeLimit(.minutes(5))) struct StoppedDeviceTests {
+  private let device = RealDevice(app: "exit 0")
+
+  private func isAway(_ session: AppSession) async throws -> Bool {
+    do {
+      _ = try await session.ask(.about("ada"), .choose)
+      return false
+    } catch let problem as DeviceProblem { return problem.number == 420 }
+  }
+
+  @Test(
+    "A8: calls fail while child-agent is stopped, succeed when it continues, and fail after a kill")
+  func stopped() async throws {
+    try await device.run { process in
+      let session = try await device.session()
+      Task { await session.run() }
+      // A person without a family: the default choice is the response.
+      #expect(try await session.ask(.about("ada"), .choose) == .answeredByDefault)
+      // The person thinks longer than the limit.
+      let thinking = Task { try await session.ask(.about("eve"), .acknowledge) }
+      try await Task.sleep(for: .seconds(4))
+      try device.openGate()
+      #expect(try await thinking.value == .acknowledged)
+
+      kill(process, SIGSTOP)
+      #expect(try await isAway(session))
+      let cancelled = Task { try await session.ask(.about("ben"), .choose) }
+      try await Task.sleep(for: .milliseconds(100))
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      kill(process, SIGCONT)
+      #expect(try await session.ask(.about("cleo"), .choose) == .answeredByDefault)
+      // The responses of the abandoned questions are not lost.
+      let loop = session.openLoop(.communication)
+      var deliveries = loop.deliveries.makeAsyncIterator()
+      var received: Set<QuestionID> = []
+      while received.count < 3 {
+        await loop.requestNext()
+        guard let delivery = await deliveries.next() else { break }
+        loop.received(delivery.position)
+        received.insert(delivery.question.id)
+      }
+      #expect(received.isSuperset(of: ["ada", "ben", "cleo"].map { Question.about($0).id }))
+
+      kill(process, SIGKILL)
+      #expect(try await isAway(session))
+    }
+  }
+}
