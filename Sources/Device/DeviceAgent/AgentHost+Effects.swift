@@ -54,8 +54,10 @@ extension AgentHost {
       log: configuration.directory.appendingPathComponent("\(launchName(address, app)).log"))
     let name = launchName(address, app)
     Task { [weak self, launcher] in
-      await launcher.run(installed, name: name)
-      await self?.appEnded(app, exited: true, on: address)
+      let end = await launcher.run(installed, name: name) { [weak self] process in
+        Task { [weak self] in await self?.launched(app, process, on: address) }
+      }
+      await self?.launchEnded(app, end, on: address)
     }
   }
 

@@ -23,6 +23,8 @@ extension AgentHost {
         changesDue = changesDue ?? MonotonicInstant.now + Self.commitDelay
         if observer != nil { unreportedChanges.append((address, records)) }
         isStatusStale = true
+        // Apps in this process are simulated, in numbers.
+        if localApps == nil { reportResponses(records, on: address) }
       } else if case .requestAdmission(let question) = effect {
         enqueue(question, of: address)
       } else {

@@ -137,6 +137,7 @@ public actor AgentHost: Service {
     for credential in configuration.credentials {
       let device = try restore(credential)
       devices[credential.address] = device
+      if localApps == nil { reportRestored(on: credential.address) }
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }
     }

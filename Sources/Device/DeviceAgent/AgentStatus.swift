@@ -1,7 +1,7 @@
 import Credentials
 import FamilyCore
 import FamilyModel
-import Foundation
+public import Foundation
 import SystemClock
 
 /// The state of the hosted devices, as in the file `status.json` beside the store (mode 0600).
@@ -32,6 +32,29 @@ public struct AgentStatus: Codable, Sendable {
     public var disbelieved: Int
     /// The known handles of each app.
     public var known: [String: [String]]
+    /// The way of the responses to each app; absent in a status of an older agent.
+    public var apps: [App]?
+  }
+  /// The way of an app's responses from the device to the app.
+  public struct App: Codable, Sendable {
+    /// The app's identifier.
+    public var app: String
+    /// `idle`, `not registered`, `waiting`, `launched` or `attached`: what the entries wait for.
+    public var state: String
+    /// The questions whose responses the app has not handled.
+    public var waiting: [String]
+    /// Entries that the app has not acknowledged: responses, changed contacts and withdrawals.
+    public var entries: Int
+    /// The running process that the device launched.
+    public var process: Int32?
+    /// How the last launch ended, such as `exited with status 1`.
+    public var lastEnd: String?
+    /// Launches since the last acknowledgement that ended without another one.
+    public var failedLaunches: Int
+    /// The time of the next launch.
+    public var nextLaunch: Date?
+    /// The questions whose responses the app handled most recently.
+    public var handled: [String]
   }
   /// The state of a question.
   public struct Question: Codable, Sendable {
@@ -68,6 +91,7 @@ extension AgentHost {
     statusWritten = now
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+    encoder.dateEncodingStrategy = .iso8601
     let file = configuration.directory.appendingPathComponent("status.json")
     if let data = try? encoder.encode(status) { try? PrivateFile.write(data, to: file) }
   }
@@ -95,8 +119,32 @@ extension AgentHost {
           position: link.position.reduce(0) { $0 + $1.delivered },
           outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
-          disbelieved: device.rejectedEvents, known: known)
+          disbelieved: device.rejectedEvents, known: known, apps: apps(of: device))
       })
+  }
+
+  private func apps(of device: HostedDevice) -> [AgentStatus.App]? {
+    device.child?.deliveries.map { delivery in
+      let launches = device.launches[delivery.app] ?? LaunchRecord()
+      var next: Date?
+      let state: String
+      switch delivery.state {
+      case .idle: state = "idle"
+      case .notRegistered: state = "not registered"
+      case .launched: state = "launched"
+      case .attached: state = "attached"
+      case .waiting(let until):
+        state = "waiting"
+        next = max(
+          Date(timeIntervalSince1970: Double(until.milliseconds) / 1_000), Date())
+      }
+      return AgentStatus.App(
+        app: delivery.app.rawValue, state: state,
+        waiting: delivery.responses.map(\.question.uuid.uuidString), entries: delivery.entries,
+        process: launches.process, lastEnd: launches.lastEnd?.description,
+        failedLaunches: delivery.failedLaunches, nextLaunch: next,
+        handled: launches.handled.map(\.uuid.uuidString))
+    }
   }
 
   private func question(_ state: QuestionState, _ delivery: DeliveryState?, _ link: DeviceLink)

@@ -48,6 +48,8 @@ final class HostedDevice {
   var isOnline = true
   /// Whether the device can send to the relay.
   var isReachable: Bool { isOnline && connection == .connected }
+  /// The launches of each app that had one, or a response, since the start.
+  var launches: [AppID: LaunchRecord] = [:]
   /// The problem with which the relay last refused the device.
   var refusal: Problem?
 

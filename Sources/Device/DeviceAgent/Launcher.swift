@@ -27,23 +27,50 @@ public final class Launcher: Sendable {
     }
   }
 
-  private let running = Mutex<[String: ProcessIdentifier]>([:])
+  /// How a launch ended.
+  public enum End: Hashable, Sendable {
+    /// The process exited with this status.
+    case exited(Int32)
+    /// A signal ended the process: a crash, or a kill.
+    case signaled(Int32)
+    /// The device killed the process, because its time was over.
+    case outOfTime
+    /// The program could not be started.
+    case notStarted
+    /// A process that the device launched earlier still runs.
+    case runsAlready
+  }
+
+  private struct Running {
+    var process: ProcessIdentifier?
+    var isOutOfTime = false
+  }
+
+  private let running = Mutex<[String: Running]>([:])
 
   /// A launcher without running apps.
   public init() {}
 
   /// Runs the app and returns when its process ends. Returns at once if the app runs already or
   /// cannot start.
-  public func run(_ app: Installed, name: String) async {
-    guard !running.withLock({ $0[name] != nil }) else { return }
+  ///
+  /// - Parameter started: Called with the process's number.
+  public func run(
+    _ app: Installed, name: String, started: @Sendable (Int32) -> Void = { _ in }
+  ) async -> End {
+    let isFree = running.withLock { running in
+      guard running[name] == nil else { return false }
+      running[name] = Running()
+      return true
+    }
+    guard isFree else { return .runsAlready }
     var log: FileDescriptor?
     if let path = app.log?.path {
       log = try? FileDescriptor.open(
         path, .writeOnly, options: [.create, .append], permissions: [.ownerReadWrite])
     }
     let output = log ?? .standardError
-    defer { running.withLock { $0[name] = nil } }
-    _ = try? await Subprocess.run(
+    let result = try? await Subprocess.run(
       .path(FilePath(app.executable)), arguments: Arguments(app.arguments),
       environment: .inherit.updating([
         Environment.Key(stringLiteral: Self.variable): app.credential.path
@@ -51,14 +78,37 @@ public final class Launcher: Sendable {
       input: .none, output: .fileDescriptor(output, closeAfterSpawningProcess: false),
       error: .fileDescriptor(output, closeAfterSpawningProcess: false)
     ) { execution in
-      running.withLock { $0[name] = execution.processIdentifier }
+      running.withLock { $0[name]?.process = execution.processIdentifier }
+      started(execution.processIdentifier.value)
     }
     if let log { try? log.close() }
+    let ended = running.withLock { $0.removeValue(forKey: name) }
+    switch result?.terminationStatus {
+    case nil: return .notStarted
+    case .exited(let status): return .exited(status)
+    case .signaled(let signal): return ended?.isOutOfTime == true ? .outOfTime : .signaled(signal)
+    }
   }
 
   /// Kills the app's process if it runs.
   public func terminate(name: String) {
-    guard let pid = running.withLock({ $0[name] }) else { return }
-    kill(pid.value, SIGKILL)
+    let process = running.withLock { running in
+      running[name]?.isOutOfTime = true
+      return running[name]?.process
+    }
+    if let process { kill(process.value, SIGKILL) }
+  }
+}
+
+extension Launcher.End: CustomStringConvertible {
+  /// The end in a few words, for people.
+  public var description: String {
+    switch self {
+    case .exited(let status): "exited with status \(status)"
+    case .signaled(let signal): "ended by signal \(signal)"
+    case .outOfTime: "killed after its time"
+    case .notStarted: "could not be started"
+    case .runsAlready: "runs already"
+    }
   }
 }

@@ -12,9 +12,10 @@ struct ChildAgent: AsyncParsableCommand {
     usage: """
       child-agent --credential <file> --directory <folder> [--app <identifier>=<program>] …
       child-agent join --credential <file>
+      child-agent apps --directory <folder>
       """,
     discussion: "See `child-agent run --help` for all options.",
-    subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
+    subcommands: [Run.self, Join.self, Apps.self], defaultSubcommand: Run.self)
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

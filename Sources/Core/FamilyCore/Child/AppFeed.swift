@@ -25,8 +25,8 @@ struct AppFeed: Sendable {
   var isConsentWithdrawn = false
   private(set) var isAttached = false
   private(set) var processState = ProcessState.asleep
-  private var attempts = 0
-  private var notBefore = Instant(milliseconds: .min)
+  private(set) var attempts = 0
+  private(set) var notBefore = Instant(milliseconds: .min)
   /// When the first entry is sent again, while an attached app has not acknowledged it.
   private var repeatDue: Instant?
   private var repetitions = 0

@@ -1,0 +1,104 @@
+import FamilyCore
+import FamilyModel
+import Logging
+import SystemClock
+
+/// The launches of one app, for the log and the status.
+struct LaunchRecord {
+  /// Questions in ``handled``.
+  static let handledQuestions = 16
+
+  /// The running process; `nil` between launches.
+  var process: Int32?
+  var lastEnd: Launcher.End?
+  /// The questions whose responses wait, by the positions of their entries.
+  var waiting: [UInt64: QuestionID] = [:]
+  /// The questions whose responses the app handled most recently.
+  private(set) var handled: [QuestionID] = []
+
+  mutating func addHandled(_ id: QuestionID) {
+    handled.append(id)
+    if handled.count > Self.handledQuestions { handled.removeFirst() }
+  }
+}
+
+/// Reports each step of a response's way to its app.
+extension AgentHost {
+  func launched(_ app: AppID, _ process: Int32, on address: DeviceAddress) {
+    devices[address]?.launches[app, default: LaunchRecord()].process = process
+    isStatusStale = true
+    trace("launched", device: address, facts: [("process", "\(process)")])
+    logger.info("launched an app", metadata: metadata(app, address, ["process": "\(process)"]))
+  }
+
+  func launchEnded(_ app: AppID, _ end: Launcher.End, on address: DeviceAddress) {
+    devices[address]?.launches[app, default: LaunchRecord()].process = nil
+    devices[address]?.launches[app]?.lastEnd = end
+    isStatusStale = true
+    appEnded(app, exited: true, on: address)
+    trace("launch-ended", device: address, facts: [("end", "\"\(end)\"")])
+    guard let delivery = devices[address]?.child?.delivery(to: app) else { return }
+    let facts = metadata(app, address, ["end": "\(end)"])
+    guard delivery.entries > 0 else { return logger.info("an app ended", metadata: facts) }
+    var more = facts
+    more["unhandled"] = "\(delivery.entries)"
+    more["failedLaunches"] = "\(delivery.failedLaunches)"
+    if case .waiting(let until) = delivery.state {
+      more["nextLaunch"] = "in \(max(0, until.milliseconds - Instant.now.milliseconds)) ms"
+    }
+    logger.warning("an app ended without handling its entries", metadata: more)
+  }
+
+  /// Reports the responses that begin or end to wait, by the changes of a step.
+  func reportResponses(_ changes: [RecordChange], on address: DeviceAddress) {
+    for change in changes {
+      switch change {
+      case .put(.entry(let app, let entry)):
+        guard case .response(let question, _) = entry.body else { continue }
+        devices[address]?.launches[app, default: LaunchRecord()].waiting[entry.position] =
+          question.id
+        reportWaiting(question.id, for: app, on: address)
+      case .delete(.entry(let app, let position)):
+        guard let id = devices[address]?.launches[app]?.waiting.removeValue(forKey: position) else {
+          continue
+        }
+        devices[address]?.launches[app]?.addHandled(id)
+        trace("handled", device: address, question: id)
+        logger.info(
+          "the app handled a response", metadata: metadata(app, address, ["question": "\(id.uuid)"])
+        )
+      default: continue
+      }
+    }
+  }
+
+  /// Reports the responses that waited at the device's start.
+  func reportRestored(on address: DeviceAddress) {
+    for delivery in devices[address]?.child?.deliveries ?? [] {
+      for response in delivery.responses {
+        devices[address]?.launches[delivery.app, default: LaunchRecord()]
+          .waiting[response.position] = response.question
+        reportWaiting(response.question, for: delivery.app, on: address)
+      }
+    }
+  }
+
+  private func reportWaiting(_ id: QuestionID, for app: AppID, on address: DeviceAddress) {
+    let facts = metadata(app, address, ["question": "\(id.uuid)"])
+    guard devices[address]?.child?.delivery(to: app)?.state == .notRegistered else {
+      return logger.info("a response waits for its app", metadata: facts)
+    }
+    logger.warning(
+      "a response waits for an app that has never read `updates` and never asked: start it once",
+      metadata: facts)
+  }
+
+  private func metadata(
+    _ app: AppID, _ address: DeviceAddress, _ more: Logger.Metadata
+  ) -> Logger.Metadata {
+    [
+      "app": "\(app.rawValue)", "family": "\(address.family.rawValue)",
+      "device": "\(address.device.rawValue)",
+    ].merging(more) { $1 }
+  }
+}
