@@ -170,8 +170,10 @@ let sources: [Target] = [
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "ProgramOptions", "QRCode",
       "RelayClient", "RelayWire", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
     ]),
-  program("child-agent", ["FamilyModel", "AgentCommand", "Credentials", "DeviceAgent"]),
-  program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials"]),
+  program(
+    "child-agent",
+    ["FamilyModel", "AgentCommand", "Credentials", "DeviceAgent", "ProgramOptions"]),
+  program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials", "ProgramOptions"]),
   program(
     "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
   program("content-worker", ["ContentCheck", logging, lifecycle]),
@@ -287,7 +289,7 @@ let suites: [Target] = [
     [
       "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "RelayClient",
       "SystemClock",
-      "TerminalUI", "Wording", crypto,
+      "TerminalUI", "Wording", "ZeroMQ", crypto,
     ]),
   tests(
     "RelayControlTests",
@@ -352,6 +354,13 @@ let package = Package(
       .library(name: "PermissionKit", targets: ["PermissionKit"]),
       .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
       .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
+      .executable(name: "relay", targets: ["relay"]),
+      .executable(name: "relayctl", targets: ["relayctl"]),
+      .executable(name: "child-agent", targets: ["child-agent"]),
+      .executable(name: "parent-agent", targets: ["parent-agent"]),
+      .executable(name: "app-agent", targets: ["app-agent"]),
+      .executable(name: "content-worker", targets: ["content-worker"]),
+      .executable(name: "cluster", targets: ["cluster"]),
       .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
     ],
   dependencies: [

@@ -101,6 +101,27 @@ private final class RecordingObserver: AgentObserver {
     try await fixture.stop()
   }
 
+  @Test("F9: the status of a removed device is “no family”", arguments: [false, true])
+  func removed(_ isAway: Bool) async throws {
+    let observer = RecordingObserver()
+    let (fixture, host, task) = try await started(observer)
+    if isAway { await host.setOnline(false, child) }
+    let roster = try #require(await host.view(of: guardian)).link.roster(removing: child.device)
+    await host.act(.setRoster(roster), on: guardian)
+    #expect(await observer.waitFor(2, on: guardian.device))
+    await host.setOnline(true, child)
+    var relay: String?
+    for _ in 0..<3_000 where relay != "no family" {
+      try await Task.sleep(for: .milliseconds(20))
+      relay = await host.status.devices.first { $0.device == 30 }?.relay
+    }
+    #expect(relay == "no family")
+    #expect(await host.status.devices.first { $0.device == 10 }?.relay == "connected")
+    task.cancel()
+    _ = try? await task.value
+    try await fixture.stop()
+  }
+
   @Test("many commands are sent together, and the first problem is reported")
   func many() async throws {
     let fixture = try await RelayFixture()

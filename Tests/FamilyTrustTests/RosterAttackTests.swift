@@ -118,6 +118,9 @@ import Testing
         roster.persons[0].role = .guardian
         roster.persons[1].role = .organizer
       } == .notSigned)
+    // With a second device, the organizer's first one is removable, but by the organizer alone.
+    let keys = home.keys
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
     #expect(home.change(by: 2) { $0.devices.removeAll { $0.id == DeviceID(1) } } == .notSigned)
     #expect(home.change(by: 2) { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
     #expect(home.children[3]!.link.roster == home.roster)

@@ -33,7 +33,7 @@ import Testing
       let objects = try await fixture.must("known", "--child", "3", "--as", rosa, "--json").objects
       #expect(objects[0]["app"] is NSNull)
       #expect(objects[1]["app"] as? String == "example.landmarks")
-      let history = try await fixture.must("history", "--as", rosa, "--json").objects
+      let history = try await fixture.must("history", "--as", rosa, "--json").conversation
       #expect(
         history.map { $0["kind"] as? String } == ["question", "question", "decision", "decision"])
       #expect(history.map { $0["by"] as? String } == ["Emily", "Emily", "Rosa", "Alex"])
@@ -165,7 +165,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(300))
       fixture.startRelay()
       _ = try await posted
-      let lines = try await fixture.must("history", "--as", rosa, "--json").objects
+      let lines = try await fixture.must("history", "--as", rosa, "--json").conversation
       #expect(lines.map { $0["text"] as? String } == ["once"])
     }
   }

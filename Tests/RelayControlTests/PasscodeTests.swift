@@ -65,7 +65,8 @@ import Testing
       let proof = try #require(PasscodeCipher.sign(bytes, with: "2468", of: passcode))
       try emily.send(
         .answerInPerson(header, .question(question), choice: "approve", proof: proof))
-      let line = try await fixture.must("history", "--as", rosa, "--json").objects[0]
+      let line = try await fixture.must("history", "--as", rosa, "--json")
+        .conversation[0]
       #expect(line["kind"] as? String == "inPerson" && line["choice"] as? String == "approve")
       #expect(line["by"] as? String == "a guardian, with the passcode")
       #expect(try await fixture.must("known", "--as", rosa).output.contains("maria"))

@@ -12,11 +12,24 @@ import Testing
 struct Outcome: Sendable {
   var output: String
   var error: String
-  var isSuccess: Bool
+  /// The exit code; `nil` after a signal.
+  var code: Int32?
+  var isSuccess: Bool { code == 0 }
+
+  init(output: String, error: String, status: TerminationStatus) {
+    self.output = output
+    self.error = error
+    if case .exited(let code) = status { self.code = code }
+  }
 
   /// The words of each line of a table.
   var words: [[String]] {
     output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+  }
+  /// The objects in the output of `history --json` that are lines of conversations.
+  var conversation: [[String: Any]] {
+    let changes = ["family", "passcode", "limits", "contact", "account", "age"]
+    return objects.filter { !changes.contains($0["kind"] as? String ?? "") }
   }
   /// The objects in the output of `--json`.
   var objects: [[String: Any]] {
@@ -107,13 +120,19 @@ final class RelayControlFixture: Sendable {
 
   /// Runs relayctl with this input.
   func run(_ arguments: [String], input: String = "") async throws -> Outcome {
+    try await Self.run("relayctl", arguments, input: input)
+  }
+
+  /// Runs a program with this input, also without a relay.
+  static func run(_ name: String, _ arguments: [String], input: String = "") async throws -> Outcome
+  {
     let result = try await Subprocess.run(
-      Self.program("relayctl"), arguments: Arguments(arguments),
+      program(name), arguments: Arguments(arguments),
       environment: .inherit.updating(["TZ": "UTC"]), input: .string(input),
       output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
     return Outcome(
       output: result.standardOutput, error: result.standardError,
-      isSuccess: result.terminationStatus.isSuccess)
+      status: result.terminationStatus)
   }
 
   /// Runs relayctl with its input and output at a terminal.
@@ -144,13 +163,16 @@ final class RelayControlFixture: Sendable {
   }
 
   /// Runs relayctl, which must fail with all of these texts in its error and no output.
+  ///
+  /// - Parameter code: The exit code; `nil` accepts each but zero.
   func mustFail(
-    _ arguments: String..., input: String = "", expecting texts: [String],
+    _ arguments: String..., input: String = "", expecting texts: [String], code: Int32? = nil,
     at location: SourceLocation = #_sourceLocation
   ) async throws {
     let outcome = try await run(arguments, input: input)
     #expect(!outcome.isSuccess, "\(arguments)", sourceLocation: location)
     #expect(outcome.output == "", "\(arguments)", sourceLocation: location)
+    if let code { #expect(outcome.code == code, "\(arguments)", sourceLocation: location) }
     for text in texts {
       #expect(
         outcome.error.contains(text), "\(arguments): \(outcome.error)", sourceLocation: location)

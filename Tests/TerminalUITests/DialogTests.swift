@@ -21,7 +21,8 @@ import Wording
         "[1] Ask by Message [2] Approve in Person [3] Cancel"))
     #expect(
       dialog.submit("4", renderer())
-        == .more(renderer().text("Choose a number from 1 to 3.", .bad)))
+        == .more(
+          renderer().text("Choose a number from 1 to 3, or press Return to leave.", .bad)))
     #expect(dialog.submit(key, renderer()) == .done(.answer(answer)))
   }
 

@@ -47,6 +47,9 @@ import Testing
         "birthdate Ann Lee 2016-02-29",
         .birthdate(child: "Ann Lee", .init(year: 2016, month: 2, day: 29))
       ),
+      ("onboard Ann Lee", .onboard("Ann Lee")),
+      ("birthdate 1990-05-17", .ownBirthdate(Account.Day(iso: "1990-05-17")!, region: nil)),
+      ("birthdate 1990-05-17 FR", .ownBirthdate(Account.Day(iso: "1990-05-17")!, region: "FR")),
       ("with", .children), ("with Noah", .with("Noah")), ("?", .help), ("quit", .quit),
       ("list", .list), ("show", .show), ("notices", .notices), ("dismiss 2", .dismiss(2)),
       ("dismiss all", .dismiss(nil)),
@@ -64,7 +67,7 @@ import Testing
     arguments: [
       "hello", "1234", "d x", "limits maybe", "contact add fax 1", "birthdate Ann 2015-02-29",
       "birthdate Ann 17-05-2014", "cancel 1", "add", "withdraw consent", "consent", "say", "",
-      "remove device x", "remove Ann", "add uncle Bob",
+      "remove device x", "remove Ann", "add uncle Bob", "onboard", "birthdate 1990-05-17 France",
     ])
   func nothing(_ line: String) { #expect(TerminalCommand(line, isGuardian: true) == nil) }
 

@@ -38,9 +38,16 @@ final class LiveFamily {
     }
   }
 
+  /// Ends the relay, which is the first process.
+  func stopRelay() {
+    processes[0].terminate()
+    processes[0].waitUntilExit()
+  }
+
   func file(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-  private func run(_ program: String, _ arguments: String...) throws {
+  /// Runs a program to its end.
+  func run(_ program: String, _ arguments: String...) throws {
     let log = folder.appendingPathComponent("\(program).log")
     let process = try Programs.start(program, arguments, log: log)
     process.waitUntilExit()
@@ -51,18 +58,23 @@ final class LiveFamily {
   }
 
   /// Starts the device of this member in a pseudoterminal.
-  func device(_ name: String, columns: Int, environment: [String: String] = [:]) async throws
-    -> PseudoTerminal
-  {
+  ///
+  /// - Parameter credential: The credential file (default: the member's first one).
+  func device(
+    _ name: String, columns: Int, environment: [String: String] = [:], credential: String? = nil,
+    isChild: Bool? = nil, declaresAges: Bool = false
+  ) async throws -> PseudoTerminal {
     let worker = file("content")
-    let isChild = name == "Emily"
+    let isChild = isChild ?? (name == "Emily")
+    let manifest = Programs.path("permission-relay_app-agent.resources/manifest.json")
     let terminal = try PseudoTerminal(
       isChild ? "child-agent" : "parent-agent",
       [
-        "--interactive", "--credential", file("keys/family-1-\(name)-1.json"),
+        "--interactive", "--credential", credential ?? file("keys/family-1-\(name)-1.json"),
         "--directory", file(name), "--no-desktop-notifications",
       ] + (FileManager.default.fileExists(atPath: worker) ? ["--content-worker", worker] : [])
-        + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : []),
+        + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : [])
+        + (declaresAges ? ["--manifest", "example.landmarks=\(manifest)"] : []),
       columns: columns, environment: environment)
     terminals.append(terminal)
     return terminal
@@ -75,6 +87,17 @@ final class LiveFamily {
       try Programs.start(
         "app-agent", ["ask"] + arguments, environment: ["PERMISSION_RELAY_DEVICE": credential],
         log: folder.appendingPathComponent("app-\(processes.count).log")))
+  }
+
+  /// Runs the app's command on the device of a folder to its end.
+  ///
+  /// - Returns: The output.
+  func app(_ arguments: [String], credential: String) throws -> String {
+    let log = folder.appendingPathComponent("app-\(UUID().uuidString).log")
+    let process = try Programs.start(
+      "app-agent", arguments, environment: ["PERMISSION_RELAY_DEVICE": credential], log: log)
+    process.waitUntilExit()
+    return try String(contentsOf: log, encoding: .utf8)
   }
 
   func stop() {

@@ -58,9 +58,9 @@ import Wording
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
       .consentGivenNotice,
       .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
-      .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved,
-      .ruleApprovalEnded, .ruleDeclined,
+      .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
+      .deviceAdded, .deviceRemoved, .onboardLeft,
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
@@ -69,6 +69,8 @@ import Wording
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
       .nearOtherApp, .nearOther, .changesAt, .unreadNotifications, .ageSetting, .ageNone, .ageSince,
       .ageUntil, .ageSandbox,
+      .nameTaken, .organizerStays, .memberRemoved, .onboardTitle, .onboardBirthdate,
+      .invalidBirthdate, .onboardSharing, .onboardDevice, .onboardDone,
     ]
     for phrase in Phrase.allCases {
       let text = Wording(language)(phrase, "‹1›", "‹2›")

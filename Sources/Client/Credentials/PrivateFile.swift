@@ -22,6 +22,22 @@ public enum PrivateFile {
   /// only.
   public static func restrictNewFilesToOwner() { umask(0o077) }
 
+  /// Creates the folder with mode 0700, unless it exists.
+  ///
+  /// - Throws: `Failure` with the reason.
+  public static func createFolder(_ folder: URL) throws {
+    do {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      let reason =
+        ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)
+        .map { ": \(String(cString: strerror(Int32($0.code))))" } ?? ""
+      throw Failure(
+        description: "Cannot create the folder '\(folder.path)'\(reason). Choose another folder.")
+    }
+  }
+
   /// Writes the file atomically with mode 0600.
   public static func write(_ data: Data, to file: URL) throws {
     let temporary = file.appendingPathExtension("new-\(getpid())")

@@ -9,12 +9,18 @@ public struct RelayKeys: Sendable {
   public var administrator: CurvePublicKey
   /// The 32 bytes from which ``ChannelCipher`` derives topics and keys.
   public var channelSecret: [UInt8]
+  /// The endpoint for requests that the credentials name; `nil`: a socket in the folder.
+  public var requests: String?
+  /// The endpoint for broadcasts that the credentials name; `nil`: a socket in the folder.
+  public var broadcasts: String?
 
   private struct File: Codable {
     var version = 1
     var secretKey: String
     var administratorKey: String
     var channelSecret: Data
+    var requests: String?
+    var broadcasts: String?
   }
 
   /// The file in the relay's folder.
@@ -30,14 +36,14 @@ public struct RelayKeys: Sendable {
   public static func create(
     in directory: URL, requests: String? = nil, broadcasts: String? = nil
   ) throws -> RelayKeys {
-    try FileManager.default.createDirectory(
-      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PrivateFile.createFolder(directory)
     let file = file(in: directory)
     if FileManager.default.fileExists(atPath: file.path) { return try read(from: directory) }
     let administrator = try CurveKeyPair.generate()
     let new = RelayKeys(
       keys: try .generate(), administrator: administrator.publicKey,
-      channelSecret: (0..<ChannelCipher.keyBytes).map { _ in .random(in: .min ... .max) })
+      channelSecret: (0..<ChannelCipher.keyBytes).map { _ in .random(in: .min ... .max) },
+      requests: requests, broadcasts: broadcasts)
     let credential = AdministratorCredential(
       keys: administrator, relayKey: new.keys.publicKey,
       requests: requests ?? Self.requests(in: directory),
@@ -46,7 +52,7 @@ public struct RelayKeys: Sendable {
     try credential.write(to: AdministratorCredential.file(in: directory))
     let content = File(
       secretKey: new.keys.secretZ85, administratorKey: administrator.publicKey.z85,
-      channelSecret: Data(new.channelSecret))
+      channelSecret: Data(new.channelSecret), requests: requests, broadcasts: broadcasts)
     try PrivateFile.write(try PrivateFile.encoder.encode(content), to: file)
     return new
   }
@@ -68,7 +74,8 @@ public struct RelayKeys: Sendable {
       content.channelSecret.count == ChannelCipher.keyBytes
     else { throw PrivateFile.Failure(description: "\(file.path) is not a relay's key file.") }
     return RelayKeys(
-      keys: keys, administrator: administrator, channelSecret: [UInt8](content.channelSecret))
+      keys: keys, administrator: administrator, channelSecret: [UInt8](content.channelSecret),
+      requests: content.requests, broadcasts: content.broadcasts)
   }
 
   /// The default endpoint for requests, a Unix socket in the folder.

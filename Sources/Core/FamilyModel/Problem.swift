@@ -1,8 +1,10 @@
 /// A numbered error. A problem never carries personal data.
 ///
 /// All sockets and processes share one table. The number travels on the wire, so a number is never
-/// reused. 1xx: encoding; 2xx: identity and trust; 3xx: invalid values; 4xx: conflicts with the
-/// current state; 5xx: the relay.
+/// reused. ``table`` has each problem's cause and next step.
+///
+/// 1xx: encoding; 2xx: identity and trust; 3xx: invalid values; 4xx: conflicts with the current
+/// state; 5xx: the relay.
 public struct Problem: Error, Hashable, Sendable {
   /// The number in the table.
   public var code: UInt16
@@ -67,6 +69,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let badImage = Problem(309)
   /// The age gates are not one to three positive ages, ascending and at least two years apart.
   public static let badAgeGates = Problem(310)
+  /// The birthdate is no day since 1900, or is in the future.
+  public static let badBirthdate = Problem(311)
   /// An approval's end is in the past, or later than ten years; or the choice makes no handle known.
   public static let badEnd = Problem(312)
   /// The handle is not of its kind: a phone number without digits, an e-mail address without a
@@ -98,6 +102,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let ratedAbove = Problem(411)
   /// The birthdate is unknown, or the device has no account.
   public static let ageNotAvailable = Problem(412)
+  /// The roster would leave the organizer without a device, and no later roster could repair that.
+  public static let lastOrganizerDevice = Problem(413)
   /// A guardian withdrew the consent to the app, and has neither approved an update nor given the
   /// consent back since.
   public static let consentWithdrawn = Problem(414)
@@ -125,34 +131,7 @@ public struct Problem: Error, Hashable, Sendable {
 extension Problem: CustomStringConvertible {
   /// The number, followed by the name if the table has one.
   public var description: String {
-    guard let name = Problem.names[code] else { return "problem \(code)" }
+    guard let name = entry?.name else { return "problem \(code)" }
     return "problem \(code): \(name)"
   }
-
-  private static let names: [UInt16: String] = [
-    100: "malformed message", 101: "unsupported protocol version", 102: "too large",
-    103: "unknown request", 200: "not enrolled", 201: "not permitted", 202: "not a child",
-    203: "no proof of the passcode", 204: "not signed by an authorized device",
-    205: "replayed", 206: "cannot be decrypted", 207: "contradicts its sealed content",
-    208: "different family than the first",
-    300: "empty handle", 301: "handle too long", 302: "default choice is not one of the choices",
-    303: "invalid choices", 304: "expiration in the past", 305: "image too large",
-    306: "invalid text",
-    307: "too many", 308: "malformed family", 309: "unsupported image format or size",
-    310: "invalid age gates", 312: "invalid end of an approval",
-    320: "not a handle of its kind",
-    400: "unknown person, question or choice",
-    401: "already answered", 402: "expired", 403: "cancelled", 404: "already asked",
-    405: "reminded recently", 406: "communication limits are off",
-    407: "already exists with different content", 408: "the family has no passcode",
-    409: "the family has changed in the meantime",
-    410: "the app does not declare the use of age ranges",
-    411: "the app is rated above the child's ceiling", 412: "no age range is available",
-    414: "a guardian withdrew the consent to the app",
-    420: "the device does not answer", 421: "another process of the app runs",
-    422: "the process runs on no device", 423: "the app's store cannot be opened",
-    500: "overloaded",
-    501: "store failed", 502: "rate limit exceeded",
-    503: "the store is damaged",
-  ]
 }

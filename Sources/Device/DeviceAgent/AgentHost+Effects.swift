@@ -167,6 +167,7 @@ extension AgentHost {
     case .shutOut(let problem):
       guard devices[address]?.refusal != problem else { return }
       devices[address]?.refusal = problem
+      isStatusStale = true
       trace("shut-out", device: address, problem: problem)
       logger.error(
         """

@@ -2,6 +2,19 @@ import Credentials
 package import FamilyCore
 package import FamilyModel
 import SystemClock
+import ZeroMQ
+
+/// The connection of a device to the relay, for its owner's screen.
+package enum RelayState: Hashable, Sendable {
+  /// The person is in no family, so the device uses no relay.
+  case unused
+  case connecting
+  case connected
+  /// No relay answers, or the relay refuses the connection.
+  case unreachable
+  /// Another relay answers than the one of the credential.
+  case wrongRelay
+}
 
 /// A snapshot of a hosted device for its owner's screen.
 package struct DeviceView: Sendable {
@@ -11,8 +24,8 @@ package struct DeviceView: Sendable {
   package var name: String
   /// Whether the owner is a guardian.
   package var isGuardian: Bool
-  /// Whether the device is connected to the relay.
-  package var isConnected: Bool
+  /// The connection to the relay.
+  package var relay: RelayState
   /// The notices that the owner has not dismissed.
   package var notifications: Notifications
 }
@@ -23,7 +36,8 @@ extension AgentHost {
     devices[address].map { device in
       DeviceView(
         link: device.link, name: device.name, isGuardian: device.guardian != nil,
-        isConnected: device.connection == .connected, notifications: device.notifications)
+        relay: device.isInFamily ? RelayState(device.connection) : .unused,
+        notifications: device.notifications)
     }
   }
 
@@ -62,5 +76,17 @@ extension AgentHost {
   package func watch(_ changed: @escaping @Sendable () -> Void) {
     onChange = changed
     changed()
+  }
+}
+
+extension RelayState {
+  fileprivate init(_ state: ConnectionHealth.State) {
+    self =
+      switch state {
+      case .connecting: .connecting
+      case .connected: .connected
+      case .serverUnreachable, .keyRefused(.clientKey): .unreachable
+      case .keyRefused: .wrongRelay
+      }
   }
 }

@@ -16,8 +16,8 @@ public struct AgentStatus: Codable, Sendable {
     public var name: String
     /// The owner's role: `child`, `guardian`, …
     public var role: String
-    /// The connection to the relay: `connected`, `connecting`, `no relay`, `wrong key` or `no
-    /// family`.
+    /// The connection to the relay: `connected`, `connecting`, `no relay`, `wrong key`, or `no
+    /// family` for a person without a family and for a removed device.
     public var relay: String
     /// The sum of the cursors of all audiences.
     public var position: UInt64

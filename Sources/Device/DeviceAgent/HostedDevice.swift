@@ -115,7 +115,7 @@ final class HostedDevice {
 
   /// The connection's state in a word or two, for people.
   var connectionName: String {
-    guard isInFamily else { return "no family" }
+    guard isInFamily, !link.isShutOut else { return "no family" }
     return switch connection {
     case .connecting: "connecting"
     case .connected: "connected"

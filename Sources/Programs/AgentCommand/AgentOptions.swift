@@ -127,8 +127,7 @@ public struct AgentOptions: ParsableArguments {
   ) async throws {
     PrivateFile.restrictNewFilesToOwner()
     let folder = URL(fileURLWithPath: directory)
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PrivateFile.createFolder(folder)
     let configuration = AgentHost.Configuration(
       credentials: credentials, directory: folder, apps: apps, manifests: manifests,
       regions: try RegionTable(file: regions))

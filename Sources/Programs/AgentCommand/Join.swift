@@ -2,8 +2,20 @@ public import ArgumentParser
 import Credentials
 import FamilyModel
 import Foundation
+public import ProgramOptions
 import RelayClient
 import SystemClock
+
+extension ExitStatus {
+  /// The exit code of an agent's command; `nil` for errors of options and arguments.
+  public init?(ofAgent error: any Error) {
+    switch error {
+    case is RelayUnreachable: self = .noRelay
+    case is Problem: self = .refused
+    default: return nil
+    }
+  }
+}
 
 /// The agents' `join` command: creates this device's keys and credential with a guardian's code.
 public struct Join: AsyncParsableCommand {
@@ -51,6 +63,8 @@ public struct Join: AsyncParsableCommand {
       if let found {
         try found.write(to: file)
         print("This device is \(found.name)'s. Its credential is \(file.path) (mode 0600).")
+        let agent = found.role.isGuardian ? "parent-agent" : "child-agent"
+        print("Next: \(agent) --interactive --credential '\(file.path)' --directory FOLDER")
         return
       }
       guard Instant.now < end else {

@@ -13,6 +13,15 @@ public enum Endpoint {
     }
   }
 
+  /// Checks that the two sockets of a relay have different endpoints.
+  ///
+  /// - Throws: `ValidationError` that quotes the endpoint.
+  public static func checkDistinct(_ requests: String?, _ broadcasts: String?) throws {
+    guard let requests, requests == broadcasts else { return }
+    throw ValidationError(
+      "--requests and --broadcasts are both '\(requests)'. Give each its own port or path.")
+  }
+
   /// The kernel's limit for the path of a Unix socket.
   static let pathBytes = 107
 

@@ -98,6 +98,15 @@ struct Ask: AsyncParsableCommand {
   var choices: String?
   @Option(help: "UUID of the question, to repeat an earlier one.") var questionID: String?
 
+  func validate() throws {
+    if let questionID, UUID(uuidString: questionID) == nil {
+      throw ValidationError("--question-id takes a UUID, not '\(questionID)'.")
+    }
+    if let picture, !FileManager.default.isReadableFile(atPath: picture) {
+      throw ValidationError("Cannot read the picture '\(picture)'.")
+    }
+  }
+
   func run() async throws {
     let kinds: [String: CommunicationHandle.Kind] = [
       "phone": .phoneNumber, "email": .emailAddress, "custom": .custom,

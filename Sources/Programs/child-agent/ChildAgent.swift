@@ -1,7 +1,9 @@
 import AgentCommand
 import ArgumentParser
+import Credentials
 import FamilyModel
 import Foundation
+import ProgramOptions
 
 /// The agent of children's devices: prompts, the conversation, and the apps.
 @main
@@ -16,6 +18,8 @@ struct ChildAgent: AsyncParsableCommand {
       """,
     discussion: "See `child-agent run --help` for all options.",
     subcommands: [Run.self, Join.self, Apps.self], defaultSubcommand: Run.self)
+
+  static func main() async { await Program.run(Self.self, status: ExitStatus.init(ofAgent:)) }
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,6 +36,16 @@ struct ChildAgent: AsyncParsableCommand {
       name: .customLong("manifest"),
       help: "An app's manifest, as IDENTIFIER=FILE. Repeat the option for more.")
     var manifests: [String] = []
+
+    func validate() throws {
+      let apps = try Self.pairs(self.apps, "--app takes IDENTIFIER=PROGRAM").keys.map(\.rawValue)
+      for app in try Self.pairs(manifests, "--manifest takes IDENTIFIER=FILE").keys.sorted()
+      where !apps.contains(app.rawValue) {
+        throw ValidationError(
+          "--manifest names the app '\(app.rawValue)', and no --app does. "
+            + NearestWord.advice(app.rawValue, in: apps.sorted()))
+      }
+    }
 
     func run() async throws {
       let programs = try Self.pairs(apps, "--app takes IDENTIFIER=PROGRAM").mapValues { [$0] }

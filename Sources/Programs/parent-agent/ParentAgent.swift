@@ -1,6 +1,7 @@
 import AgentCommand
 import ArgumentParser
 import FamilyModel
+import ProgramOptions
 
 /// The agent of guardians' devices: bubbles, review, answers.
 @main
@@ -14,6 +15,8 @@ struct ParentAgent: AsyncParsableCommand {
       """,
     discussion: "See `parent-agent run --help` for all options.",
     subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
+
+  static func main() async { await Program.run(Self.self, status: ExitStatus.init(ofAgent:)) }
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

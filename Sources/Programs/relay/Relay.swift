@@ -21,11 +21,13 @@ struct Relay: AsyncParsableCommand {
       after it has stored every request that it received.
       """)
 
+  static func main() async { await Program.run(Self.self) }
+
   @Option(help: "Folder of the relay's keys and store, created by `relayctl init`.")
   var directory: String
-  @Option(help: "Endpoint for requests (default: a Unix socket in the folder).")
+  @Option(help: "Endpoint for requests (default: that of `relayctl init`).")
   var requests: String?
-  @Option(help: "Endpoint for broadcasts (default: a Unix socket in the folder).")
+  @Option(help: "Endpoint for broadcasts (default: that of `relayctl init`).")
   var broadcasts: String?
   @Option(
     name: [.customLong("max-families-in-memory"), .customLong("max-families")],
@@ -45,9 +47,7 @@ struct Relay: AsyncParsableCommand {
     guard maxFamilies > 0 else {
       throw ValidationError("--max-families-in-memory must be 1 or more.")
     }
-    let folder = URL(fileURLWithPath: directory)
-    try Endpoint.check(
-      requests ?? RelayKeys.requests(in: folder), broadcasts ?? RelayKeys.broadcasts(in: folder))
+    try Endpoint.check(requests, broadcasts)
     guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
 
@@ -56,13 +56,15 @@ struct Relay: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: directory)
     let logger = logging.logger(label: "relay")
     let keys = try RelayKeys.read(from: folder)
+    let requests = self.requests ?? keys.requests ?? RelayKeys.requests(in: folder)
+    let broadcasts = self.broadcasts ?? keys.broadcasts ?? RelayKeys.broadcasts(in: folder)
+    try Endpoint.check(requests, broadcasts)
+    try Endpoint.checkDistinct(requests, broadcasts)
     // The store's lock comes before the sockets, so that a second relay cannot take them from the
     // first.
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     try store.check()
-    var configuration = RelayService.Configuration(
-      requests: requests ?? RelayKeys.requests(in: folder),
-      broadcasts: broadcasts ?? RelayKeys.broadcasts(in: folder))
+    var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.maxFamilies = maxFamilies
     if let shards { configuration.shards = shards }
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {

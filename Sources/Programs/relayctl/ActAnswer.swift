@@ -38,15 +38,14 @@ extension FamilyView {
     switch state.phase {
     case .open:
       guard let end = state.header.expiration, !state.isOpen(.now) else { return }
-      throw ControlError("\(Problem.expired). The question expired at \(end.local).")
+      throw ControlError(.expired, "The question expired at \(end.local).")
     case .cancelled:
       let child = name(of: state.header.child)
-      throw ControlError("\(Problem.cancelled). \(child) cancelled the question.".printable)
+      throw ControlError(.cancelled, "\(child) cancelled the question.")
     case .answered(let choice, let device, let at):
       let title = title(choice.id, of: state)
       throw ControlError(
-        "\(Problem.alreadyAnswered). \(name(of: device)) chose “\(title)” at \(at.local)."
-          .printable)
+        .alreadyAnswered, "\(name(of: device)) chose “\(title)” at \(at.local).")
     }
   }
 }
@@ -61,7 +60,7 @@ struct Post: ExplainedCommand {
   func perform() throws {
     guard 1...Limits.textBytes ~= text.utf8.count else {
       throw ControlError(
-        "\(Problem.badText). A message has 1 to \(Limits.textBytes) bytes, not \(text.utf8.count).")
+        .badText, "A message has 1 to \(Limits.textBytes) bytes, not \(text.utf8.count).")
     }
     var relay = try guardian.connect()
     let child = try FamilyView(try relay.machine()).child(child.name)

@@ -21,7 +21,7 @@ struct SetPasscode: ExplainedCommand {
     do { passcode = try PasscodeCipher.make(try PasscodeEntry.read()) } catch let problem as Problem
       where problem == .badText
     {
-      throw ControlError("\(problem). A passcode has 4 to 64 characters. Nothing was changed.")
+      throw ControlError(problem, "A passcode has 4 to 64 characters. Nothing was changed.")
     }
     try relay.send(.setPasscode(passcode))
     print("The family's passcode is \(before == nil ? "set" : "changed").")
@@ -38,7 +38,8 @@ struct AddChild: ExplainedCommand {
     try Self.validate(name: name)
     var relay = try guardian.connect()
     let before = FamilyView(try relay.machine()).roster
-    guard !before.persons.contains(where: { $0.displayName == name }) else {
+    guard !before.persons.contains(where: { $0.displayName.lowercased() == name.lowercased() })
+    else {
       throw ControlError(
         "The family already has a member named '\(name)'. Choose another name.".printable)
     }
@@ -48,7 +49,8 @@ struct AddChild: ExplainedCommand {
     let quoted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
     print(
       """
-      \(name.printable) is now in the family, with communication limits on. Next: relayctl invite
+      \(name.printable) is now in the family, with communication limits on.
+      Next: relayctl onboard '\(name.printable)' --as \(guardian.file)
       To keep the child when `relayctl apply --prune` runs, add this member to the family file:
         {id: \(child.id.rawValue), name: \(quoted.printable), role: child}
       """)
@@ -62,7 +64,7 @@ extension ExplainedCommand {
   static func validate(name: String) throws {
     guard 1...Limits.titleBytes ~= name.utf8.count else {
       throw ControlError(
-        "\(Problem.badText). A name has 1 to \(Limits.titleBytes) bytes, not \(name.utf8.count).")
+        .badText, "A name has 1 to \(Limits.titleBytes) bytes, not \(name.utf8.count).")
     }
   }
 }
@@ -77,12 +79,7 @@ struct SetBirthdate: ExplainedCommand {
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
-    guard let birthdate = Account.Day(iso: day) else {
-      throw ValidationError("'\(day)' is not a day. Write a birthdate such as 2014-05-17.")
-    }
-    guard birthdate.iso <= String(Instant.now.local.prefix(10)) else {
-      throw ValidationError("The birthdate '\(day)' is in the future.")
-    }
+    _ = try Onboard.day(day)
     if let region, !Account.isRegion(region) {
       throw ValidationError("'\(region)' is not a region. Write one such as FR or US-TX.")
     }

@@ -51,6 +51,11 @@ struct Invite: ExplainedCommand {
   func perform() throws {
     var relay = try guardian.connect()
     let person = try relay.family().link.roster.member(member)
+    try Self.invite(person, minutes: minutes, &relay)
+  }
+
+  /// Shows a code for a device of the person, and waits until the device has joined.
+  static func invite(_ person: Person, minutes: Int, _ relay: inout DeviceClient) throws {
     let ticket = JoinTicket()
     let expires = Instant.now + .minutes(minutes)
     try relay.send(.invite(ticket.invitation(for: person.id, until: expires)))
@@ -73,7 +78,7 @@ struct Invite: ExplainedCommand {
         + " again.")
   }
 
-  private func show(_ code: JoinCode, for person: Person) {
+  private static func show(_ code: JoinCode, for person: Person) {
     var lines: [String] = []
     if isatty(STDOUT_FILENO) == 1, let picture = QRCode(code.text) {
       // Set black on white: scanners need dark modules on light, whatever colours the terminal has.
@@ -104,7 +109,8 @@ struct AddMember: ExplainedCommand {
     try Self.validate(name: name)
     var relay = try guardian.connect()
     let link = try relay.family().link
-    guard !link.roster.persons.contains(where: { $0.displayName == name }) else {
+    let names = link.roster.persons.map { $0.displayName.lowercased() }
+    guard !names.contains(name.lowercased()) else {
       throw ControlError(
         "The family already has a member named '\(name)'. Choose another name.".printable)
     }
@@ -117,12 +123,21 @@ struct RemoveMember: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a member and all their devices from the family, at once.")
   @Argument(help: "The member's name or number.") var member: String
+  @OptionGroup var removal: RemovalOptions
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
     var relay = try guardian.connect()
     let link = try relay.family().link
     let person = try link.roster.member(member)
+    guard person.role != .organizer else {
+      throw ControlError(
+        .badFamily,
+        "\(person.displayName) is the organizer, and a family has exactly one. Nothing was changed."
+      )
+    }
+    try removal.confirm(
+      isOwn: person.id == relay.credential.personID, "\(person.displayName) is the owner of --as")
     try relay.send(.setRoster(link.roster(removing: person.id)))
     print("\(person.displayName) is no longer in the family.".printable)
   }
@@ -132,6 +147,7 @@ struct RemoveDevice: ExplainedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a device from the family, so that it can no longer read or send anything.")
   @Argument(help: "The device's number, which `relayctl family` lists.") var device: UInt32
+  @OptionGroup var removal: RemovalOptions
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
@@ -142,8 +158,33 @@ struct RemoveDevice: ExplainedCommand {
       throw ControlError(
         "The family has no device \(device). `relayctl family` lists the devices.")
     }
-    try relay.send(.setRoster(link.roster(removing: id)))
+    let next = link.roster(removing: id)
+    // The device itself refuses as well; this error adds the name to invite.
+    guard owner.role != .organizer || next.devices.contains(where: { $0.person == owner.id }) else {
+      throw ControlError(
+        .lastOrganizerDevice,
+        "The organizer \(owner.displayName) has no device but \(device). Invite another one first: "
+          + "relayctl invite '\(owner.displayName)'")
+    }
+    try removal.confirm(
+      isOwn: id == relay.credential.address.device, "Device \(device) is the one of --as")
+    try relay.send(.setRoster(next))
     print("\(owner.displayName)'s device \(device) is no longer in the family.".printable)
+  }
+}
+
+/// The options of commands that remove from the family.
+struct RemovalOptions: ParsableArguments {
+  @Flag(help: "Also remove this credential's own device or person.") var yes = false
+
+  /// Checks that the guardian means to remove themselves.
+  ///
+  /// - Throws: `ControlError` without `--yes`.
+  func confirm(isOwn: Bool, _ fact: String) throws {
+    guard isOwn, !yes else { return }
+    throw ControlError(
+      "\(fact). This credential can do nothing afterwards. To remove it anyway, add --yes."
+        .printable)
   }
 }
 

@@ -11,6 +11,7 @@ struct Explain: ExplainedCommand {
     usage: """
       relayctl explain <handle> [--app <app>] [--kind <kind>] [--child <child>] --as <file>
       relayctl explain <number>
+      relayctl explain all
       """,
     discussion: "The explanation of a handle names the rule that decides, the guardian and the "
       + "time, and known handles with a similar spelling. Whether the app has received the newest "
@@ -31,14 +32,20 @@ struct Explain: ExplainedCommand {
     file == nil && subject.count == 3 && subject.allSatisfy(\.isASCII) && Int(subject) != nil
   }
 
+  /// Whether all problems are listed.
+  private var isList: Bool { file == nil && subject == "all" }
+
   func validate() throws {
-    guard file != nil || isNumber else {
+    guard file != nil || isNumber || isList else {
       throw ValidationError("To explain a handle, give --as and a guardian's credential file.")
     }
   }
 
   func perform() throws {
-    if isNumber, let code = UInt16(subject) { return explain(Problem(code: code)) }
+    if isNumber, let code = UInt16(subject) { return try explain(Problem(code: code)) }
+    if isList {
+      return print(Table.render(Problem.table.map { ["\($0.code)", $0.name] }))
+    }
     var guardian = GuardianOptions()
     guardian.file = file!
     let view = try guardian.view()
@@ -61,7 +68,13 @@ struct Explain: ExplainedCommand {
     print(listing.json)
   }
 
-  private func explain(_ problem: Problem) { print("\(problem). \(problem.advice)") }
+  private func explain(_ problem: Problem) throws {
+    guard let entry = problem.entry else {
+      throw ValidationError(
+        "'\(problem.code)' is not the number of a problem. `relayctl explain all` lists them.")
+    }
+    print("problem \(entry.code): \(entry.name).\n\(entry.cause)\n\(entry.nextStep)")
+  }
 
   private static let columns: [Listing.Column] = [
     .init("child"), .init("childID"), .init("handle"), .init("kind"), .init("app"),

@@ -1,10 +1,15 @@
+import Credentials
 import FamilyModel
 import Foundation
+import SystemClock
 import Yams
 
 /// The family file: YAML or JSON that lists families and their members.
-struct FamilyFile: Codable {
-  struct Member: Codable {
+struct FamilyFile: Encodable {
+  struct Member: Encodable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case id, name, role, region, timeZone, checked, birthdate, devices, limits
+    }
     /// The person's number, 1 or more and unique in the family; `nil`: assigned when applied.
     var id: UInt32?
     /// The display name, unique in the family.
@@ -23,25 +28,18 @@ struct FamilyFile: Codable {
     var devices: Int?
     /// A child's initial communication limits; `nil` means on.
     var limits: Bool?
+    /// The line in the file, for errors.
+    var line = 1
   }
-  struct Family: Codable {
+  struct Family: Encodable {
+    enum CodingKeys: String, CodingKey { case id, members }
     /// The family's number, 1 or more and unique in the file.
     var id: UInt64
     var members: [Member]
+    /// The line in the file, for errors.
+    var line = 1
   }
   var families: [Family]
-
-  static func read(_ path: String) throws -> FamilyFile {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw FamilyFileError(
-        description: "Cannot read '\(path)'. `relayctl generate` prints an example.")
-    }
-    do { return try YAMLDecoder().decode(FamilyFile.self, from: text) } catch {
-      throw FamilyFileError(
-        description: "'\(path)' is not a family file: \(FamilyFileError.cause(of: error)). "
-          + "`relayctl generate` prints an example.")
-    }
-  }
 
   func yaml() throws -> String { try YAMLEncoder().encode(self) }
 
@@ -65,118 +63,102 @@ struct FamilyFile: Codable {
       if !ids.insert(family.id).inserted {
         errors.append(
           FamilyFileError(
-            description: "Family \(family.id) occurs twice. Give each family its own id."))
+            line: family.line, "family \(family.id) occurs twice", "Give each family its own id."))
       }
       return errors
     }
   }
 }
 
-/// An error in a family file or its credential files, with the next step.
-struct FamilyFileError: Error, CustomStringConvertible {
-  let description: String
-
-  /// A decoding error in words: the position in the file and the fault there.
-  fileprivate static func cause(of error: any Error) -> String {
-    func position(_ path: [any CodingKey]) -> String {
-      // A path such as `families[0].members[2]`.
-      let keys = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
-      return keys.isEmpty ? "the file" : String(keys.joined().trimmingPrefix("."))
-    }
-    switch error {
-    case DecodingError.keyNotFound(let key, let context):
-      return "\(position(context.codingPath)) has no '\(key.stringValue)'"
-    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      return "\(position(context.codingPath)) has a value of the wrong type"
-    case DecodingError.dataCorrupted(let context):
-      // Yams appends an excerpt of the file to the two lines with position and cause.
-      let text = context.underlyingError.map { "\($0)" } ?? context.debugDescription
-      let lines = text.split(separator: "\n").prefix(2).joined(separator: " ")
-      return lines.hasSuffix(":") ? String(lines.dropLast()) : lines
-    default: return "\(error)"
-    }
-  }
-}
-
 extension FamilyFile.Family {
-  func errors() -> [FamilyFileError] {
-    var found: [String] = []
-    if id == 0 { found.append("the id must be 1 or more.") }
-    if members.count(where: { $0.role == "organizer" }) != 1 {
-      found.append("exactly one member must have the role 'organizer'.")
+  func errors(now: Instant = .now) -> [FamilyFileError] {
+    var found: [FamilyFileError] = []
+    func add(_ line: Int, _ fault: String) {
+      found.append(FamilyFileError(line: line, "family \(id): \(fault)"))
     }
-    let names = members.map(\.fileName)
-    if let name = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      found.append(
-        "two members are named '\(name)'. Names must differ in their first 48 characters.")
+    if id == 0 { add(line, "the id must be 1 or more") }
+    if members.count(where: { $0.role == "organizer" }) != 1 {
+      add(line, "exactly one member must have the role 'organizer'")
+    }
+    var names: Set<String> = []
+    for member in members where !names.insert(member.fileName.lowercased()).inserted {
+      add(
+        member.line,
+        "two members are named '\(member.fileName)'. Names must differ in their first 48 characters"
+      )
     }
     let ids = members.compactMap(\.id)
     if Set(ids).count != ids.count || ids.contains(0) {
-      found.append("the members' ids must be 1 or more and unique.")
+      add(line, "the members' ids must be 1 or more and unique")
     }
     let devices = members.reduce(0) { $0 &+ ($1.devices ?? 1) }
     if members.count > Limits.persons || devices > Limits.devices {
-      found.append(
-        "a family has at most \(Limits.persons) members and \(Limits.devices) devices.")
+      add(line, "a family has at most \(Limits.persons) members and \(Limits.devices) devices")
     }
     for member in members {
       if !(1...Limits.devices ~= member.devices ?? 1) {
-        found.append("\(member.name): a member must have 1 to \(Limits.devices) devices.")
+        add(member.line, "\(member.name): a member must have 1 to \(Limits.devices) devices")
       }
       if !(1...Limits.titleBytes ~= member.name.utf8.count) {
-        found.append("'\(member.name)' is not a name: a name has 1 to \(Limits.titleBytes) bytes.")
+        add(
+          member.line,
+          "'\(member.name)' is not a name: a name has 1 to \(Limits.titleBytes) bytes")
       }
       do {
-        _ = try member.parsedRole(in: id)
-        _ = try member.account(in: id)
-      } catch { found.append("\(error)") }
+        _ = try member.parsedRole()
+        _ = try member.account(now: now)
+      } catch { add(member.line, "\(member.name): \(error.fault)") }
     }
-    return found.map { FamilyFileError(description: "Family \(id): \($0)") }
+    return found
   }
 }
 
 extension FamilyFile.Member {
+  /// An invalid value of a member.
+  struct Invalid: Error { let fault: String }
+
   /// The name as a part of the credential file's name: no separators, at most 48 characters.
   var fileName: String {
     let name = name.map { $0 == "/" || $0 == "\0" ? "_" : $0 }
     return String(name.prefix(48))
   }
 
-  func parsedRole(in family: UInt64) throws -> Role {
-    switch role {
-    case "organizer": return .organizer
-    case "guardian": return .guardian
-    case "child": return .child
-    case "adult": return .adult
-    default:
-      throw FamilyFileError(
-        description:
-          "\(name): unknown role '\(role)'. Choose organizer, guardian, child or adult.")
+  func parsedRole() throws(Invalid) -> Role {
+    let roles: [String: Role] = [
+      "organizer": .organizer, "guardian": .guardian, "child": .child, "adult": .adult,
+    ]
+    guard let found = roles[role] else {
+      let advice = NearestWord.advice(role, in: ["organizer", "guardian", "child", "adult"])
+      throw Invalid(fault: "'\(role)' is not a role. \(advice.dropLast())")
     }
+    return found
   }
 
-  func account(in family: UInt64) throws -> Account {
-    let day = try birthdate.map { text in
-      guard let day = Account.Day(iso: text) else {
-        throw FamilyFileError(
-          description: "\(name): '\(text)' is not a day. Write a birthdate such as 2014-05-17.")
-      }
-      return day
-    }
+  func account(now: Instant = .now) throws(Invalid) -> Account {
     let region = region ?? "US"
     guard Account.isRegion(region) else {
-      throw FamilyFileError(
-        description: "\(name): '\(region)' is not a region. Write one such as FR or US-TX.")
+      throw Invalid(fault: "'\(region)' is not a region. Write one such as FR or US-TX")
     }
     if let timeZone, TimeZone(identifier: timeZone) == nil {
-      throw FamilyFileError(
-        description: "\(name): '\(timeZone)' is not a time zone. Write one such as Europe/Paris.")
+      throw Invalid(fault: "'\(timeZone)' is not a time zone. Write one such as Europe/Paris")
     }
     return Account(
-      birthdate: day, region: region, declaration: try declaration(), timeZone: timeZone ?? "")
+      birthdate: try birthday(now: now), region: region, declaration: try declaration(),
+      timeZone: timeZone ?? "")
   }
 
-  private func declaration() throws -> Account.Declaration {
+  private func birthday(now: Instant) throws(Invalid) -> Account.Day? {
+    guard let birthdate else { return nil }
+    guard let day = Account.Day(iso: birthdate) else {
+      throw Invalid(fault: "'\(birthdate)' is not a day. Write a birthdate such as 2014-05-17")
+    }
+    do throws(Problem) { try day.validate(asBirthdateAt: now) } catch {
+      throw Invalid(fault: "the birthdate '\(birthdate)' is in the future")
+    }
+    return day
+  }
+
+  private func declaration() throws(Invalid) -> Account.Declaration {
     let isChild = role == "child"
     switch checked {
     case nil: return isChild ? .guardianDeclared : .selfDeclared
@@ -184,9 +166,8 @@ extension FamilyFile.Member {
     case "governmentID": return isChild ? .guardianGovernmentIDChecked : .governmentIDChecked
     case "other": return isChild ? .guardianCheckedByOtherMethod : .checkedByOtherMethod
     case let other?:
-      throw FamilyFileError(
-        description: "\(name): unknown value '\(other)' of 'checked'. Choose payment, governmentID "
-          + "or other, or leave it out.")
+      let advice = NearestWord.advice(other, in: ["payment", "governmentID", "other"])
+      throw Invalid(fault: "'\(other)' is not a value of 'checked'. \(advice.dropLast())")
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Credentials
+import FamilyModel
 import Foundation
 import ProgramOptions
 
@@ -13,7 +14,8 @@ struct RelayControl: AsyncParsableCommand {
       "The operator's commands take --directory RELAY; a guardian's commands take --as CREDENTIAL.",
     groupedSubcommands: [
       CommandGroup(
-        name: "Setup", subcommands: [Init.self, Generate.self, Check.self, Apply.self]),
+        name: "Setup",
+        subcommands: [Init.self, Generate.self, Check.self, Apply.self, AddPerson.self]),
       CommandGroup(
         name: "Operator",
         subcommands: [Families.self, Members.self, Devices.self, Regions.self]),
@@ -28,11 +30,14 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [
           AnswerQuestion.self, Post.self, SetLimits.self, ChangeContact.self, Withdraw.self,
           GiveConsent.self,
-          SetPasscode.self, AddChild.self, SetBirthdate.self, AddMember.self, Invite.self,
+          SetPasscode.self, AddChild.self, Onboard.self, SetBirthdate.self, AddMember.self,
+          Invite.self,
           RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
           ForgetAge.self, Sandbox.self,
         ]),
     ])
+
+  static func main() async { await Program.run(Self.self, status: ExitStatus.init(of:)) }
 
   struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,7 +48,10 @@ struct RelayControl: AsyncParsableCommand {
     @Option(help: "The endpoint for broadcasts (default: a Unix socket in the folder).")
     var broadcasts: String?
 
-    func validate() throws { try Endpoint.check(requests, broadcasts) }
+    func validate() throws {
+      try Endpoint.check(requests, broadcasts)
+      try Endpoint.checkDistinct(requests, broadcasts)
+    }
 
     func run() throws {
       let folder = URL(fileURLWithPath: directory)
@@ -88,12 +96,15 @@ struct RelayControl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Check a family file for errors without changing anything.")
     @Argument(help: "A family file in YAML or JSON.") var file: String
+    @Flag(help: "Print the families as JSON.") var json = false
 
     func run() throws {
       let file = try FamilyFile.read(file)
       let errors = file.errors()
-      for error in errors { print(error) }
-      guard errors.isEmpty else { throw ExitCode(1) }
+      guard errors.isEmpty else {
+        throw FamilyFileError(errors.map(\.description).joined(separator: "\n"))
+      }
+      if json { return print(String(decoding: try JSONEncoder().encode(file), as: UTF8.self)) }
       print("The file describes \(file.countText) and has no errors.")
     }
   }
@@ -113,20 +124,32 @@ struct RelayControl: AsyncParsableCommand {
     func run() throws {
       let file = try FamilyFile.read(file)
       guard file.errors().isEmpty else {
-        throw FamilyFileError(description: file.errors().map(\.description).joined(separator: "\n"))
+        throw FamilyFileError(file.errors().map(\.description).joined(separator: "\n"))
       }
       let administrator = try AdministratorCredential.read(
         from: AdministratorCredential.file(in: URL(fileURLWithPath: directory)))
       let folder = URL(fileURLWithPath: credentials)
       var setUp = try SetUp(administrator, credentials: folder, prunes: prune)
-      for family in file.families { try setUp.apply(family) }
+      do { for family in file.families { try setUp.apply(family) } } catch let problem as Problem {
+        throw ControlError(problem)
+      }
       print(
         "Applied \(file.countText). The devices' credentials are in \(folder.path) (mode 0600).")
+      if let next = file.firstStep(credentials: folder) { print(next.printable) }
     }
   }
 }
 
 extension FamilyFile {
+  /// How to start the device of the first organizer.
+  fileprivate func firstStep(credentials folder: URL) -> String? {
+    guard let family = families.first,
+      let organizer = family.members.first(where: { $0.role == "organizer" })
+    else { return nil }
+    let file = folder.appendingPathComponent("family-\(family.id)-\(organizer.fileName)-1.json")
+    return "Next: parent-agent --interactive --credential '\(file.path)' --directory FOLDER"
+  }
+
   /// The number of families with its noun: `1 family`, `3 families`.
   fileprivate var countText: String {
     "\(families.count) \(families.count == 1 ? "family" : "families")"

@@ -32,17 +32,17 @@ struct SetUp: ~Copyable {
   private static func read(_ folder: URL, for relay: CurvePublicKey) throws
     -> [UInt64: [Credential]]
   {
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PrivateFile.createFolder(folder)
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil)
     var known: [UInt64: [Credential]] = [:]
     for file in files
     where file.pathExtension == "json" && file.lastPathComponent.hasPrefix("family-") {
       let found = try Credential.read(from: file)
+      guard found.isInFamily else { continue }
       guard found.relayKey == relay else {
         throw FamilyFileError(
-          description: "'\(file.path)' is for another relay. Choose another --credentials folder.")
+          "'\(file.path)' is for another relay. Choose another --credentials folder.")
       }
       known[found.address.family.rawValue, default: []].append(found)
     }
@@ -76,7 +76,7 @@ struct SetUp: ~Copyable {
       let signer =
         person.role == .child
         ? organizer : credentials.first { $0.personID == person.id } ?? organizer
-      try setAccount(of: person, try member.account(in: family.id), signer, in: address, events)
+      try setAccount(of: person, try member.account(), signer, in: address, events)
       guard person.role == .child, let limits = member.limits else { continue }
       // The fixed id makes the relay accept this command once, so later choices are kept.
       let id = CommandID(high: limits ? 2 : 1, low: UInt64(person.id.rawValue))
@@ -141,7 +141,7 @@ struct SetUp: ~Copyable {
     }
     guard let found else {
       throw FamilyFileError(
-        description: "Family of \(roster.organizerName): no credential in the folder belongs to a "
+        "Family of \(roster.organizerName): no credential in the folder belongs to a "
           + "current device of the organizer. Only such a device can sign the roster.")
     }
     return found
@@ -164,7 +164,7 @@ struct SetUp: ~Copyable {
         taken.insert(id!)
       }
       return Person(
-        id: PersonID(id!), role: try member.parsedRole(in: family.id), displayName: member.name)
+        id: PersonID(id!), role: try member.parsedRole(), displayName: member.name)
     }
   }
 
@@ -190,7 +190,7 @@ struct SetUp: ~Copyable {
           found = try Credential.read(from: file)
           guard found.personID == person.id, found.address.family.rawValue == family.id else {
             throw FamilyFileError(
-              description: "'\(file.path)' belongs to another member. Move the file, or change the "
+              "'\(file.path)' belongs to another member. Move the file, or change the "
                 + "id in the family file.")
           }
           if found.role != person.role {

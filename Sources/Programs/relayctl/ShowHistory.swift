@@ -4,7 +4,7 @@ import FamilyModel
 
 struct History: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the children's conversations, oldest line first.")
+    abstract: "Show the conversations and all changes of the family, oldest line first.")
   @OptionGroup var guardian: GuardianOptions
   @OptionGroup var child: ChildOption
   @Option(help: "Show only this many of the newest lines.") var limit: Int?
@@ -16,20 +16,32 @@ struct History: ExplainedCommand {
 
   func perform() throws {
     let view = try guardian.view()
-    let lines = try view.children(child.name).flatMap { child in
-      view.conversation(child).lines.map { (child: child, line: $0) }
-    }.sorted { $0.line.seq < $1.line.seq }
+    let children = try view.children(child.name)
+    let lines = children.flatMap { child in
+      view.conversation(child).lines.map { line in
+        SettingsChange(
+          seq: line.seq, at: line.at, device: line.device, child: child.id,
+          description: view.describe(line, in: view.conversation(child)))
+      }
+    }
+    // A change of the family, or of another member, belongs to the history of no single child.
+    let changes = view.settingsChanges.filter { change in
+      child.name == nil || children.contains { $0.id == change.child }
+    }
+    let history = (lines + changes).sorted { $0.seq < $1.seq }
     var listing = Listing(
       columns: [
         .init(nil, "seq"), .init("when", "at"), .init("child"), .init(nil, "childID"),
         .init("by"), .init(nil, "device"), .init(nil, "kind"), .init("text"),
         .init(nil, "question"), .init(nil, "choice"),
       ])
-    listing.rows = lines.suffix(limit ?? .max).map { child, line in
-      let description = view.describe(line, in: view.conversation(child))
+    listing.rows = history.suffix(limit ?? .max).map { line in
+      let description = line.description
       return [
-        .number(line.seq), .time(line.at), .text(child.displayName),
-        .number(UInt64(child.id.rawValue)), .text(description.by ?? view.name(of: line.device)),
+        .number(line.seq), .time(line.at),
+        line.child.map { .text(view.name(of: $0)) } ?? .none,
+        line.child.map { .number(UInt64($0.rawValue)) } ?? .none,
+        .text(description.by ?? view.name(of: line.device)),
         .number(UInt64(line.device.rawValue)), .text(description.kind), .text(description.text),
         description.question.map { .text($0.text) } ?? .none,
         description.choice.map { .text($0) } ?? .none,

@@ -6,14 +6,15 @@ import Wording
 struct AgeDialog: Dialog {
   let app: AppID
   let range: AgeRange
+  var leaving: DialogResult? { .answer(.cancel) }
   private var buttons: [(phrase: Phrase, answer: PromptAnswer)] {
     [(.shareAge, .share), (.dontShareAge, .dontShare)]
   }
 
   func opening(_ renderer: Renderer) -> [Row] {
     let wording = renderer.wording
-    return [renderer.rule(app.rawValue)]
-      + renderer.text(wording(.agePrompt, app.rawValue, wording.ages(range)), .bold)
+    return [renderer.rule(renderer.name(of: app))]
+      + renderer.text(wording(.agePrompt, renderer.name(of: app), wording.ages(range)), .bold)
       + renderer.menu(buttons.map { wording($0.phrase) })
   }
 

@@ -12,6 +12,8 @@ protocol Dialog: Sendable {
   func label(_ renderer: Renderer) -> String
   /// Whether the terminal must not show the typed text.
   var isHidden: Bool { get }
+  /// The result of an empty line; `nil` if the dialog reads empty lines itself.
+  var leaving: DialogResult? { get }
   /// Processes one line.
   mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep
 }
@@ -25,7 +27,7 @@ enum DialogStep: Hashable, Sendable {
 }
 
 /// The result of a dialog.
-enum DialogResult: Hashable, Sendable {
+indirect enum DialogResult: Hashable, Sendable {
   /// The child's answer to a prompt.
   case answer(PromptAnswer)
   /// A guardian's answer to a question.
@@ -34,12 +36,17 @@ enum DialogResult: Hashable, Sendable {
   case withdraw(child: PersonID, Withdrawal)
   /// A new passcode.
   case passcode(String)
+  /// A new roster of the family.
+  case roster(Roster)
+  /// A step of a child's set-up, and the steps that follow; `nil` leaves the set-up.
+  case onboard(Person, OnboardingDialog.Answer?, next: [OnboardingStep])
   /// The person cancelled the dialog.
   case nothing
 }
 
 extension Dialog {
   var isHidden: Bool { false }
+  var leaving: DialogResult? { nil }
 
   /// The index of the item that a line names by its number, or `nil`.
   func index(_ line: String, of count: Int) -> Int? {
@@ -69,6 +76,7 @@ struct ReviewDialog: Dialog {
   let card: Card
   let child: Person
   let titles: [String]
+  var leaving: DialogResult? { .nothing }
   private var choices: [Choice] { card.question?.choices ?? [] }
 
   func opening(_ renderer: Renderer) -> [Row] {
@@ -91,6 +99,7 @@ struct ReviewDialog: Dialog {
 struct WithdrawDialog: Dialog {
   let child: Person
   let known: [KnownHandle]
+  var leaving: DialogResult? { .nothing }
 
   func opening(_ renderer: Renderer) -> [Row] {
     renderer.text(renderer.wording(.withdrawFrom), .bold)

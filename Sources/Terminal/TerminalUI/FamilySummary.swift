@@ -12,9 +12,20 @@ struct FamilySummary: Equatable {
   }
   private var children: [PersonID: Child] = [:]
   private var passcode: Passcode?
+  /// The members and their devices, which guardians' screens announce.
+  private var roster: Roster?
+  /// The owner's name, and the birthdate of an owner who is not one of the children.
+  private var name = ""
+  private var birthdate: Account.Day?
 
-  init(_ timeline: Timeline) {
+  /// - Parameter name: The owner's name.
+  init(_ timeline: Timeline, name: String = "") {
+    self.name = name
+    if !timeline.children.contains(where: { $0.id == timeline.link.personID }) {
+      birthdate = timeline.link.accounts[timeline.link.personID]?.birthdate
+    }
     passcode = timeline.link.passcode
+    if timeline.link.person?.role.isGuardian ?? false { roster = timeline.link.roster }
     for child in timeline.children {
       let conversation = timeline.link.conversations[child.id] ?? Conversation()
       children[child.id] = Child(
@@ -29,6 +40,10 @@ struct FamilySummary: Equatable {
     let wording = renderer.wording
     var texts: [String] = []
     if let passcode, passcode != old.passcode { texts.append(wording(.passcodeSet)) }
+    if let birthdate, birthdate != old.birthdate {
+      texts.append(wording(.birthdateSet, name, birthdate.iso))
+    }
+    if let roster, let before = old.roster { texts += changes(from: before, to: roster, wording) }
     for id in children.keys.sorted() {
       let child = children[id]!
       guard let before = old.children[id] else {
@@ -51,5 +66,25 @@ struct FamilySummary: Equatable {
       }
     }
     return texts.flatMap { renderer.centred($0) }
+  }
+
+  /// The members and devices that joined or left. ``changes(since:_:)`` announces new children.
+  private func changes(from old: Roster, to new: Roster, _ wording: Wording) -> [String] {
+    var texts: [String] = []
+    for person in old.persons where new.person(person.id) == nil {
+      texts.append(wording(.memberRemoved, person.displayName))
+    }
+    for person in new.persons where old.person(person.id) == nil && person.role != .child {
+      texts.append(wording(.childAdded, person.displayName))
+    }
+    for device in old.devices where new.device(device.id) == nil {
+      guard let owner = new.person(device.person) else { continue }
+      texts.append(wording(.deviceRemoved, owner.displayName, "\(device.id.rawValue)"))
+    }
+    for device in new.devices where old.device(device.id) == nil {
+      guard let owner = new.person(device.person) else { continue }
+      texts.append(wording(.deviceAdded, owner.displayName, "\(device.id.rawValue)"))
+    }
+    return texts
   }
 }

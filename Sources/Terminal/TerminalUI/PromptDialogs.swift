@@ -4,10 +4,12 @@ import Wording
 
 extension Prompt {
   /// The dialog that shows the prompt.
-  func dialog(received now: Instant) -> any Dialog {
+  ///
+  /// - Parameter hasPasscode: Whether a guardian can decide in person.
+  func dialog(received now: Instant, hasPasscode: Bool = true) -> any Dialog {
     switch self {
     case .permission(let app, let question):
-      ChoiceDialog(app: app, question: question, kind: .permission)
+      ChoiceDialog(app: app, question: question, kind: .permission(inPerson: hasPasscode))
     case .compose(_, let question, let guardians):
       ComposeDialog(question: question, guardians: guardians)
     case .alreadyAsked(let app, let question, let mayRemind):
@@ -33,23 +35,29 @@ extension Renderer {
   /// The first prompt's text, about people or about an app's update.
   func request(_ question: Question, _ app: AppID, update: Phrase = .updatePrompt) -> [Row] {
     guard case .significantUpdate(let description) = question.topic else {
-      return text(wording(.permissionPrompt, app.rawValue, names(question)), .bold)
+      return text(wording(.permissionPrompt, name(of: app), names(question)), .bold)
     }
-    return text(wording(update, app.rawValue, description.isVisible ? description : "…"), .bold)
+    return text(wording(update, name(of: app), description.isVisible ? description : "…"), .bold)
   }
 }
 
 /// A prompt with buttons: the first prompt, a repeated question, or an app's update.
 struct ChoiceDialog: Dialog {
-  enum Kind: Hashable { case permission, alreadyAsked(mayRemind: Bool), acknowledge }
+  enum Kind: Hashable {
+    case permission(inPerson: Bool)
+    case alreadyAsked(mayRemind: Bool)
+    case acknowledge
+  }
   let app: AppID
   let question: Question
   let kind: Kind
+  var leaving: DialogResult? { .answer(.cancel) }
 
   private var buttons: [(phrase: Phrase, answer: PromptAnswer)] {
     switch kind {
-    case .permission:
-      [(.askByMessage, .askByMessage), (.approveInPerson, .inPerson), (.cancel, .cancel)]
+    case .permission(let inPerson):
+      [(.askByMessage, .askByMessage)]
+        + (inPerson ? [(.approveInPerson, .inPerson)] : []) + [(.cancel, .cancel)]
     case .alreadyAsked(let mayRemind):
       (mayRemind ? [(.remind, .remind)] : []) + [(.leaveIt, .cancel)]
     case .acknowledge: [(.acknowledge, .acknowledge), (.cancel, .cancel)]
@@ -64,7 +72,7 @@ struct ChoiceDialog: Dialog {
       case .alreadyAsked:
         renderer.text(renderer.wording(.alreadyAsked, renderer.names(question)), .bold)
       }
-    return [renderer.rule(app.rawValue)] + text
+    return [renderer.rule(renderer.name(of: app))] + text
       + renderer.menu(buttons.map { renderer.wording($0.phrase) })
   }
 
@@ -88,6 +96,8 @@ struct ComposeDialog: Dialog {
   private var names: [NameParts?]
   /// The index of the person whose name is being typed.
   private var naming: Int?
+  /// A name that is being typed may be empty.
+  var leaving: DialogResult? { naming == nil ? .answer(.cancel) : nil }
 
   init(question: Question, guardians: [Person]) {
     self.question = question
@@ -165,6 +175,8 @@ struct TypePasscodeDialog: Dialog {
   }
 
   var isHidden: Bool { choice != nil }
+  /// A passcode may consist of spaces.
+  var leaving: DialogResult? { isHidden ? nil : .answer(.cancel) }
 
   func opening(_ renderer: Renderer) -> [Row] {
     var rows = [renderer.rule(renderer.wording(.approveInPerson))]

@@ -12,6 +12,11 @@ extension Renderer {
     if let day = timeline.link.accounts[child.id]?.birthdate {
       rows += text(wording(.birthdateSet, name, day.iso))
     }
+    if timeline.link.person?.role.isGuardian ?? false,
+      !timeline.link.onboarding(of: child.id).isEmpty
+    {
+      rows += text(wording(.onboardLeft, name, "onboard \(name)"), .faint)
+    }
     if let sandbox = timeline.link.age(of: child.id).settings.sandbox {
       rows += text(wording(.ageSandbox, sandbox.rawValue), .bad)
     }

@@ -9,19 +9,25 @@ struct Renderer: Sendable {
   let now: Instant
   let timeZone: TimeZone
   let pictures: Pictures
+  /// The names of the apps on this device, from their manifests.
+  let appNames: [AppID: String]
   /// The minimum width of rows, even in a narrower terminal.
   static let minimumColumns = 20
 
   init(
     _ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current,
-    pictures: Pictures = Pictures()
+    pictures: Pictures = Pictures(), appNames: [AppID: String] = [:]
   ) {
+    self.appNames = appNames
     self.wording = wording
     self.pictures = pictures
     self.columns = max(Self.minimumColumns, columns)
     self.now = now
     self.timeZone = timeZone
   }
+
+  /// The app's name for people; without one, its identifier.
+  func name(of app: AppID) -> String { appNames[app] ?? app.rawValue }
 
   /// The time of day, with the date unless it is today.
   func time(_ at: Instant) -> String {

@@ -27,6 +27,10 @@ enum TerminalCommand: Hashable, Sendable {
   case removeMember(String)
   case removeDevice(UInt32)
   case birthdate(child: String, Account.Day)
+  /// Sets the owner's own birthdate and, optionally, region.
+  case ownBirthdate(Account.Day, region: String?)
+  /// Begins or continues a child's set-up.
+  case onboard(String)
   /// Sets whether age ranges are shared with one app, or with all apps (`nil`).
   case age(AgeSharing, AppID?)
   /// Clears an app's age answers, so that it can ask again.
@@ -65,6 +69,9 @@ enum TerminalCommand: Hashable, Sendable {
     case ("notices", _), ("dismiss", _), ("explain", _):
       guard let command = Self.device(words) else { return nil }
       self = command
+    case ("birthdate", 2...3) where Account.Day(iso: words[1]) != nil:
+      guard words.count == 2 || Account.isRegion(words[2]) else { return nil }
+      self = .ownBirthdate(Account.Day(iso: words[1])!, region: words.count == 3 ? words[2] : nil)
     default:
       guard
         let command = isGuardian
@@ -122,6 +129,7 @@ enum TerminalCommand: Hashable, Sendable {
       case "adult": return .addMember(.adult, name)
       default: return nil
       }
+    case "onboard": return arguments.isEmpty ? nil : .onboard(arguments)
     case "family": return words.count == 1 ? .members : nil
     case "invite": return arguments.isEmpty ? .members : .invite(arguments)
     case "remove":
@@ -172,7 +180,9 @@ enum TerminalCommand: Hashable, Sendable {
       ("say TEXT", .helpPost), ("list", .helpList),
       ("age always|ask|never [APP]", .helpAge), ("age forget APP", .helpForgetAge),
       ("ages", .helpAges), ("sandbox CASE|off", .helpSandbox),
-      ("ceiling 4|9|13|16|18|off", .helpCeiling), ("show", .helpShow), ("quit", .helpQuit),
+      ("ceiling 4|9|13|16|18|off", .helpCeiling),
+      ("birthdate 2014-05-17 [REGION]", .helpOwnBirthdate), ("show", .helpShow),
+      ("quit", .helpQuit),
     ]
     guard isGuardian else { return [("cancel [N]", .helpCancel)] + both + deviceHelp }
     return [
@@ -181,7 +191,8 @@ enum TerminalCommand: Hashable, Sendable {
       ("withdraw", .helpWithdraw), ("withdraw consent APP", .helpWithdrawConsent),
       ("consent APP", .helpGiveConsent),
       ("limits on|off [CHILD]", .helpLimits), ("birthdate CHILD 2014-05-17", .helpBirthdate),
-      ("family", .helpFamily), ("add child|guardian|adult NAME", .helpAdd),
+      ("onboard NAME", .helpOnboard), ("family", .helpFamily),
+      ("add child|guardian|adult NAME", .helpAdd),
       ("invite NAME", .helpInvite), ("remove device N", .helpRemoveDevice),
       ("remove member NAME", .helpRemoveMember), ("passcode", .helpPasscode),
     ] + both + deviceHelp

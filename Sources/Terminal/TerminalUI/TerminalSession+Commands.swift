@@ -14,10 +14,7 @@ extension TerminalSession {
     let child = pickedChild
     switch command {
     case .help: write(renderer.help(TerminalCommand.help(isGuardian: isGuardian)))
-    case .list:
-      for child in timeline.children {
-        write(renderer.overview(timeline, of: child, numbers: feed.numbers))
-      }
+    case .list: list(timeline)
     case .show: if let child { show(child) }
     case .quit: break
     case .post(let text): await post(text)
@@ -56,6 +53,8 @@ extension TerminalSession {
     case .removeMember(let name): await remove(member: name)
     case .removeDevice(let number): await remove(device: number)
     case .addChild(let name): await act(.addChild(displayName: name))
+    case .onboard(let name): await onboard(name)
+    case .ownBirthdate(let day, let region): await setOwn(day, region: region)
     case .birthdate(let name, let day):
       if let child = self.child(name) { await set(day, of: child) }
     case .age(let sharing, let app):
@@ -83,6 +82,16 @@ extension TerminalSession {
     let explanations = await host.ageExplanations(of: person, on: address)
     let name = link.roster.person(person)?.displayName ?? view?.name ?? ""
     write(renderer.ages(of: name, link.age(of: person).settings, explanations))
+  }
+
+  /// Lists the owner's birthdate, and contacts and open questions of the children.
+  private func list(_ timeline: Timeline) {
+    if let day = timeline.link.accounts[timeline.link.personID]?.birthdate, timeline.isAdult {
+      write(renderer.text(wording(.birthdateSet, view?.name ?? "", day.iso)))
+    }
+    for child in timeline.children {
+      write(renderer.overview(timeline, of: child, numbers: feed.numbers))
+    }
   }
 
   private func changeAge(_ change: (inout AgeSettings) -> Void) async {
@@ -212,17 +221,5 @@ extension TerminalSession {
     let known = KnownHandle.all(in: conversation, at: renderer.now)
     guard !known.isEmpty else { return write(renderer.text(wording(.noKnownContacts), .faint)) }
     open(WithdrawDialog(child: child, known: known))
-  }
-
-  /// Sets the birthdate and keeps the account's other values.
-  ///
-  /// A new account gets the guardian's region.
-  private func set(_ day: Account.Day, of child: Person) async {
-    guard let link = timeline?.link else { return }
-    let known = link.accounts[child.id]
-    let account = Account(
-      birthdate: day, region: (known ?? link.accounts[link.personID])?.region ?? "US",
-      declaration: .guardianDeclared, timeZone: known?.timeZone ?? "")
-    await act(.setAccount(child.id, account))
   }
 }

@@ -26,22 +26,49 @@ extension TerminalSession {
     write(renderer.text(wording(.notFound, name.displaySafe.shortened(40)), .bad))
   }
 
-  /// Shows a code that admits one device of the member, while this session runs.
+  /// Invites one device of the member. Its code is shown after the relay has accepted it.
   func invite(_ name: String) async {
-    guard let person = member(name),
-      let credential = host.configuration.credentials.first(where: { $0.address == address })
-    else { return }
+    if let person = member(name) { await invite(person) }
+  }
+
+  func invite(_ person: Person) async {
     let ticket = JoinTicket()
     invited[ticket.publicKey] = person.id
+    waitingCodes.append(ticket)
     await act(.invite(ticket.invitation(for: person.id, until: .now + Self.invitationTime)))
-    let code = JoinCode(ticket, from: credential)
-    if let picture = QRCode(code.text), picture.columns <= renderer.columns {
-      write(picture.rows.map { Row($0, .paper) })
+    if shownRelay != .connected { write(renderer.text(wording(.codeWaits), .faint)) }
+  }
+
+  /// Shows the codes of accepted invitations. Each admits one device while this session runs.
+  func showCodes(_ timeline: Timeline) {
+    guard let credential = host.configuration.credentials.first(where: { $0.address == address })
+    else { return }
+    let accepted = waitingCodes.filter { timeline.link.isInvited($0.publicKey) }
+    waitingCodes.removeAll { ticket in accepted.contains { $0.publicKey == ticket.publicKey } }
+    for ticket in accepted {
+      guard let person = invited[ticket.publicKey].flatMap(timeline.link.roster.person) else {
+        continue
+      }
+      let code = JoinCode(ticket, from: credential)
+      if let picture = QRCode(code.text), picture.columns <= renderer.columns {
+        write(picture.rows.map { Row($0, .paper) })
+      }
+      let agent = person.role.isGuardian ? "parent-agent" : "child-agent"
+      write(renderer.text(code.text, .key))
+      write(
+        renderer.text(wording(.joinInstruction, "\(agent) join --credential FILE"), .faint))
     }
-    let agent = person.role.isGuardian ? "parent-agent" : "child-agent"
-    write(renderer.text(code.text, .key))
-    write(
-      renderer.text(wording(.joinInstruction, "\(agent) join --credential FILE"), .faint))
+  }
+
+  /// Forgets what waited for a command that the relay refused.
+  func abandon(_ command: Command) {
+    switch command {
+    case .invite(let invitation):
+      invited[invitation.key] = nil
+      waitingCodes.removeAll { $0.publicKey == invitation.key }
+    case .addChild: onboarding = nil
+    default: break
+    }
   }
 
   /// Adds the device of a join request to the roster, if its invitation is of this session.
@@ -55,21 +82,42 @@ extension TerminalSession {
 
   func addMember(_ role: Role, _ name: String) async {
     guard let link = timeline?.link else { return }
+    guard !link.roster.persons.contains(where: { $0.isNamed(name) }) else {
+      return showNameTaken(name)
+    }
     await act(.setRoster(link.roster(adding: name, as: role)))
+  }
+
+  func showNameTaken(_ name: String) {
+    write(renderer.text(wording(.nameTaken, name.displaySafe.shortened(40)), .bad))
   }
 
   func remove(member name: String) async {
     guard let link = timeline?.link, let person = member(name) else { return }
-    await act(.setRoster(link.roster(removing: person.id)))
+    guard person.role != .organizer else {
+      return write(renderer.text(wording(.organizerStays, person.displayName), .bad))
+    }
+    await remove(isOwn: person.id == link.personID, link.roster(removing: person.id))
   }
 
   func remove(device number: UInt32) async {
     guard let link = timeline?.link else { return }
-    guard link.roster.device(DeviceID(number)) != nil else {
+    let id = DeviceID(number)
+    guard let owner = link.roster.owner(of: id) else {
       showNotFound("\(number)")
       return listMembers()
     }
-    await act(.setRoster(link.roster(removing: DeviceID(number))))
+    let next = link.roster(removing: id)
+    guard owner.role != .organizer || next.devices.contains(where: { $0.person == owner.id }) else {
+      return write(renderer.text(wording(.lastOrganizerDevice), .bad))
+    }
+    await remove(isOwn: id == address.device, next)
+  }
+
+  /// Changes the roster. A guardian confirms the removal of the device in use.
+  private func remove(isOwn: Bool, _ next: Roster) async {
+    guard isOwn else { return await act(.setRoster(next)) }
+    open(ConfirmDialog(warning: .removeOwn, result: .roster(next)))
   }
 
   private func member(_ name: String) -> Person? {

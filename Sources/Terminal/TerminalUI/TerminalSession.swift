@@ -3,6 +3,7 @@ import Credentials
 package import DeviceAgent
 import FamilyCore
 package import FamilyModel
+import FamilyTrust
 import Foundation
 package import ServiceLifecycle
 import SystemClock
@@ -25,6 +26,8 @@ package actor TerminalSession: Service {
   private(set) var feed = Feed()
   /// The queue of dialogs; the first one receives the input.
   private var dialogs: [(dialog: any Dialog, reply: UnsafeContinuation<PromptAnswer, Never>?)] = []
+  /// Whether a dialog's result is carried out; a dialog that it opens begins afterwards.
+  private var isFinishing = false
   /// The unfinished line that the first dialog interrupted.
   private var draft = ""
   /// The device's state at the last refresh; `nil` before the first one.
@@ -37,9 +40,13 @@ package actor TerminalSession: Service {
   var invited: [[UInt8]: PersonID] = [:]
   /// The notifications of the last list, in its order.
   var shownNotifications: [CommandID] = []
+  /// The codes of invitations that the relay has not accepted yet.
+  var waitingCodes: [JoinTicket] = []
+  /// The name of the child that this session creates and then sets up.
+  var onboarding: String?
   private var summary: FamilySummary?
-  private var isConnected: Bool?
-  /// Whether the screen already says that the device is not in the family; each attempt repeats it.
+  private(set) var shownRelay = RelayState.connecting
+  /// Whether the screen says that the device is not in the family.
   private var isShutOut = false
   private var connectedAt = Instant(milliseconds: .max)
   /// Refusals whose explanation needs an event that has not arrived yet.
@@ -58,7 +65,9 @@ package actor TerminalSession: Service {
   }
 
   var renderer: Renderer {
-    Renderer(wording, columns: console.columns, now: .now, pictures: pictures)
+    Renderer(
+      wording, columns: console.columns, now: .now, pictures: pictures,
+      appNames: host.configuration.manifests.compactMapValues(\.name))
   }
   var timeline: Timeline? { view.map { Timeline(link: $0.link, renderer: renderer) } }
   var isGuardian: Bool { view?.isGuardian ?? false }
@@ -94,7 +103,10 @@ package actor TerminalSession: Service {
     case .notice(let notice):
       await refresh()
       await announce(notice)
-    case .prompt(let prompt, let reply): open(prompt.dialog(received: .now), reply)
+    case .prompt(let prompt, let reply):
+      await refresh()
+      let hasPasscode = view?.link.passcode != nil
+      open(prompt.dialog(received: .now, hasPasscode: hasPasscode), reply)
     case .picture(let picture, let verdict): record(verdict, for: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
     case .passcode(nil): write(renderer.text(wording(.passcodeLength), .bad))
@@ -137,12 +149,15 @@ package actor TerminalSession: Service {
     view = now
     guard let timeline else { return }
     showConnection(now)
+    showRemoval(now)
     let outputs = feed.update(timeline, renderer, isGuardian: isGuardian)
     for output in outputs { console.show(output.rows, replacing: output.replacesLast) }
     checkPictures(timeline)
     announceChanges(timeline)
     refusals.removeAll { explain($0.command, $0.problem, timeline) }
     closeReview(timeline)
+    showCodes(timeline)
+    beginOnboarding(timeline)
   }
 
   /// The newest entries of the child's conversation, shown again.
@@ -171,23 +186,38 @@ package actor TerminalSession: Service {
     }
   }
 
+  /// Shows once that the device is not in the family.
+  private func showRemoval(_ now: DeviceView) {
+    guard now.link.isShutOut != isShutOut else { return }
+    isShutOut = now.link.isShutOut
+    if isShutOut { write(renderer.text(wording(.notInFamily), .bad)) }
+  }
+
+  /// Shows a change of the connection. A first attempt that is under way shows nothing.
   private func showConnection(_ now: DeviceView) {
-    guard now.isConnected != isConnected, isConnected != nil || now.isConnected else { return }
-    isConnected = now.isConnected
+    let wasConnected = shownRelay == .connected
+    guard now.relay != shownRelay, now.relay != .connecting || wasConnected else { return }
+    shownRelay = now.relay == .connecting ? .unreachable : now.relay
     connectedAt = .now
-    write(renderer.centred(wording(now.isConnected ? .connected : .notConnected)))
+    switch shownRelay {
+    case .connected: write(renderer.centred(wording(.connected)))
+    case .wrongRelay: write(renderer.text(wording(.otherRelay), .bad))
+    case .unreachable, .connecting: write(renderer.centred(wording(.notConnected)))
+    case .unused: break
+    }
   }
 
   /// Announces changed settings, except while the device catches up after connecting.
   ///
   /// - Parameter isCaughtUp: Whether the person has typed, which ends catching up.
   private func announceChanges(_ timeline: Timeline, isCaughtUp: Bool = false) {
-    let new = FamilySummary(timeline)
+    let new = FamilySummary(timeline, name: view?.name ?? "")
     if let old = summary {
       let rows = new.changes(since: old, renderer)
       if !rows.isEmpty { write(rows) }
-    } else if timeline.link.roster.persons.isEmpty
-      || !isCaughtUp && connectedAt + Self.catchUpTime > renderer.now
+    } else if view?.relay != .unused,
+      timeline.link.roster.persons.isEmpty
+        || !isCaughtUp && connectedAt + Self.catchUpTime > renderer.now
     {
       return
     }
@@ -198,7 +228,7 @@ package actor TerminalSession: Service {
 
   func open(_ dialog: any Dialog, _ reply: UnsafeContinuation<PromptAnswer, Never>? = nil) {
     dialogs.append((dialog, reply))
-    if dialogs.count == 1 { begin() }
+    if dialogs.count == 1, !isFinishing { begin() }
   }
 
   private func begin() {
@@ -209,6 +239,8 @@ package actor TerminalSession: Service {
 
   private func finish(_ result: DialogResult) async {
     let reply = dialogs.removeFirst().reply
+    isFinishing = true
+    defer { isFinishing = false }
     switch result {
     case .answer(let answer): reply?.resume(returning: answer)
     case .choose(let id, let choice): await host.act(.answer(id, choice: choice), on: address)
@@ -219,6 +251,8 @@ package actor TerminalSession: Service {
       Task.detached { [events = responder.events] in
         events.yield(.passcode(try? PasscodeCipher.make(typed)))
       }
+    case .roster(let roster): await act(.setRoster(roster))
+    case .onboard(let child, let answer, let next): await onboard(child, answer, next: next)
     case .nothing: break
     }
     if dialogs.isEmpty { showPrompt() }
@@ -257,6 +291,10 @@ package actor TerminalSession: Service {
       }
     }
     if !dialogs.isEmpty {
+      if line.trimmingSpaces.isEmpty, let result = dialogs[0].dialog.leaving {
+        await finish(result)
+        return true
+      }
       switch dialogs[0].dialog.submit(line, renderer) {
       case .more(let rows): write(rows)
       case .done(let result): await finish(result)
@@ -265,8 +303,10 @@ package actor TerminalSession: Service {
     }
     if line.trimmingSpaces.isEmpty { return true }
     guard let command = TerminalCommand(line, isGuardian: isGuardian) else {
-      let error = wording(.unknownCommand, line.displaySafe.shortened(40))
       let usage = TerminalCommand.usage(of: line, isGuardian: isGuardian)
+      let error =
+        usage.isEmpty
+        ? wording(.unknownCommand, line.displaySafe.shortened(40)) : wording(.usageHint)
       write(renderer.text(error, .bad) + renderer.help(usage))
       return true
     }
@@ -279,8 +319,6 @@ package actor TerminalSession: Service {
 
   private func announce(_ notice: Notice) async {
     guard let timeline else { return }
-    let wasShutOut = isShutOut
-    isShutOut = if case .shutOut = notice { true } else { false }
     switch notice {
     case .decided(let id, let choice, let guardian) where !isGuardian:
       let state = timeline.link.conversations[timeline.link.personID]?.questions[id]
@@ -289,14 +327,14 @@ package actor TerminalSession: Service {
         renderer.hanging(
           Row("◆ ", .question), wording(.decidedNotice, timeline.name(guardian), title), .bold))
     case .refused(let command, let problem):
+      abandon(command)
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
     case .noPasscode: write(renderer.text(wording(.noPasscode), .bad))
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
-    case .shutOut: if !wasShutOut { write(renderer.text(wording(.notInFamily), .bad)) }
-    // The conversation has a line for each of these.
-    case .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break
+    // The conversation, or another line of the screen, shows each of these.
+    case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break
     case .wantsToJoin(let join): await self.join(join)
     }
   }
@@ -319,6 +357,14 @@ package actor TerminalSession: Service {
     case .cancelled:
       if let state { text = wording(.cancelledLine, timeline.name(state.header.child)) }
     case .noPasscode: text = wording(.noPasscode)
+    case .lastOrganizerDevice: text = wording(.lastOrganizerDevice)
+    case .notEnrolled: text = wording(.notInFamily)
+    case .badBirthdate:
+      if case .setAccount(_, .account(let account)) = command {
+        text = wording(.invalidBirthdate, account.birthdate?.iso ?? "")
+      }
+    case .conflict:
+      if case .addChild(let name) = command { text = wording(.nameTaken, name) }
     default: break
     }
     write(renderer.text(text, .bad))

@@ -64,6 +64,9 @@ struct Timeline {
     return own.isEmpty ? link.roster.children : own
   }
 
+  /// Whether the owner is an adult, or in no family.
+  var isAdult: Bool { link.person?.role != .child }
+
   func name(_ person: PersonID) -> String { link.roster.person(person)?.displayName ?? "?" }
 
   /// The person who answered and the choice's title; `nil` without an answer.

@@ -299,8 +299,6 @@ public enum Phrase: String, CaseIterable, Sendable {
   case ruleCancelled
   /// A guardian approved. `%1` the guardian, `%2` the time.
   case ruleApproved
-  /// An approval has ended. `%1` the guardian, `%2` the time.
-  case ruleApprovalEnded
   /// A guardian declined. `%1` the guardian, `%2` the time.
   case ruleDeclined
   /// A guardian withdrew the approval. `%1` the guardian, `%2` the time.
@@ -354,4 +352,47 @@ public enum Phrase: String, CaseIterable, Sendable {
   case desktopMessage
   /// A desktop notification of a reminder.
   case desktopReminded
+
+  // MARK: The family, and the set-up of a child's account
+
+  /// The typed command lacks a word, or has a wrong one. Its forms follow.
+  case usageHint
+  /// A member has the typed name already. `%1` the name.
+  case nameTaken
+  /// The relay has another key than the one of the device's credential.
+  case otherRelay
+  /// The relay has not accepted an invitation yet, so no code is shown.
+  case codeWaits
+  /// The organizer's last device cannot be removed.
+  case lastOrganizerDevice
+  /// The organizer cannot be removed from the family. `%1` the organizer.
+  case organizerStays
+  /// Asks before a guardian removes the device in use.
+  case removeOwn
+  /// A member left the family. `%1` the member.
+  case memberRemoved
+  /// The title of a child's set-up. `%1` the child.
+  case onboardTitle
+  /// Explains age ranges to a guardian.
+  case onboardExplain
+  /// Asks for a child's birthdate. `%1` the child.
+  case onboardBirthdate
+  /// The typed text is not a birthdate. `%1` the text.
+  case invalidBirthdate
+  /// Asks whether apps receive a child's age range. `%1` the child.
+  case onboardSharing
+  /// Asks whether a child's device joins now. `%1` the child.
+  case onboardDevice
+  /// A child's set-up is complete. `%1` the child.
+  case onboardDone
+  /// A child's set-up is not complete. `%1` the child, `%2` the command that continues.
+  case onboardLeft
+  /// Buttons of these dialogs.
+  case remove, confirm, change, showCode, later
+  /// Age ranges are shared without a prompt, after asking the child, or never.
+  case sharingAlways, sharingAsk, sharingNever
+  /// A device joined or left the family. `%1` the owner, `%2` the device's number.
+  case deviceAdded, deviceRemoved
+  /// Sets up a child's account, or sets the own birthdate.
+  case helpOnboard, helpOwnBirthdate
 }

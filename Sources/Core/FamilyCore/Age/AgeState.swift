@@ -7,6 +7,8 @@ public import FamilyModel
 public struct AgeState: Hashable, Sendable {
   /// The age settings.
   public private(set) var settings = AgeSettings()
+  /// Whether a person chose the settings; otherwise they are the defaults.
+  public private(set) var isChosen = false
   /// The day of the first shared answer to any app, and the latest day of one.
   private var anchor: Account.Day?
   private var last: Account.Day?
@@ -44,7 +46,9 @@ public struct AgeState: Hashable, Sendable {
   /// Sets the settings, or deletes the answers of an app.
   mutating func set(_ content: Content) {
     switch content {
-    case .ageSettings(let new): settings = new
+    case .ageSettings(let new):
+      settings = new
+      isChosen = true
     case .ageMemory(let app, nil): restart(app)
     default: break
     }

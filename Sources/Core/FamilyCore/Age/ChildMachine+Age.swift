@@ -68,6 +68,7 @@ extension ChildMachine {
     // An app that does not declare its use of age ranges must not cause a prompt.
     guard manifest(request.app).usesDeclaredAgeRange else { return .failed(.notDeclared) }
     do throws(Problem) {
+      if link.isShutOut { throw .notEnrolled }
       try AgeGates.check(request.gates)
       if let sandbox = age.settings.sandbox?.answers {
         return .shared(sandbox.range(limitsOn: link.limitsOn(for: link.personID)))
@@ -236,11 +237,18 @@ extension ChildMachine {
 
   /// Sets the owner's account. The relay and every device reject a change of a child's account by
   /// the child.
-  mutating func setOwn(_ account: Account, now: Instant, into out: inout DeviceLink.Output) {
-    guard !isInFamily else {
-      send(.setAccount(link.personID, .account(account)), now: now, into: &out)
-      return
-    }
+  mutating func setOwn(
+    _ account: Account, now: Instant, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    let command = Command.setAccount(link.personID, .account(account))
+    do throws(Problem) {
+      try account.validate(now: now)
+      if isInFamily {
+        if link.person?.role == .child { throw .notPermitted }
+        return try link.send(command, id: link.nextID(now: now), now: now, into: &out)
+      }
+    } catch { return effects.append(.notify(.refused(command, error))) }
     let body = Event.Body.accountChanged(link.personID, .account(account))
     link.applyLocally(body, id: link.nextID(now: now), now: now, into: &out)
   }

@@ -37,6 +37,8 @@ extension ChildMachine {
       // The response to the question launches the app.
       out.changes += update(app) { $0.register() } ?? []
       ask(question, manner, app, now: now, into: &out, effects: &effects)
+    case .age(let id, _) where link.isShutOut:
+      effects.append(.app(app, .age(id, .failed(.notEnrolled))))
     case .age(let id, _) where consents.isWithdrawn(app):
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
     case .ping: break
@@ -54,6 +56,7 @@ extension ChildMachine {
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
+    if link.isShutOut { return end(.refused(.notEnrolled)) }
     // After a crash or a lost reply the app repeats its question and joins the existing one.
     if isAsked(question.id) { return end(.sent) }
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
@@ -124,6 +127,7 @@ extension ChildMachine {
     func end(_ outcome: AskOutcome) {
       effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
     }
+    if link.isShutOut { return end(.refused(.notEnrolled)) }
     // A guardian may withdraw the consent while the prompt is shown. A passcode that is being
     // checked ends the flow itself.
     if let problem = refusal(of: flow.question, by: flow.app), !flow.stage.isChecking {

@@ -192,7 +192,7 @@ public struct ChildMachine: Sendable {
         .noteAge(link.personID, .ageMemory(app, nil)), now: now, into: &out, effects: &effects)
     case .readNotifications: out.changes += notifications.markRead()
     case .dismissNotification(let id): out.changes += notifications.dismiss(id)
-    case .setOwnAccount(let account): setOwn(account, now: now, into: &out)
+    case .setOwnAccount(let account): setOwn(account, now: now, into: &out, effects: &effects)
     }
     keep(effects, id: nil, at: now, into: &out, effects: &effects)
     for event in out.events {

@@ -8,6 +8,7 @@ extension FamilyState {
     try require(
       proposal.isAdministrator || proposal.isGuardian && proposal.signature != nil)
     try next.validate()
+    try roster.checkSuccessor(next)
     try verifySignature(of: next, proposal, verify)
     return (.rosterChanged(next), .family)
   }

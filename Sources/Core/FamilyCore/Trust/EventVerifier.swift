@@ -129,6 +129,9 @@ struct EventVerifier: Sendable {
       }
     }
     if let new = event.body.newQuestion, question(new.id) != nil { return .rejected(.replayed) }
+    if case .rosterChanged(let next) = event.body, let current = rosters.last?.roster {
+      do throws(Problem) { try current.checkSuccessor(next) } catch { return .rejected(error) }
+    }
     guard let key = key(for: event, signature) else { return .rejected(.notSigned) }
     let bytes = SignedBytes.of(
       event.body, event.command, in: family, event.audience, by: signature.signer,

@@ -22,6 +22,14 @@ extension Roster {
     return next.organizer == organizer ? device.signingKey : nil
   }
 
+  /// Checks that the organizer keeps a device. Only the organizer's devices may add one, so that no
+  /// later roster could repair the family.
+  ///
+  /// - Throws: `lastOrganizerDevice`.
+  package func checkSuccessor(_ next: Roster) throws(Problem) {
+    if isSigned, !next.isSigned { throw .lastOrganizerDevice }
+  }
+
   /// The key that must have signed the first roster: that of an organizer's device in the roster;
   /// `nil` for any other device.
   package func key(forFirstBy signer: DeviceID) -> [UInt8]? {

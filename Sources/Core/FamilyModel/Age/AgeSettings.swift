@@ -24,10 +24,15 @@ public struct AppManifest: Hashable, Sendable {
   public var usesDeclaredAgeRange: Bool
   /// The app's rating; `nil` counts as the highest.
   public var ageRating: AgeRating?
+  /// The app's name for people; `nil`: the identifier.
+  public var name: String?
   /// Creates a manifest.
-  public init(usesDeclaredAgeRange: Bool = false, ageRating: AgeRating? = nil) {
+  public init(
+    usesDeclaredAgeRange: Bool = false, ageRating: AgeRating? = nil, name: String? = nil
+  ) {
     self.usesDeclaredAgeRange = usesDeclaredAgeRange
     self.ageRating = ageRating
+    self.name = name
   }
 
   /// Whether a child with this ceiling may use the app.

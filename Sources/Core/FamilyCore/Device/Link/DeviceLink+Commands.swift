@@ -2,9 +2,14 @@ import FamilyModel
 
 /// Commands, the relay's replies, and the end of each step.
 extension DeviceLink {
+  /// Enqueues a command.
+  ///
+  /// - Throws: `notEnrolled` after the device's removal, or the problem of an invalid command.
   mutating func send(_ command: Command, id: CommandID, now: Instant, into out: inout Output)
     throws(Problem)
   {
+    if isShutOut { throw .notEnrolled }
+    try check(command, now: now)
     try sender.enqueue(command, id: id, due: state == .attached ? now : nil, into: &out)
   }
 
@@ -20,8 +25,23 @@ extension DeviceLink {
   mutating func prepare(_ command: Command, id: CommandID?, now: Instant) throws(Problem)
     -> [SignedCommand]
   {
-    try sender.prepare(
+    try check(command, now: now)
+    return try sender.prepare(
       command, id: id, now: now, family: family, verifier: &verifier, isBehind: isBehind)
+  }
+
+  /// Refuses a command that no later command could repair, or whose sealed content is invalid. The
+  /// relay cannot read sealed contents.
+  private func check(_ command: Command, now: Instant) throws(Problem) {
+    switch command {
+    case .setRoster(let next): try roster.checkSuccessor(next)
+    case .addChild(let name):
+      if roster.persons.contains(where: { $0.displayName.lowercased() == name.lowercased() }) {
+        throw .conflict
+      }
+    case .setAccount(_, .account(let account)): try account.validate(now: now)
+    default: break
+    }
   }
 
   mutating func reply(_ id: UInt64, _ reply: Reply, now: Instant, into out: inout Output) {
@@ -47,7 +67,9 @@ extension DeviceLink {
       awaitsPong = false
       if state == .attached { due = nextPing(now: now) }
     case .failed(let problem):
-      if problem == .notEnrolled { out.shutOut = problem }
+      guard problem == .notEnrolled else { break }
+      isRefused = true
+      out.shutOut = problem
     }
   }
 

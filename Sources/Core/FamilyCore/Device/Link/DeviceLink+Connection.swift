@@ -52,6 +52,7 @@ extension DeviceLink {
 
   mutating func attached(_ channels: [Channel], now: Instant, into out: inout Output) {
     guard state != .detached else { return }
+    isRefused = false
     // The relay also sends this reply unrequested, to a device whose ping was late.
     let resubscribes = state == .attached
     state = .attached

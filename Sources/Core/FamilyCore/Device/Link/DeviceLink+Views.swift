@@ -27,6 +27,9 @@ extension DeviceLink {
   /// The family's passcode, or `nil` until a guardian sets one.
   public var passcode: Passcode? { family.passcode }
 
+  /// Whether the relay has committed an invitation with this key.
+  public func isInvited(_ key: [UInt8]) -> Bool { verifier?.invitations[key] != nil }
+
   func question(_ id: QuestionID) -> QuestionState? { family.question(id) }
 
   /// Whether the family's audience has events that this device has not read yet.
@@ -48,6 +51,13 @@ extension DeviceLink {
 
   /// The number of durable events that wait for a key or a roster before they can be verified.
   package var deferredCount: Int { verifier?.deferred.count ?? 0 }
+
+  /// Whether the device is no longer in the family: a verified roster removed it, or the relay
+  /// refuses it. Such a device sends no command and gives apps no new answers.
+  public var isShutOut: Bool {
+    // A device that joins reads older rosters first, which lack it as well.
+    isRefused || family.owners[address.device] != nil && roster.device(address.device) == nil
+  }
 
   /// The owner of this device, or `nil` before the first roster.
   public var person: Person? { roster.person(personID) }

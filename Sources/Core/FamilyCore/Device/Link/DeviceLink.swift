@@ -48,6 +48,8 @@ public struct DeviceLink: Sendable {
   var attempts = 0
   var due: Instant?
   var awaitsPong = false
+  /// Whether the relay's last word is that it does not know this device.
+  var isRefused = false
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
   /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.

@@ -1,0 +1,51 @@
+public import ArgumentParser
+import Foundation
+
+/// The exit codes of the programs, beside 0 for success.
+public enum ExitStatus: Int32, Sendable {
+  /// The command failed; the error has the reason.
+  case failure = 1
+  /// No relay answers.
+  case noRelay = 2
+  /// A problem's number explains the refusal.
+  case refused = 3
+  /// Wrong options or arguments.
+  case usage = 64
+}
+
+/// The start and the end of a program.
+public enum Program {
+  /// Parses the process's arguments and runs the command. An error ends the process.
+  ///
+  /// - Parameter status: The exit code of an error; `nil` leaves the choice to the parser.
+  public static func run(
+    _ type: (some ParsableCommand).Type, status: (any Error) -> ExitStatus? = { _ in nil }
+  ) async {
+    do {
+      var command = try type.parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      guard !type.exitCode(for: error).isSuccess, !(error is ExitCode) else {
+        type.exit(withError: error)
+      }
+      FileHandle.standardError.write(Data((report(type.fullMessage(for: error)) + "\n").utf8))
+      Foundation.exit(status(error)?.rawValue ?? type.exitCode(for: error).rawValue)
+    }
+  }
+
+  /// The error's sentence, and how to get help. The usage follows only if an argument is missing or
+  /// unknown: after an invalid value, it would hide the sentence.
+  static func report(_ message: String) -> String {
+    let incomplete = ["Missing ", "Unexpected ", "Unknown option ", "No value "]
+    let sentence = message.trimmingPrefix("Error: ")
+    guard let usage = message.firstRange(of: "\nUsage: "),
+      !incomplete.contains(where: { sentence.hasPrefix($0) })
+    else { return message }
+    let help = message[usage.upperBound...].split(separator: "\n").last { $0.hasPrefix("  See ") }
+    return message[..<usage.lowerBound] + (help.map { "\n\($0)" } ?? "")
+  }
+}
