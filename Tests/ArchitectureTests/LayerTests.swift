@@ -69,6 +69,16 @@ private let exclusiveImports = [
     #expect(linked.intersection(forbidden) == [])
   }
 
+  @Test("X1: the programs are products, so that an app's package builds and runs them")
+  func programsAreProducts() throws {
+    let graph = try PackageGraph.ofRepository()
+    let libraries = ["ProgramOptions", "AgentCommand"]
+    let programs = graph.targets.filter { $0.path.hasPrefix("Sources/Programs/") }.map(\.name)
+      .filter { !libraries.contains($0) }
+    #expect(programs.count >= 6)
+    #expect(Set(programs + ["cluster"]).subtracting(graph.products) == [])
+  }
+
   @Test("the graph checks find a hidden link and an upward dependency") func graphCanFail() {
     let graph = PackageGraph(targets: [
       .init(name: "relay", path: "", dependencies: ["Server"]),

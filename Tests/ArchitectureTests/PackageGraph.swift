@@ -9,6 +9,8 @@ struct PackageGraph {
   }
 
   var targets: [Target]
+  /// The names of the products.
+  var products: [String] = []
 
   /// The graph of the repository. Evaluated once, because SwiftPM compiles the manifest for it.
   static func ofRepository() throws -> PackageGraph { try repository.get() }
@@ -37,6 +39,7 @@ struct PackageGraph {
   init(targets: [Target]) { self.targets = targets }
 
   private init(manifest: Manifest) {
+    products = manifest.products.map(\.name)
     targets = manifest.targets.map { target in
       Target(
         name: target.name, path: target.path ?? "",
@@ -89,5 +92,8 @@ private struct Manifest: Decodable {
     var dependencies: [Dependency]
   }
 
+  struct Product: Decodable { var name: String }
+
   var targets: [Target]
+  var products: [Product]
 }

@@ -1,13 +1,18 @@
 import Foundation
+import Subprocess
+import SystemPackage
 
 /// The families of a cluster, in the format of the family file that `relayctl apply` reads.
 package struct ClusterFamilies: Codable {
   package struct Member: Codable {
     package var name: String
     package var role: String
-    package var region: String = "US"
+    package var region: String?
     package var birthdate: String?
-    package var devices: Int = 1
+    package var devices: Int?
+
+    /// The name as a part of file names, as in credential files.
+    package var fileName: String { String(name.map { $0 == "/" ? "_" : $0 }.prefix(48)) }
   }
   package struct Family: Codable {
     package var id: UInt64
@@ -50,6 +55,19 @@ package struct ClusterFamilies: Codable {
         Member(name: "Emily", role: "child", birthdate: born(9)),
         Member(name: "Ann", role: "adult", birthdate: born(42)),
       ])
+  }
+
+  /// Reads a family file with relayctl, which checks it.
+  ///
+  /// - Throws: `ClusterError` with relayctl's explanation.
+  package static func read(_ file: String) async throws -> ClusterFamilies {
+    let result = try await run(
+      .path(FilePath(Layout.program("relayctl"))), arguments: ["check", file, "--json"],
+      output: .data(limit: 1 << 24), error: .string(limit: 1 << 20))
+    guard result.terminationStatus.isSuccess else {
+      throw ClusterError(result.standardError)
+    }
+    return try JSONDecoder().decode(ClusterFamilies.self, from: result.standardOutput)
   }
 
   func write(to file: URL) throws {

@@ -24,6 +24,18 @@ package struct Layout: Sendable {
       .path
   }
 
+  /// Checks that the programs of a cluster were built beside this one.
+  ///
+  /// - Throws: `ClusterError` with the commands that build them.
+  package static func checkPrograms() throws {
+    let programs = ["relay", "relayctl", "child-agent", "parent-agent"]
+    let missing = programs.filter { !FileManager.default.isExecutableFile(atPath: program($0)) }
+    guard !missing.isEmpty else { return }
+    throw ClusterError(
+      "These programs are not built: \(missing.joined(separator: ", ")). Build them with "
+        + missing.map { "swift build --product \($0)" }.joined(separator: " && "))
+  }
+
   /// Removes the files of an earlier cluster.
   ///
   /// - Throws: `ClusterError` if a cluster runs in the folder or the folder was not made by a

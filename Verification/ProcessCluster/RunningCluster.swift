@@ -7,7 +7,7 @@ import SystemPackage
 /// A relay and the agents of some families, as supervised processes.
 package final class RunningCluster: Sendable {
   /// The app on each child's device.
-  package static let app = "example.landmarks"
+  package static let app = ClusterApp.landmarks.identifier
   /// The timeout of ``wait(_:_:)`` in seconds, long enough for a busy machine.
   package static let timeout = 120.0
 
@@ -26,6 +26,12 @@ package final class RunningCluster: Sendable {
     package var agentArguments: [String] = []
     /// Additional environment variables of a process, by its name.
     package var environment: @Sendable (String) -> [String: String] = { _ in [:] }
+    /// The apps on each child's device.
+    package var apps = [ClusterApp.landmarks]
+    /// The family file that `relayctl apply` reads; `nil`: the cluster writes one.
+    package var familyFile: String?
+    /// The guardians' answer to every question; `nil`: none.
+    package var answer: String?
     /// Called before each start of a process, with its name.
     package var prepare: @Sendable (String) throws -> Void = { _ in }
     /// Called after the credentials are written and before any agent starts.
@@ -54,39 +60,41 @@ package final class RunningCluster: Sendable {
       prepare: configuration.prepare)
     let layout = layout
     agents = file.families.flatMap { family in
-      ["child-agent", "parent-agent"].flatMap { kind -> [SupervisedProcess] in
-        if kind == "child-agent" {
-          return [Self.agent(kind, family.id, nil, layout, configuration)]
-        }
-        return family.members.filter { ["organizer", "guardian"].contains($0.role) }
-          .map { Self.agent(kind, family.id, $0.name, layout, configuration) }
-      }
+      let guardians = family.members.filter { ["organizer", "guardian"].contains($0.role) }
+      let hasApps = guardians.count < family.members.count
+      return (hasApps ? [Self.agent("child-agent", family.id, nil, layout, configuration)] : [])
+        + guardians.map { Self.agent("parent-agent", family.id, $0, layout, configuration) }
     }
   }
 
   private static func agent(
-    _ kind: String, _ family: UInt64, _ member: String?, _ layout: Layout,
+    _ kind: String, _ family: UInt64, _ member: ClusterFamilies.Member?, _ layout: Layout,
     _ configuration: Configuration
   ) -> SupervisedProcess {
-    let name = [kind, "\(family)", member?.lowercased()].compactMap { $0 }.joined(separator: "-")
+    let name = [kind, "\(family)", member?.fileName.lowercased()].compactMap { $0 }
+      .joined(separator: "-")
     let script = layout.scripts.appendingPathComponent("\(name).json")
-    if !FileManager.default.fileExists(atPath: script.path) {
-      // Without rules, people answer nothing.
+    if member != nil, let answer = configuration.answer {
+      let rules = ["rules": [["choose": answer]]]
+      try? JSONEncoder().encode(rules).write(to: script)
+    } else if !FileManager.default.fileExists(atPath: script.path) {
+      // Without rules, children ask by message and guardians answer nothing.
       try? Data(#"{"rules": []}"#.utf8).write(to: script)
     }
     let credential =
-      member.map { layout.credential(family, $0) } ?? layout.credentials
+      member.map { layout.credential(family, $0.fileName) } ?? layout.credentials
     var arguments = [
       "--credential", credential.path, "--families", "\(family)",
       "--directory", layout.agent(name).path, "--script", script.path,
     ]
     arguments += configuration.agentArguments
     if kind == "child-agent" {
-      arguments += [
-        "--app", "\(app)=\(Layout.program("app-agent"))",
-        "--manifest",
-        "\(app)=\(Layout.program("permission-relay_app-agent.resources"))/manifest.json",
-      ]
+      for app in configuration.apps {
+        arguments += ["--app", "\(app.identifier)=\(app.program)"]
+        if let manifest = app.manifest {
+          arguments += ["--manifest", "\(app.identifier)=\(manifest)"]
+        }
+      }
     }
     return SupervisedProcess(
       name, Layout.program(kind), arguments, environment: configuration.environment(name),
@@ -103,7 +111,8 @@ package final class RunningCluster: Sendable {
     launch(relay)
     progress("creating the families and their devices' keys")
     try await relayctl([
-      "apply", layout.families.path, "--directory", layout.relay.path, "--credentials",
+      "apply", configuration.familyFile ?? layout.families.path, "--directory", layout.relay.path,
+      "--credentials",
       layout.credentials.path,
     ])
     try configuration.prepareAgents()
@@ -114,6 +123,18 @@ package final class RunningCluster: Sendable {
         guard let status = Status.read(layout, agent.name) else { return false }
         return status.devices.allSatisfy { $0.relay == "connected" && $0.position > 0 }
       }
+    }
+  }
+
+  /// The credential files of the apps, one for each app on each device, in order.
+  ///
+  /// Precondition: the cluster has started.
+  package var appCredentials: [String] {
+    agents.filter { $0.name.hasPrefix("child-agent") }.flatMap { agent -> [String] in
+      let folder = layout.agent(agent.name)
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      return files.filter { $0.hasPrefix("app-") && $0.hasSuffix(".json") }.sorted()
+        .map { folder.appendingPathComponent($0).path }
     }
   }
 

@@ -17,7 +17,7 @@ package final class SupervisedProcess: Sendable {
 
   package let name: String
   let executable: String
-  let arguments: [String]
+  package let arguments: [String]
   let environment: [String: String]
   package let log: URL
   /// Called before each start.

@@ -8,7 +8,7 @@ import ServiceLifecycle
 struct Cluster: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cluster", abstract: "Run a relay and any number of families as real processes.",
-    subcommands: [Up.self, ShowStatus.self, Down.self, Demo.self, Kills.self])
+    subcommands: [Up.self, Exec.self, ShowStatus.self, Down.self, Demo.self, Kills.self])
 }
 
 /// The options of all commands.
@@ -23,6 +23,7 @@ extension Cluster {
     static let configuration = CommandConfiguration(
       abstract: "Start a relay and families and show them live until Ctrl-C.")
     @OptionGroup var options: ClusterOptions
+    @OptionGroup var family: FamilyOptions
     @Option(help: "Number of families, each with two guardians and a child.") var families = 3
     @Flag(help: "Print one JSON line per second instead of the table.") var json = false
 
@@ -31,7 +32,7 @@ extension Cluster {
     }
 
     func run() async throws {
-      let cluster = try RunningCluster(Layout(options.directory), .example(families))
+      let cluster = try await family.cluster(in: options.directory, families: families)
       let group = ServiceGroup(
         configuration: .init(
           services: [.init(service: Watch(cluster: cluster, json: json))],
@@ -109,7 +110,19 @@ struct Watch: Service {
       "\u{1B}[2J\u{1B}[H\(cluster.agents.count + 1) processes, \(restarts) restarts, Ctrl-C stops\n"
     )
     print(Status.table(devices))
+    print(hints.map { "\n\($0)" }.joined())
   }
+
+  /// The lines to copy: the variable of each app's process, and a guardian's next command.
+  private var hints: [String] {
+    let guardian = cluster.agents.first { $0.name.hasPrefix("parent-agent") }
+    let credential = guardian?.arguments.drop { $0 != "--credential" }.dropFirst().first
+    return cluster.appCredentials.prefix(Self.hintLimit).map {
+      "export PERMISSION_RELAY_DEVICE='\($0)'"
+    } + (credential.map { ["relayctl pending --as '\($0)'"] } ?? [])
+  }
+  /// The number of devices whose variable is printed.
+  private static let hintLimit = 4
 
   static func json(_ devices: [Status.Device]) throws -> String {
     let encoder = JSONEncoder()
