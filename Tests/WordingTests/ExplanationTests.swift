@@ -8,7 +8,8 @@ import Wording
   private static let rules: [HandleExplanation.Rule] = [
     .notAHandle(.badHandle), .neverAsked, .sending, .waiting(since: at, until: at),
     .expired(at: at), .cancelled(asked: at), .approved(by: PersonID(1), at: at, ends: nil),
-    .declined(by: PersonID(1), at: at), .withdrawn(by: PersonID(1), at: at),
+    .approvalEnded(by: PersonID(1), at: at, ended: at), .declined(by: PersonID(1), at: at),
+    .withdrawn(by: PersonID(1), at: at),
     .contact(by: PersonID(1), at: at), .contactRemoved(by: PersonID(1), at: at), .unreadable,
     .limitsOff, .consentWithdrawn(by: PersonID(1), at: at), .ratedAbove, .notTaken, .neverListened,
   ]

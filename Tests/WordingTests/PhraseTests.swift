@@ -58,7 +58,8 @@ import Wording
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
       .consentGivenNotice,
       .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
-      .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved, .ruleDeclined,
+      .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved,
+      .ruleApprovalEnded, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
       .deviceAdded, .deviceRemoved, .onboardLeft,
     ]

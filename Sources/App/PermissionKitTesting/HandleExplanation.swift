@@ -13,7 +13,7 @@ public struct HandleExplanation: Sendable, CustomStringConvertible {
   /// The rule that decides ``isKnown``.
   ///
   /// One of `not-a-handle`, `never-asked`, `sending`, `waiting`, `expired`, `cancelled`,
-  /// `approved`, `declined`, `withdrawn`, `contact`, `contact-removed`.
+  /// `approved`, `approval-ended`, `declined`, `withdrawn`, `contact`, `contact-removed`.
   public let rule: String
   /// The guardian who decided; `nil` if no person did.
   public let guardian: String?

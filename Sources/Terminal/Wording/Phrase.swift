@@ -299,6 +299,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case ruleCancelled
   /// A guardian approved. `%1` the guardian, `%2` the time.
   case ruleApproved
+  /// An approval has ended. `%1` the guardian, `%2` the time.
+  case ruleApprovalEnded
   /// A guardian declined. `%1` the guardian, `%2` the time.
   case ruleDeclined
   /// A guardian withdrew the approval. `%1` the guardian, `%2` the time.

@@ -40,6 +40,7 @@ extension Wording {
     case .approved(let by, let at, let ends):
       [self(.ruleApproved, name(by), time(at)), ends.map { self(.until, time($0)) }]
         .compactMap { $0 }.joined(separator: " · ")
+    case .approvalEnded(let by, _, let ended): self(.ruleApprovalEnded, name(by), time(ended))
     case .declined(let by, let at): self(.ruleDeclined, name(by), time(at))
     case .withdrawn(let by, let at): self(.ruleWithdrawn, name(by), time(at))
     case .contact(let by, let at): self(.ruleContact, name(by), time(at))

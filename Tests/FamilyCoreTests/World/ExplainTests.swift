@@ -43,6 +43,41 @@ import Testing
     #expect(child(Handle("hello", .phoneNumber)).rule == .notAHandle(.badHandle))
   }
 
+  @Test("X6: names the end of an approval before and after it, and prefers one without an end")
+  mutating func ends() {
+    let hour = Choice(
+      id: "hour", title: "One hour", answer: .approval, end: .after(.hours(1)))
+    let end = world.now + .hours(1)
+    world.ask(World.question(1, ada, choices: [hour, .decline]))
+    world.guardian(1, .answer(World.question(1).id, choice: "hour"))
+    #expect(child(ada).isKnown && child(ada).nextChange == end)
+    #expect(guardian(ada).rule == child(ada).rule)
+    world.guardian(1, .changeContact(child: World.emily, ada, known: true))
+    #expect(child(ada).rule == .contact(by: PersonID(1), at: world.now))
+    #expect(child(ada).nextChange == nil)
+    world.guardian(1, .changeContact(child: World.emily, ada, known: false))
+    world.wait(.hours(2))
+    #expect(!child(ada).isKnown && child(ada).nextChange == nil)
+    world.ask(World.question(2, phone, choices: [hour, .decline]))
+    world.guardian(2, .answer(World.question(2).id, choice: "hour"))
+    let decided = world.now
+    world.wait(.hours(2))
+    #expect(
+      child(phone).rule
+        == .approvalEnded(by: PersonID(2), at: decided, ended: decided + .hours(1)))
+    // A withdrawal explains an approval whose end is still to come.
+    world.ask(World.question(3, ada, choices: [hour, .decline]))
+    world.guardian(2, .answer(World.question(3).id, choice: "hour"))
+    world.wait(.minutes(1))
+    world.guardian(1, .withdraw(child: World.emily, .handle(ada, in: nil)))
+    #expect(child(ada).rule == .withdrawn(by: PersonID(1), at: world.now))
+    world.ask(World.question(4, ada))
+    world.guardian(1, .answer(World.question(4).id, choice: "approve"))
+    world.ask(World.question(5, ada, choices: [hour, .decline]))
+    world.guardian(2, .answer(World.question(5).id, choice: "hour"))
+    #expect(child(ada).rule == .approved(by: PersonID(1), at: world.now, ends: nil))
+  }
+
   @Test("X6: a cancelled and an expired request explain an unknown handle")
   mutating func closed() {
     let asked = world.now

@@ -17,7 +17,7 @@ struct HandleExplainer {
       return answer
     }
     answer.isKnown = known.contains(handle, in: app)
-    answer.rule = answer.isKnown ? (grants.last?.rule ?? .neverAsked) : unknownRule
+    answer.rule = answer.isKnown ? grant ?? .neverAsked : unknownRule
     if !answer.isKnown {
       answer.nearMisses = nearMisses
       if conversation.inOrder.contains(where: { $0.question == nil }) {
@@ -36,10 +36,19 @@ struct HandleExplainer {
 
   private var statements: [KnownStatement] { known.statements(of: handle, in: app) }
 
-  /// The statements that make the handle known, in the order of their events.
-  private var grants: [Fact] {
-    statements.filter { $0.isKnown && $0.until.map { $0 > now } ?? true }
-      .compactMap(fact).sorted { $0.seq < $1.seq }
+  /// The statement that keeps the handle known for longest: the latest one without an end, or else
+  /// the one with the latest end.
+  private var grant: HandleExplanation.Rule? {
+    let kinds = known.reasons
+      .filter { $0.handle == handle && ($0.reason.app == nil || $0.reason.app == app) }
+      .map(\.reason.statementKind)
+    let grants = statements.filter { kinds.contains($0.kind) }
+    if let limited = grants.max(by: { $0.until ?? now < $1.until ?? now }),
+      grants.allSatisfy({ $0.until != nil })
+    {
+      return fact(limited)?.rule
+    }
+    return grants.filter { $0.until == nil }.compactMap(fact).max { $0.seq < $1.seq }?.rule
   }
 
   /// The latest fact about an unknown handle. A request that can still be answered precedes all.
@@ -48,7 +57,10 @@ struct HandleExplainer {
     if let open = questions.last(where: { $0.isOpen(now) }) {
       return .waiting(since: open.lastAsked, until: open.header.expiration)
     }
-    let facts = statements.compactMap(fact) + questions.compactMap(outcome)
+    // A withdrawal overrides an approval whose end is still to come.
+    let facts =
+      statements.filter { $0.until.map { $0 <= now } ?? true }.compactMap(fact)
+      + questions.compactMap(outcome)
     return facts.max { $0.seq < $1.seq }?.rule ?? .neverAsked
   }
 
@@ -68,8 +80,11 @@ struct HandleExplainer {
         origin.seq, statement.isKnown ? .contact(by: by, at: at) : .contactRemoved(by: by, at: at)
       )
     case .approval:
-      return statement.isKnown
-        ? (origin.seq, .approved(by: by, at: at, ends: statement.until)) : nil
+      guard statement.isKnown else { return nil }
+      if let end = statement.until, end <= now {
+        return (origin.seq, .approvalEnded(by: by, at: at, ended: end))
+      }
+      return (origin.seq, .approved(by: by, at: at, ends: statement.until))
     case .withdrawal: return (origin.seq, .withdrawn(by: by, at: at))
     }
   }
@@ -180,6 +195,17 @@ extension ChildMachine {
       answer.conditions.append(feed.progress.registered ? .notTaken : .neverListened)
     }
     return answer
+  }
+}
+
+extension KnownHandles.Reason {
+  /// The kind of the statement behind the reason.
+  fileprivate var statementKind: KnownStatement.Kind {
+    switch self {
+    case .contact: .contact
+    case .approved(let app): app == nil ? .approved : .approvedIn
+    case .approvedUntil(_, let app): app == nil ? .limited : .limitedIn
+    }
   }
 }
 

@@ -21,6 +21,8 @@ public struct HandleExplanation: Hashable, Sendable {
     case cancelled(asked: Instant)
     /// A guardian approved the handle; `ends` is the end of the approval.
     case approved(by: PersonID, at: Instant, ends: Instant?)
+    /// A guardian approved the handle until a moment that has passed.
+    case approvalEnded(by: PersonID, at: Instant, ended: Instant)
     /// A guardian declined the last request.
     case declined(by: PersonID, at: Instant)
     /// A guardian withdrew the approval.
@@ -52,6 +54,7 @@ public struct HandleExplanation: Hashable, Sendable {
       case .expired: "expired"
       case .cancelled: "cancelled"
       case .approved: "approved"
+      case .approvalEnded: "approval-ended"
       case .declined: "declined"
       case .withdrawn: "withdrawn"
       case .contact: "contact"
@@ -68,7 +71,8 @@ public struct HandleExplanation: Hashable, Sendable {
     /// The person who decided, and when; `nil` if no person did.
     public var decision: (by: PersonID, at: Instant)? {
       switch self {
-      case .approved(let by, let at, _), .declined(let by, let at), .withdrawn(let by, let at),
+      case .approved(let by, let at, _), .approvalEnded(let by, let at, _),
+        .declined(let by, let at), .withdrawn(let by, let at),
         .contact(let by, let at), .contactRemoved(let by, let at),
         .consentWithdrawn(let by, let at):
         (by, at)
