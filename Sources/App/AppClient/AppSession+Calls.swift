@@ -10,7 +10,7 @@ extension DeviceProblem {
   static func appRuns(_ process: Int32?) -> DeviceProblem {
     let name = process.map { "the process \($0)" } ?? "the other process"
     return DeviceProblem(
-      .appRuns, advice: "End \(name), or wait: a background launch ends by itself.")
+      .appRuns, advice: "End \(name), or wait: a background launch ends after 30 s.")
   }
 
   /// The reason why a call has no answer.

@@ -57,8 +57,8 @@ package actor AppSession {
   /// Restores a session from the app's store, or waits for the process that holds it.
   ///
   /// - Parameters:
-  ///   - security: The family and the organizer key that the credential names. The values of the
-  ///     first credential are stored and win.
+  ///   - security: The family and the organizer key that the credential names. The session stores
+  ///     those of the first credential, and ignores later ones.
   ///   - copy: The known handles for other processes of the app; `nil` where none can run.
   ///   - openStore: Opens the store. `run()` repeats the call while the store is locked.
   /// - Throws: `StoreError`, or the error of a record that does not decode.

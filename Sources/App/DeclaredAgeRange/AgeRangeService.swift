@@ -9,7 +9,7 @@ import FamilyModel
 /// across a birthday. The day on which an answer changes therefore reveals no birthday.
 ///
 /// Methods of this type may be called from any task at the same time. A call waits as long as the
-/// person takes. It throws ``Error/network`` when the device is silent for ten seconds, and
+/// person takes. The call throws ``Error/network`` when the device is silent for ten seconds, and
 /// `CancellationError` at once when its task is cancelled.
 public struct AgeRangeService: Sendable {
   /// The service of this process's device.

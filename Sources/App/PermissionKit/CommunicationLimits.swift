@@ -10,9 +10,9 @@ import Foundation
 /// ``AskError/notAvailable``.
 ///
 /// One process of an app at a time holds the app's store. Another process of the app reads the
-/// known handles of the first one, and its other calls wait for the store: up to five seconds for
-/// ``ask(_:in:)``, and without a limit for ``updates``. The first process ends → the second one has
-/// the store.
+/// known handles of the first one. Its other calls wait for the store: up to five seconds for
+/// ``ask(_:in:)``, and without a limit for ``updates``. The second process receives the store when
+/// the first one ends.
 public final class CommunicationLimits: Sendable {
   /// The limits of this process's device.
   public static let current = CommunicationLimits()
@@ -118,7 +118,7 @@ public final class CommunicationLimits: Sendable {
   /// - The child cancelled. No response follows.
   /// - A question of this app about the same people is open. The response names that question.
   ///
-  /// The method waits as long as the child takes. It throws
+  /// The method waits as long as the child takes. The method throws
   /// ``AskError/systemError(underlyingError:)`` when the device is silent for ten seconds (problem
   /// 420), and when another process of the app holds the store for five seconds (problem 421). A
   /// cancelled task throws `CancellationError` at once. The prompt may outlive the call: a response

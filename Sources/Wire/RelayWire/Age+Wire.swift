@@ -112,7 +112,7 @@ extension AgeSettings {
     if wire.ceiling != 0 {
       ceiling = try Wire.require(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
     }
-    // A case of a later version is none of this one: the account answers.
+    // A case of a later version is ignored: the account answers.
     sandbox = SandboxCase(rawValue: wire.sandbox)
     try validate()
   }

@@ -2,7 +2,7 @@ public import FamilyModel
 
 /// The way of a device's entries to one app, for people who look for an answer.
 public struct AppDelivery: Hashable, Sendable {
-  /// What the entries wait for.
+  /// The reason why entries wait.
   ///
   /// - `idle` → (an entry arrives) `notRegistered`, `attached` or `waiting`.
   /// - `waiting` → (the time has come) `launched` → (the app connects) `attached`.
@@ -22,7 +22,7 @@ public struct AppDelivery: Hashable, Sendable {
 
   /// The app.
   public var app: AppID
-  /// What the entries wait for.
+  /// The reason why entries wait.
   public var state: State
   /// The responses that the app has not handled, in order.
   public var responses: [Response]

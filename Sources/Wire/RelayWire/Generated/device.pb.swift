@@ -1053,8 +1053,8 @@ nonisolated struct PBAppStatement: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere,
-  /// 5 approval everywhere with an end, 6 approval in this app with an end.
+  /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere.
+  /// 5 approval everywhere with an end; 6 approval in this app with an end.
   var place: UInt32 = 0
 
   /// The handle; absent for the consent.
