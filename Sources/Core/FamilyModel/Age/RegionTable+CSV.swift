@@ -32,6 +32,9 @@ extension RegionTable {
         hasHeader = true
         continue
       }
+      guard fields.count == Self.columns.count else {
+        throw Mistake(number, "\(fields.count) values instead of \(Self.columns.count)")
+      }
       guard lines.count < Limits.regions else {
         throw Mistake(number, "the table has more than \(Limits.regions) regions")
       }
@@ -60,9 +63,6 @@ extension RegionTable {
       }
     }
     guard !isQuoted else { throw Mistake(number, "a quotation mark has no end") }
-    guard fields.count == columns.count else {
-      throw Mistake(number, "\(fields.count) values instead of \(columns.count)")
-    }
     for (name, field) in zip(columns, fields) where field.utf8.count > Limits.regionValueBytes {
       throw Mistake(number, "\(name) has more than \(Limits.regionValueBytes) bytes")
     }
