@@ -140,6 +140,20 @@ private let service = AgeRangeService.shared
     }
   }
 
+  @Test("X6: the test kit names the rule behind an answer") func explained() async throws {
+    let family = TestFamily()
+    await family.sandbox(.teen14)
+    try await family.app {
+      #expect(family.child.ageExplanations.isEmpty)
+      try await expect([nil, 15], (16, nil))
+      let explanations = family.child.ageExplanations
+      #expect(explanations.map(\.rule) == [.rememberedAnswer])
+      #expect(explanations.first?.range?.upper == 15 && explanations.first?.changesOn != nil)
+      await family.organizer.setAgeSharing(.never)
+      #expect(family.child.ageExplanations.map(\.rule) == [.never])
+    }
+  }
+
   @Test("D8: answers survive a restart of the device") func restart() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
