@@ -1,5 +1,5 @@
-public import FamilyModel
-public import Foundation
+import FamilyModel
+import Foundation
 import Synchronization
 import SystemClock
 

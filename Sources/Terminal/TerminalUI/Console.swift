@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Synchronization
 
 /// The terminal's input and output. The line being typed stays below all output.

@@ -5,7 +5,7 @@ import FamilyCore
 package import FamilyModel
 import FamilyTrust
 import Foundation
-package import ServiceLifecycle
+import ServiceLifecycle
 import SystemClock
 package import Wording
 
