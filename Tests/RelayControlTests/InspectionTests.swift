@@ -52,8 +52,8 @@ import Testing
       #expect(question["expires"] as? String == "2100-01-01T00:00:00.000Z")
       let people = try #require(question["people"] as? [[String: String]])
       #expect(people == [["handle": "dragonslayer42", "kind": "custom", "name": "Ada"]])
-      let choices = try #require(question["choices"] as? [[String: String]])
-      #expect(choices.map { $0["answer"] } == ["approval", "denial"])
+      let choices = try #require(question["choices"] as? [[String: Any]])
+      #expect(choices.map { $0["answer"] as? String } == ["approval", "denial"])
       let asked = try #require(question["asked"] as? String)
       #expect(
         abs(
