@@ -22,12 +22,15 @@ extension ChildMachine {
     }
   }
 
-  /// Observes the device's clock and the relay's time, and ends the approvals that are due.
+  /// Observes the device's clock and the time that an event proves, and ends the approvals that are
+  /// due.
   mutating func observeTime(
-    now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+    now: Instant, proven: Instant? = nil, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
   ) {
     let uptime = uptime ?? Milliseconds(now.milliseconds)
-    latest.observe(clock: now, uptime: uptime, relay: relayTime.now(uptime: uptime))
+    latest.observe(clock: now, uptime: uptime)
+    if let proven { latest.observe(proven: proven) }
     endApprovals(into: &out, effects: &effects)
   }
 
