@@ -1054,7 +1054,7 @@ nonisolated struct PBAppStatement: Sendable {
   // methods supported on all messages.
 
   /// 0 consent to the app, 1 contact, 2 approval everywhere, 3 approval in this app, 4 withdrawal everywhere.
-  /// 5 approval everywhere with an end; 6 approval in this app with an end.
+  /// Approvals with an end: 5 everywhere, 6 in this app.
   var place: UInt32 = 0
 
   /// The handle; absent for the consent.
