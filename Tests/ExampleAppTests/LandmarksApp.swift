@@ -81,9 +81,10 @@ final class LandmarksModel {
 
   /// Asks for consent with the first prompt that the app chooses.
   func askAboutNewChats(_ flow: PermissionFlow) async throws -> PermissionResult {
-    try await AskCenter.shared.askSignificantChangePermission(
-      for: SignificantAppUpdateTopic(description: "There are chats with strangers now."),
-      permissionFlow: flow, in: ChatWindow())
+    let topic = SignificantAppUpdateTopic(description: "There are chats with strangers now.")
+    return try await AskCenter.shared.askSignificantChangePermission(
+      for: PermissionQuestion(significantAppUpdateTopic: topic), permissionFlow: flow,
+      in: ChatWindow())
   }
 
   /// The text for a person after a failed request.

@@ -72,7 +72,6 @@ import Testing
       #expect(again.output.contains("already off"))
       let settings = try await fixture.must("settings", "--as", rosa, "--json").objects
       #expect(settings[0]["limits"] as? Bool == false)
-      #expect(throws: Problem.limitsOff) { try fixture.ask(Handle("x", .custom)) }
       try await fixture.mustFail("limits", "maybe", "--as", rosa, expecting: ["on", "off"])
     }
   }

@@ -74,7 +74,8 @@ import Wording
         wrong: false))
     #expect(!dialog.isHidden)
     #expect(
-      dialog.opening(renderer()).whole.contains("[1] Always [2] Today [3] Decline [4] Cancel"))
+      dialog.opening(renderer()).whole.contains(
+        "[1] Approve – “Always” [2] Approve – “Today” [3] Decline [4] Cancel"))
     _ = dialog.submit("2", renderer())
     #expect(dialog.isHidden)
     #expect(
@@ -144,5 +145,60 @@ import Wording
         }
       }
     }
+  }
+}
+
+/// Choices whose titles claim the opposite of what they do.
+@Suite struct MisleadingChoiceTests {
+  private let question = ConversationBuilder.question(
+    1,
+    choices: [
+      Choice(id: "no", title: "Decline", answer: .approval),
+      Choice(id: "always", title: "Always", answer: .approval),
+      Choice(id: "yes", title: "Approve", answer: .denial),
+    ])
+
+  @Test("Q13: review and in-person dialogs show what each choice does")
+  func dialogs() {
+    var builder = ConversationBuilder()
+    builder.ask(question)
+    let review = ReviewDialog(
+      card: Card(builder.link(1).conversations[PersonID(3)]!.questions[question.id]!),
+      child: builder.link(1).roster.children[0],
+      titles: question.choices.map(renderer().wording.choice))
+    let menu = "[1] Approve – “Decline” [2] Approve – “Always” [3] Decline – “Approve”"
+    #expect(review.opening(renderer(100)).whole.contains(menu))
+    var inPerson = Prompt.passcode(ConversationBuilder.app, question, wait: 0, wrong: false)
+      .dialog(received: renderer().now)
+    #expect(inPerson.opening(renderer(100)).whole.contains(menu))
+    guard case .more(let rows) = inPerson.submit("1", renderer()) else {
+      return #expect(Bool(false))
+    }
+    #expect(rows.whole.contains("Approve – “Decline”"))
+  }
+
+  @Test("Q13: the conversation shows what the decision does, also for the child")
+  func decision() {
+    var builder = ConversationBuilder()
+    builder.ask(question)
+    builder.decide(1, question, question.choices[0])
+    #expect(builder.screen(3, renderer(100)).whole.contains("Approve – “Decline”"))
+    #expect(builder.screen(1, renderer(100)).whole.contains("Approve – “Decline”"))
+  }
+
+  @Test("Q5: the compose sheet and the passcode prompt show an update's description")
+  func update() {
+    let update = Question(
+      id: QuestionID(high: 1, low: 9), topic: .significantUpdate(description: "Now with chats."))
+    for prompt: Prompt in [
+      .compose(ConversationBuilder.app, update, to: []),
+      .passcode(ConversationBuilder.app, update, wait: 0, wrong: false),
+    ] {
+      let rows = prompt.dialog(received: renderer().now).opening(renderer())
+      #expect(rows.whole.contains("Now with chats."))
+    }
+    let again = Prompt.alreadyAsked(ConversationBuilder.app, update, mayRemind: false)
+      .dialog(received: renderer().now)
+    #expect(again.opening(renderer(100)).whole.contains("already asked about this change"))
   }
 }

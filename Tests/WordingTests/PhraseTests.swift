@@ -62,9 +62,11 @@ import Wording
       .ruleApprovalEnded, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
       .deviceAdded, .deviceRemoved, .onboardLeft,
+      .choiceTitle,
     ]
     let one: Set<Phrase> = [
-      .composeTo, .addName, .alreadyAsked, .tryAgainIn, .reminderLine, .cancelledLine, .newMessage,
+      .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .tryAgainIn, .reminderLine,
+      .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,

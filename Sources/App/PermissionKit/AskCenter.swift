@@ -4,9 +4,11 @@ import FamilyModel
 
 /// The first prompt of a request about a significant update.
 public enum PermissionFlow: Hashable, Sendable {
-  /// The device shows an alert with one button, and asks no guardian.
+  /// The device first shows an alert with Ask to Approve, Approve in Person and Cancel, and then
+  /// the chosen path.
   ///
-  /// This flow is for adults. A child's device shows the alert too.
+  /// The alert itself approves nothing. An adult acknowledges an update with
+  /// `AgeRangeService.showSignificantUpdateAcknowledgment` instead.
   case acknowledgmentAlert
   /// The device asks for the family's Screen Time passcode, which a guardian types.
   case approveInPerson
@@ -19,11 +21,10 @@ public enum PermissionResult: Hashable, Sendable {
   /// The request ended on the compose sheet, or before it.
   ///
   /// A `didSend` of `true` means that the message is in the device's outbox. A `didSend` of `false`
-  /// means that the default choice is the response.
+  /// means that no message was sent: an earlier question about the same update is open, or the
+  /// person has no family and the default choice is the response.
   case askToApprove(didSend: Bool)
-  /// A guardian decided on this device, or the person acknowledged the alert.
-  ///
-  /// An acknowledgment counts as approved.
+  /// A guardian decided on this device with the passcode.
   case approveInPerson(approved: Bool)
   /// The person cancelled. No response follows.
   case cancel
@@ -54,8 +55,8 @@ public final class AskCenter: Sendable {
 
   /// Asks the guardians whether the child may use the app after a significant update.
   ///
-  /// Returning, cancellation and errors are those of ``CommunicationLimits/ask(_:in:)``. The
-  /// response arrives in ``responses(for:)``.
+  /// The device asks whether or not communication limits are on. Returning, cancellation and errors
+  /// are those of ``CommunicationLimits/ask(_:in:)``. The response arrives in ``responses(for:)``.
   ///
   /// - Parameters:
   ///   - question: The question. The method reads its properties once.
@@ -83,28 +84,26 @@ public final class AskCenter: Sendable {
 
   /// Asks about a significant update with the first prompt that the app chooses.
   ///
-  /// The method returns when the prompt has ended. The guardians' response to a sent message
-  /// arrives in ``responses(for:)``, under an identifier that this method creates and does not
-  /// return. Use ``ask(_:in:)-(PermissionQuestion<SignificantAppUpdateTopic>,_)`` where the app
-  /// must match the response to its question.
+  /// The method returns when the prompts have ended. The guardians' decision arrives in
+  /// ``responses(for:)``, under the identifier of `question`. Nothing that a child does on the
+  /// device ends in an approval: an approval needs a guardian's answer or the passcode.
   ///
   /// The method has the time limits of ``CommunicationLimits/ask(_:in:)``, and a cancelled task
   /// returns at once.
   ///
   /// - Parameters:
-  ///   - topic: The update.
+  ///   - question: The question. The method reads its properties once.
   ///   - permissionFlow: The first prompt.
   ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
   /// - Throws: ``AskError``. ``PermissionFlow/approveInPerson`` throws
   ///   ``AskError/systemError(underlyingError:)`` where the family has no passcode.
   public func askSignificantChangePermission(
-    for topic: SignificantAppUpdateTopic, permissionFlow: PermissionFlow,
+    for question: PermissionQuestion<SignificantAppUpdateTopic>, permissionFlow: PermissionFlow,
     in anchor: some PresentationAnchor
   ) async throws -> PermissionResult {
-    let question = PermissionQuestion(significantAppUpdateTopic: topic)
     let manner: AskManner =
       switch permissionFlow {
-      case .acknowledgmentAlert: .acknowledge
+      case .acknowledgmentAlert: .choose
       case .approveInPerson: .inPerson
       case .askToApprove: .byMessage
       }
@@ -112,8 +111,8 @@ public final class AskCenter: Sendable {
     case .sent: return .askToApprove(didSend: true)
     case .alreadyAsked, .answeredByDefault, .refused: return .askToApprove(didSend: false)
     case .answeredInPerson(let approved): return .approveInPerson(approved: approved)
-    case .acknowledged: return .approveInPerson(approved: true)
-    case .cancelled: return .cancel
+    // Only an adult acknowledges, through another call.
+    case .acknowledged, .cancelled: return .cancel
     }
   }
 

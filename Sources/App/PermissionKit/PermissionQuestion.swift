@@ -99,7 +99,9 @@ public final class PermissionQuestion<Topic: QuestionTopic>: Codable, Identifiab
   public var choices: [PermissionChoice] = [.approve, .decline]
   /// The response where no guardian is asked. Precondition: one of ``choices``.
   ///
-  /// No guardian is asked where communication limits are off or the person has no family.
+  /// No guardian is asked about people where communication limits are off, nor about anything where
+  /// the person has no family. The choice must deny for an update without a family: `ask` throws
+  /// otherwise.
   public var defaultChoice = PermissionChoice.decline
   /// The end of the question, to the millisecond. Later answers are rejected; `nil`: no end.
   ///

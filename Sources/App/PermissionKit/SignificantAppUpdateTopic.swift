@@ -6,7 +6,7 @@ public struct SignificantAppUpdateTopic: QuestionTopic, Hashable {
   /// A random identifier. The topic of a response has a new one: match responses by their question.
   public let id: UUID
   /// The change in the app's words: 1 to 4,096 bytes of UTF-8.
-  public var description: String
+  public let description: String
 
   /// Creates a topic. `ask` validates the description, this initializer does not.
   public init(description: String) {

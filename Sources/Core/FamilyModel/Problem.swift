@@ -88,7 +88,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let alreadyAsked = Problem(404)
   /// The last reminder is too recent.
   public static let remindedRecently = Problem(405)
-  /// The child's communication limits are off.
+  /// The child's communication limits are off. No relay of this version sends the problem: devices
+  /// decide from what they verified.
   public static let limitsOff = Problem(406)
   /// The family, person, device or question already exists with other content.
   public static let conflict = Problem(407)

@@ -39,6 +39,24 @@ public enum Topic: Hashable, Sendable {
     case communication
     /// A significant update of an app.
     case significantUpdate
+
+    /// Whether the question is asked only while the child's communication limits are on.
+    ///
+    /// The law requires consent to an update, whatever the limits are.
+    public var needsLimits: Bool {
+      switch self {
+      case .communication: true
+      case .significantUpdate: false
+      }
+    }
+
+    /// Whether a default choice may approve. Only a guardian approves an update.
+    public var allowsApprovingDefault: Bool {
+      switch self {
+      case .communication: true
+      case .significantUpdate: false
+      }
+    }
   }
 
   /// The topic's kind.

@@ -18,14 +18,14 @@ struct AnswerQuestion: ExplainedCommand {
     let view = FamilyView(try relay.machine())
     let state = try view.question(question)
     try view.requireOpen(state)
-    let ids = state.header.choices.map(\.id)
-    guard ids.contains(choice) else {
+    guard let chosen = state.header.choices.first(where: { $0.id == choice }) else {
+      let ids = state.header.choices.map(\.id)
       throw ControlError(
         "The question has no choice '\(choice)'. Its choices: \(ids.joined(separator: ", "))."
           .printable)
     }
     try relay.send(.answer(state.header.id, choice: choice))
-    let title = view.title(choice, of: state)
+    let title = view.title(chosen, of: state)
     print("Answered “\(title)”: \(view.sentence(state))".printable)
   }
 }
@@ -43,7 +43,7 @@ extension FamilyView {
       let child = name(of: state.header.child)
       throw ControlError(.cancelled, "\(child) cancelled the question.")
     case .answered(let choice, let device, let at):
-      let title = title(choice.id, of: state)
+      let title = title(choice, of: state)
       throw ControlError(
         .alreadyAnswered, "\(name(of: device)) chose “\(title)” at \(at.local).")
     }

@@ -82,8 +82,11 @@ struct FamilyView {
     }
   }
 
-  func title(_ choice: String, of state: QuestionState?) -> String {
-    state?.question?.choices.first { $0.id == choice }?.title ?? choice
+  /// The choice's meaning with the app's title, or with its id if the question cannot be decrypted.
+  func title(_ choice: ChoiceHeader, of state: QuestionState?) -> String {
+    wording.choice(
+      state?.question?.choices.first { $0.id == choice.id && $0.answer == choice.answer }
+        ?? Choice(id: choice.id, title: choice.id, answer: choice.answer))
   }
 }
 

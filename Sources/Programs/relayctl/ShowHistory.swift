@@ -70,7 +70,7 @@ extension FamilyView {
       let state = conversation.questions[id]
       let end = state?.question?.choices.first { $0.id == choice.id }?.end
       let until = end.map { " until \($0.moment(decidedAt: line.at).local)" } ?? ""
-      return "“\(title(choice.id, of: state))”\(until): \(about(id))"
+      return "“\(title(choice, of: state))”\(until): \(about(id))"
     }
     switch line.body {
     case .text(let text): return LineDescription(kind: "text", text: text)

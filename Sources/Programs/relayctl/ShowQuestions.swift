@@ -81,25 +81,30 @@ extension FamilyView {
   }
 
   func people(_ state: QuestionState) -> Cell {
-    guard case .communication(let people, _) = state.question?.topic else { return .list([]) }
-    return .list(
-      people.map { person in
-        .object([
-          "handle": .text(person.handle.value),
-          "kind": .text(KindArgument(person.handle.kind).rawValue),
-          "name": person.name.map { .text(wording.name($0)) } ?? .none,
-        ])
-      })
+    switch state.question?.topic {
+    case .communication(let people, _):
+      .list(
+        people.map { person in
+          .object([
+            "handle": .text(person.handle.value),
+            "kind": .text(KindArgument(person.handle.kind).rawValue),
+            "name": person.name.map { .text(wording.name($0)) } ?? .none,
+          ])
+        })
+    case .significantUpdate, nil: .list([])
+    }
   }
 
   func choices(_ state: QuestionState) -> Cell {
     .list(
       state.header.choices.map { choice in
-        let title = title(choice.id, of: state)
-        let end = state.question?.choices.first { $0.id == choice.id }?.end
-        let isClear = title.lowercased() == choice.id.lowercased()
+        let meaning = title(choice, of: state)
+        let offered = state.question?.choices.first { $0.id == choice.id }
+        let title = offered?.title ?? choice.id
+        let end = offered?.end
+        let isClear = meaning.lowercased() == choice.id.lowercased()
         return .shown(
-          isClear ? choice.id : "\(choice.id) (\(title))",
+          isClear ? choice.id : "\(choice.id) (\(meaning))",
           .object([
             "id": .text(choice.id), "title": .text(title), "answer": .text("\(choice.answer)"),
             "until": end.map { .time($0.moment(decidedAt: .now)) } ?? .none,

@@ -50,7 +50,9 @@ struct Pictures: Sendable {
 extension Card {
   /// The pictures of the people asked about.
   var pictures: [Avatar] {
-    guard case .communication(let people, _) = question?.topic else { return [] }
-    return people.compactMap(\.avatar)
+    switch question?.topic {
+    case .communication(let people, _): people.compactMap(\.avatar)
+    case .significantUpdate, nil: []
+    }
   }
 }

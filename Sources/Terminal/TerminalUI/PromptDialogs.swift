@@ -28,16 +28,28 @@ extension Prompt {
 extension Renderer {
   /// The people of the question, as a list in a sentence.
   func names(_ question: Question) -> String {
-    guard case .communication(let people, _) = question.topic else { return "" }
-    return wording.list(people.map(wording.person))
+    switch question.topic {
+    case .communication(let people, _): wording.list(people.map(wording.person))
+    case .significantUpdate: ""
+    }
   }
 
   /// The first prompt's text, about people or about an app's update.
   func request(_ question: Question, _ app: AppID, update: Phrase = .updatePrompt) -> [Row] {
-    guard case .significantUpdate(let description) = question.topic else {
-      return text(wording(.permissionPrompt, name(of: app), names(question)), .bold)
+    switch question.topic {
+    case .communication:
+      text(wording(.permissionPrompt, name(of: app), names(question)), .bold)
+    case .significantUpdate(let description):
+      text(wording(update, name(of: app), description.isVisible ? description : "…"), .bold)
     }
-    return text(wording(update, name(of: app), description.isVisible ? description : "…"), .bold)
+  }
+
+  /// The text about an open question with the same people or the same update.
+  func alreadyAsked(_ question: Question, _ app: AppID) -> [Row] {
+    switch question.topic {
+    case .communication: text(wording(.alreadyAsked, names(question)), .bold)
+    case .significantUpdate: text(wording(.updateAlreadyAsked, name(of: app)), .bold)
+    }
   }
 }
 
@@ -69,8 +81,7 @@ struct ChoiceDialog: Dialog {
       switch kind {
       case .permission: renderer.request(question, app)
       case .acknowledge: renderer.request(question, app, update: .updateNotice)
-      case .alreadyAsked:
-        renderer.text(renderer.wording(.alreadyAsked, renderer.names(question)), .bold)
+      case .alreadyAsked: renderer.alreadyAsked(question, app)
       }
     return [renderer.rule(renderer.name(of: app))] + text
       + renderer.menu(buttons.map { renderer.wording($0.phrase) })
@@ -115,7 +126,7 @@ struct ComposeDialog: Dialog {
     let buttons =
       [wording(.send), wording(.cancel)]
       + question.topic.handles.map { wording(.addName, $0.value) }
-    return renderer.people(question) + renderer.menu(buttons)
+    return renderer.subjects(question) + renderer.menu(buttons)
   }
 
   func label(_ renderer: Renderer) -> String {
@@ -141,15 +152,17 @@ struct ComposeDialog: Dialog {
 
   /// Sets a person's name; an empty one changes nothing.
   private mutating func setName(_ given: String, of index: Int) {
-    guard given.isVisible, case .communication(var people, let actions) = question.topic else {
-      return
+    guard given.isVisible else { return }
+    switch question.topic {
+    case .communication(var people, let actions):
+      var name = NameParts()
+      name.given = given
+      while name.given.utf8.count > Limits.titleBytes { name.given.removeLast() }
+      names[index] = name
+      people[index].name = name
+      question.topic = .communication(people: people, actions: actions)
+    case .significantUpdate: break
     }
-    var name = NameParts()
-    name.given = given
-    while name.given.utf8.count > Limits.titleBytes { name.given.removeLast() }
-    names[index] = name
-    people[index].name = name
-    question.topic = .communication(people: people, actions: actions)
   }
 }
 
@@ -181,7 +194,7 @@ struct TypePasscodeDialog: Dialog {
   func opening(_ renderer: Renderer) -> [Row] {
     var rows = [renderer.rule(renderer.wording(.approveInPerson))]
     if wrong { rows += renderer.text(renderer.wording(.wrongPasscode), .bad) }
-    if !wrong { rows += renderer.people(question) }
+    if !wrong { rows += renderer.subjects(question) }
     if choice == nil {
       return rows
         + renderer.menu(question.choices.map { renderer.title($0) } + [renderer.wording(.cancel)])
@@ -204,7 +217,9 @@ struct TypePasscodeDialog: Dialog {
       }
       guard index < count else { return .done(.answer(.cancel)) }
       choice = question.choices[index].id
-      return .more(renderer.menu([(key: "⏎", label: renderer.wording(.cancel))]))
+      return .more(
+        renderer.text(renderer.title(question.choices[index]), .bold)
+          + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))]))
     }
     if line.isEmpty { return .done(.answer(.cancel)) }
     let wait = renderer.seconds(until: until)

@@ -34,7 +34,8 @@ extension Renderer {
     case .cancelled:
       rows += [""] + [Row](wording(.cancelledLine, child), .faint, in: bubbleWidth)
     case .answered(let choice, _, _):
-      let text = wording(.decidedLine, answer?.by ?? "?", answer?.title ?? choice.id)
+      let text = wording(
+        .decidedLine, answer?.by ?? "?", answer?.title ?? wording.meaning(choice.answer))
       rows += [""] + [Row](text, choice.answer == .approval ? .good : .bad, in: bubbleWidth)
     }
     return framed(rows, "┏━┓┃┗┛", .question, title(of: entry, number: number), entry.isMine)
@@ -50,11 +51,25 @@ extension Renderer {
   }
 
   func people(_ question: Question, in width: Int? = nil) -> [Row] {
-    guard case .communication(let people, _) = question.topic else { return [] }
-    return people.flatMap { person -> [Row] in
-      var rows = hanging("• ", wording.person(person), in: width)
-      if let avatar = person.avatar { rows += hanging("  ", line(of: avatar), .faint, in: width) }
-      return rows
+    switch question.topic {
+    case .communication(let people, _):
+      people.flatMap { person -> [Row] in
+        var rows = hanging("• ", wording.person(person), in: width)
+        if let avatar = person.avatar {
+          rows += hanging("  ", line(of: avatar), .faint, in: width)
+        }
+        return rows
+      }
+    case .significantUpdate: []
+    }
+  }
+
+  /// The question's people, or the app's description of its update.
+  func subjects(_ question: Question) -> [Row] {
+    switch question.topic {
+    case .communication: people(question)
+    case .significantUpdate(let description):
+      hanging("• ", description.isVisible ? description.sanitized : "…")
     }
   }
 

@@ -51,20 +51,12 @@ struct Renderer: Sendable {
     max(.zero, moment - now + .milliseconds(999)) / .seconds(1)
   }
 
-  /// The choice's title; the default choices' titles are translated. The end of an approval follows.
+  /// The choice as people read it: what it does, when an approval ends, and the app's title.
   ///
   /// - Parameter decision: The time of the decision; `nil`: now.
   func title(_ choice: Choice, decidedAt decision: Instant? = nil) -> String {
-    switch choice {
-    case .approve: wording(.approve)
-    case .decline: wording(.decline)
-    default:
-      if let end = choice.end?.moment(decidedAt: decision ?? now) {
-        "\(wording(.until, time(end))) · \(choice.title)"
-      } else {
-        choice.title
-      }
-    }
+    let end = choice.end?.moment(decidedAt: decision ?? now)
+    return wording.choice(choice, until: end.map { wording(.until, time($0)) })
   }
 
   /// A number of bytes in B or KB, rounded up.

@@ -130,16 +130,18 @@ struct Timeline {
     }
   }
 
-  /// The title of the choice by which the question was answered.
+  /// The choice by which the question was answered, as people read it.
   func title(of choice: ChoiceHeader, in state: QuestionState?) -> String {
     var decidedAt = renderer.now
     if case .answered(_, _, let at) = state?.phase { decidedAt = at }
     return title(of: choice, in: state?.question, at: decidedAt)
   }
 
-  /// The choice's title, or its id if the question cannot be decrypted.
+  /// The choice as people read it, with its id if the question cannot be decrypted.
   func title(of choice: ChoiceHeader, in question: Question?, at decision: Instant) -> String {
-    question?.choices.first { $0.id == choice.id }
-      .map { renderer.title($0, decidedAt: decision) } ?? choice.id
+    let offered = question?.choices.first { $0.id == choice.id && $0.answer == choice.answer }
+    return renderer.title(
+      offered ?? Choice(id: choice.id, title: choice.id, answer: choice.answer),
+      decidedAt: decision)
   }
 }

@@ -23,6 +23,8 @@ public enum Phrase: String, CaseIterable, Sendable {
 
   /// The text of the prompt when a question about the same people is open. `%1` the people.
   case alreadyAsked
+  /// The text of the prompt when a question about the same update is open. `%1` the app.
+  case updateAlreadyAsked
   /// The button that reminds the guardians of the open question.
   case remind
   /// The button that closes the prompt without a reminder.
@@ -45,10 +47,12 @@ public enum Phrase: String, CaseIterable, Sendable {
   case review
   /// The button that closes the details without an answer.
   case notNow
-  /// The title of the default approval.
+  /// The title of the default approval, and the meaning of every approval.
   case approve
-  /// The title of the default denial.
+  /// The title of the default denial, and the meaning of every denial.
   case decline
+  /// A choice of the app. `%1` the meaning, `%2` the app's title.
+  case choiceTitle
 
   // MARK: Delivery states of a message
 

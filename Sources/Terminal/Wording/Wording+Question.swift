@@ -17,6 +17,25 @@ extension Wording {
     }
   }
 
+  /// A choice as people read it: whether the choice approves or denies, then the app's title.
+  ///
+  /// The meaning and the end precede the title, so that no title can hide or push them away.
+  ///
+  /// - Parameter end: The end of the approval, in words; `nil`: none.
+  public func choice(_ choice: Choice, until end: String? = nil) -> String {
+    let meaning = [meaning(choice.answer), end].compactMap { $0 }.joined(separator: " · ")
+    let isPlain = choice == .approve || choice == .decline || !choice.title.isVisible
+    return isPlain ? meaning : self(.choiceTitle, meaning, choice.title)
+  }
+
+  /// Whether a choice approves or denies.
+  public func meaning(_ answer: Answer) -> String {
+    switch answer {
+    case .approval: self(.approve)
+    case .denial: self(.decline)
+    }
+  }
+
   /// A person inside a sentence: the name with the language's honorific, or the handle.
   private func inQuestion(_ subject: Subject) -> String {
     let name = subject.name.map(name) ?? ""

@@ -67,12 +67,15 @@ extension Question {
   /// Our devices send no invalid image. The question of another implementation must still reach the
   /// guardians.
   var withoutInvalidImages: Question {
-    guard case .communication(var people, let actions) = topic else { return self }
-    for index in people.indices where (try? people[index].avatar?.validate()) == nil {
-      people[index].avatar = nil
-    }
     var question = self
-    question.topic = .communication(people: people, actions: actions)
+    switch topic {
+    case .communication(var people, let actions):
+      for index in people.indices where (try? people[index].avatar?.validate()) == nil {
+        people[index].avatar = nil
+      }
+      question.topic = .communication(people: people, actions: actions)
+    case .significantUpdate: break
+    }
     return question
   }
 }

@@ -60,7 +60,6 @@ import Testing
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
         proof: [7, 8]))
     family.state.passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
-    family.state.limitsOff = [PersonID(3), PersonID(1)]
     family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration
     family.refusals.add(
       CommandID(high: .max, low: 0), by: DeviceID(12),

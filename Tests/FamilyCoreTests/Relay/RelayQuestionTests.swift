@@ -94,17 +94,15 @@ import Testing
     #expect(home.command(30, remind) == .failure(.alreadyAnswered))
   }
 
-  @Test("Q8/F6: limits are on by default, and only a guardian turns them off")
+  @Test("Q8, F6: only a guardian turns limits off, and the relay leaves their effect to devices")
   mutating func limits() {
     let off = Command.setLimits(child: child, on: false)
     #expect(home.command(30, off) == .failure(.notPermitted))
     #expect(home.command(50, off) == .failure(.notPermitted))
     #expect(home.command(10, .setLimits(child: PersonID(5), on: false)) == .failure(.unknown))
     #expect(home.command(20, off) == .success(2))
-    #expect(home.ask(RelayMachineFixture.question(1)) == .failure(.limitsOff))
-    #expect(home.ask(40, RelayMachineFixture.question(2, child: 4)) == .success(3))
+    #expect(home.ask(RelayMachineFixture.question(1)) == .success(3))
     #expect(home.command(0, .setLimits(child: child, on: true)) == .success(4))
-    #expect(home.ask(RelayMachineFixture.question(1)) == .success(5))
   }
 
   @Test("Q9: only a child asks, and only for themselves") mutating func onlyChildren() {
@@ -168,14 +166,15 @@ import Testing
   }
 
   @Test(
-    "Q8, A3: refuses a copy of a refused command with the same problem")
+    "A3: refuses a copy of a refused command with the same problem")
   mutating func refusedAlike() {
     let id = CommandID(high: 4, low: 5)
-    let ask = Command.ask(RelayMachineFixture.question(1), .sealed([1]))
-    _ = home.command(10, .setLimits(child: child, on: false))
-    #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
-    _ = home.command(10, .setLimits(child: child, on: true))
-    #expect(home.command(30, ask, id: id) == .failure(.limitsOff))
+    let people: [UInt8] = [7]
+    let ask = Command.ask(RelayMachineFixture.question(1, about: people), .sealed([1]))
+    #expect(home.ask(RelayMachineFixture.question(2, about: people)) == .success(2))
+    #expect(home.command(30, ask, id: id) == .failure(.alreadyAsked))
+    #expect(home.command(10, RelayMachineFixture.answer(2)) == .success(3))
+    #expect(home.command(30, ask, id: id) == .failure(.alreadyAsked))
     // Another command id, and another device with the same id, are new commands.
     #expect(home.command(30, ask) == .success(4))
     #expect(home.command(31, .post(child: child, .sealed([1])), id: id) == .success(5))

@@ -26,7 +26,6 @@ private struct RightsModel {
   private var roster: Roster?
   private var questions: [QuestionID: QuestionHeader] = [:]
   private var closed: Set<QuestionID> = []
-  private var limitsOff: Set<PersonID> = []
 
   /// Checks the event, then applies it.
   ///
@@ -65,8 +64,7 @@ private struct RightsModel {
   }
 
   private func mayAsk(_ header: QuestionHeader, at now: Instant) -> Bool {
-    !limitsOff.contains(header.child) && questions[header.id] == nil
-      && header.expiration.map { now < $0 } ?? true
+    questions[header.id] == nil && header.expiration.map { now < $0 } ?? true
   }
 
   private func isOpen(_ id: QuestionID, at now: Instant) -> Bool {
@@ -83,8 +81,6 @@ private struct RightsModel {
       closed.insert(header.id)
     case .cancelled(let id): closed.insert(id)
     case .decided(let decision): closed.insert(decision.question)
-    case .limitsChanged(let child, true): limitsOff.remove(child)
-    case .limitsChanged(let child, false): limitsOff.insert(child)
     default: break
     }
   }

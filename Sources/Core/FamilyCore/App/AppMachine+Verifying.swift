@@ -35,12 +35,14 @@ extension AppMachine {
   }
 
   /// Verifies a default choice, which has no signature. An approving default must belong to a
-  /// question that this app asked, so that a device cannot invent one. A default makes no handle
-  /// known.
+  /// question that this app asked, so that a device cannot invent one. No default approves an
+  /// update. A default makes no handle known.
   private func verify(byDefault question: Question, _ choice: Choice) throws(Problem) {
     guard choice == question.defaultChoice else { throw .notSigned }
     guard choice.answer == .approval else { return }
-    guard askedHere.contains(where: { $0.isSame(question) }) else { throw .notSigned }
+    guard question.topic.kind.allowsApprovingDefault,
+      askedHere.contains(where: { $0.isSame(question) })
+    else { throw .notSigned }
   }
 
   /// Verifies and applies an entry.

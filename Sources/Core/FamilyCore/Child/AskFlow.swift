@@ -30,10 +30,15 @@ struct AskFlow: Sendable {
 
   /// The question with the names that the child entered on the compose sheet.
   func named(_ names: [NameParts?]) -> Question {
-    guard case .communication(var people, let actions) = question.topic else { return question }
-    for (index, name) in zip(people.indices, names) where name != nil { people[index].name = name }
     var question = question
-    question.topic = .communication(people: people, actions: actions)
+    switch question.topic {
+    case .communication(var people, let actions):
+      for (index, name) in zip(people.indices, names) where name != nil {
+        people[index].name = name
+      }
+      question.topic = .communication(people: people, actions: actions)
+    case .significantUpdate: break
+    }
     return question
   }
 }

@@ -62,16 +62,25 @@ extension ChildMachine {
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
     if let problem = refusal(of: question, by: app) { return end(.refused(problem)) }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
+    let role = link.person?.role
+    guard !isInFamily || role != nil else { return end(.refused(.unknown)) }
+    // The adult cases of the sandbox treat a child's account as an adult's.
+    let isChild = role == .child && age.settings.sandbox?.answers?.response != .systemError
     if manner == .acknowledge {
+      // A child's acknowledgement could pass for the guardians' consent.
+      guard !isInFamily || !isChild else { return end(.refused(.notPermitted)) }
       let flow = AskFlow(app: app, question: question, stage: .acknowledge)
       return show(.acknowledge(app, question), flow, effects: &effects)
     }
-    guard isInFamily else { return answerByDefault(question, app, into: &out, effects: &effects) }
-    guard let person = link.person else { return end(.refused(.unknown)) }
-    guard person.role == .child, age.settings.sandbox?.answers?.response != .systemError else {
-      return end(.refused(.notAChild))
+    let kind = question.topic.kind
+    guard isInFamily else {
+      guard question.defaultChoice.answer == .denial || kind.allowsApprovingDefault else {
+        return end(.refused(.notAChild))
+      }
+      return answerByDefault(question, app, into: &out, effects: &effects)
     }
-    guard conversation?.limitsOn ?? true else {
+    guard isChild else { return end(.refused(.notAChild)) }
+    guard !kind.needsLimits || conversation?.limitsOn ?? true else {
       return answerByDefault(question, app, into: &out, effects: &effects)
     }
     if let open = openQuestion(like: question, app, now: now) {
@@ -234,15 +243,12 @@ extension ChildMachine {
       }
   }
 
-  /// An open question of the same app about the same people.
+  /// An open question of the same app about the same people or the same update.
   private func openQuestion(like question: Question, _ app: AppID, now: Instant)
     -> QuestionState?
   {
-    let subjects = Set(question.topic.handles.map(\.canonical))
-    guard !subjects.isEmpty else { return nil }
-    func isAlike(_ other: Question?) -> Bool {
-      other.map { Set($0.topic.handles.map(\.canonical)) == subjects } ?? false
-    }
+    let items = Set(question.items)
+    func isAlike(_ other: Question?) -> Bool { other.map { Set($0.items) == items } ?? false }
     if let state = conversation?.inOrder.first(where: {
       $0.isOpen(now) && $0.header.app == app && isAlike($0.question)
     }) {

@@ -103,16 +103,7 @@ extension ChildMachine {
     _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
-    guard let problem else { return }
-    // A guardian turned the limits off while the question was in flight: the default choice
-    // applies.
-    switch command {
-    case .ask(let header, .question(let question)) where problem == .limitsOff,
-      .answerInPerson(let header, .question(let question), _, _) where problem == .limitsOff:
-      enqueue(
-        .response(question, question.defaultChoice), for: header.app, into: &out, effects: &effects)
-    default:
-      effects.append(.notify(.refused(command, problem)))
-    }
+    // A refusal is not signed, so no refusal is a response.
+    if let problem { effects.append(.notify(.refused(command, problem))) }
   }
 }

@@ -61,7 +61,6 @@ extension FamilyState {
     try header.validate()
     if let expiration = header.expiration, expiration <= now { throw .expirationInThePast }
     guard !questions.holds(header.id), !closed.holds(header.id) else { throw .conflict }
-    guard !limitsOff.contains(header.child) else { throw .limitsOff }
     var open = 0
     for entry in questions.entries {
       let question = entry.value

@@ -35,7 +35,6 @@ public struct FamilyState: Hashable, Sendable {
   /// The open questions, including expired ones.
   var questions = SmallMap<QuestionID, Question>()
   var closed = SmallMap<QuestionID, ClosedQuestion>()
-  var limitsOff: Set<PersonID> = []
   /// The family's passcode.
   public internal(set) var passcode: Passcode?
   /// The largest number that a person of the family ever had.
@@ -73,8 +72,6 @@ public struct FamilyState: Hashable, Sendable {
     case .rosterChanged(let new):
       replaceRoster(with: new)
       rosterSeq = event.seq
-    case .limitsChanged(let child, let on):
-      if on { limitsOff.remove(child) } else { limitsOff.insert(child) }
     case .asked(let header, _):
       questions.set(header.id, Question(header: header, seq: event.seq, lastAsked: event.at))
     case .reminded(let id):
@@ -88,7 +85,8 @@ public struct FamilyState: Hashable, Sendable {
       close(header, seq: event.seq, isAnswered: true)
     case .invited(let invitation): invitations.add(invitation, now: event.at)
     case .joinRequested(let join): invitations.markUsed(by: join)
-    case .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared, .ageNoted, .ageSet:
+    case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared,
+      .ageNoted, .ageSet:
       break
     }
   }
@@ -141,7 +139,6 @@ extension FamilyState: Packable {
     packer.add(results)
     packer.add(questions)
     packer.add(closed)
-    packer.add(limitsOff.sorted())
     packer.add(passcode)
     packer.add(lastPerson)
     packer.add(lastOfChild)
@@ -158,7 +155,6 @@ extension FamilyState: Packable {
     results = packed.value()
     questions = packed.value()
     closed = packed.value()
-    limitsOff = Set(packed.value() as [PersonID])
     passcode = packed.value()
     lastPerson = packed.value()
     lastOfChild = packed.value()
