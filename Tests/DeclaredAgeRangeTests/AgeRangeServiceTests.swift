@@ -166,22 +166,20 @@ private let service = AgeRangeService.shared
     }
   }
 
-  @Test("D11: not available without a birthdate or without a device") func notAvailable()
-    async throws
-  {
+  @Test("D11: each missing part of the set-up has its error") func notAvailable() async throws {
     await #expect(throws: AgeRangeService.Error.notAvailable) {
       try await service.requestAgeRange(ageGates: 16, in: Window())
     }
     let family = TestFamily()
     try await family.app {
-      for sandbox in [nil, SandboxCase.noBirthdate] {
+      for (sandbox, error) in [(nil, .invalidAccount), (.noBirthdate, .declinedOnboarding)]
+        as [(SandboxCase?, AgeRangeService.Error)]
+      {
         if let sandbox { await family.sandbox(sandbox) }
-        await #expect(throws: AgeRangeService.Error.notAvailable) {
+        await #expect(throws: error) {
           try await service.requestAgeRange(ageGates: 16, in: Window())
         }
-        await #expect(throws: AgeRangeService.Error.notAvailable) {
-          try await service.isEligibleForAgeFeatures
-        }
+        await #expect(throws: error) { try await service.isEligibleForAgeFeatures }
       }
     }
   }

@@ -157,8 +157,15 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
       .detach, .age(7, gates: nil), .age(8, gates: []), .age(9, gates: [13, -1, .max]),
       .ping,
+      .ask(question, .choose, window: "Chats"), .age(10, gates: [13], window: "Photos"),
+      .rating(11),
     ]
     for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
+    let window = String(repeating: "w", count: Limits.windowBytes)
+    let longest = AppRequest.ask(question, .choose, window: window)
+    #expect(try decode(longest.encode(), AppRequest.decode) == longest)
+    let longer = AppRequest.ask(question, .choose, window: window + "w")
+    #expect(throws: Problem.tooLarge) { try decode(longer.encode(), AppRequest.decode) }
     let handle = Handle("ada", .custom)
     let replies: [AppReply] = [
       .attached(acknowledged: 2), .reset(position: 1, known: [handle]), .caughtUp,
@@ -178,7 +185,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
         .shared(
           AgeRange(lower: nil, upper: nil, declaration: nil, controls: .communicationLimits))),
       .age(5, .status(isEligible: true, features: [.declaredAgeRangeRequired])),
-      .age(6, .acknowledged),
+      .age(6, .acknowledged), .age(7, .rating(.thirteen)), .age(8, .rating(nil)),
     ]
     for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
   }
@@ -207,6 +214,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .receipt(.conversation(PersonID(3)), Receipt(delivered: 5, read: 4)),
       .outbox(position: 8, id, .ask(header, .question(question))),
       .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
+      .app(app, AppProgress(head: 5, rating: .sixteen)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
       .latestTime(Instant(milliseconds: 1_795_262_400_000)),

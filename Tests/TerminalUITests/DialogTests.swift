@@ -26,6 +26,24 @@ import Wording
     #expect(dialog.submit(key, renderer()) == .done(.answer(answer)))
   }
 
+  @Test("A1: the window's name stands above its prompt, and cannot forge a line")
+  func window() {
+    let prompt = Prompt.permission(ConversationBuilder.app, question)
+    let rows = prompt.dialog(received: renderer().now, in: "Chats").opening(renderer())
+    #expect(rows.first == renderer().text("In the window “Chats”", .faint).first)
+    #expect(rows.dropFirst().map(\.text) == dialog(prompt).opening(renderer()).map(\.text))
+    let hostile = prompt.dialog(received: renderer().now, in: "\u{1B}[2J\n\u{202E}x")
+    for row in hostile.opening(renderer(30)) {
+      #expect(row.cells <= 30)
+      #expect(!row.text.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E })
+    }
+    #expect(!(prompt.dialog(received: renderer().now, in: " ") is WindowDialog))
+    var passcode = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, wrong: false)
+      .dialog(received: renderer().now, in: "Chats")
+    #expect(passcode.isHidden)
+    #expect(passcode.submit("", renderer()) == .done(.answer(.cancel)))
+  }
+
   @Test("A2: the compose sheet addresses all guardians, and the child can add names")
   func compose() {
     let guardians = ConversationBuilder().link(1).roster.guardians
@@ -165,10 +183,10 @@ import Wording
     let review = ReviewDialog(
       card: Card(builder.link(1).conversations[PersonID(3)]!.questions[question.id]!),
       child: builder.link(1).roster.children[0],
-      titles: question.choices.map(renderer().wording.choice))
+      titles: question.choices.map { renderer().wording.choice($0) })
     let menu = "[1] Approve – “Decline” [2] Approve – “Always” [3] Decline – “Approve”"
     #expect(review.opening(renderer(100)).whole.contains(menu))
-    var inPerson = Prompt.passcode(ConversationBuilder.app, question, wait: 0, wrong: false)
+    var inPerson = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, wrong: false)
       .dialog(received: renderer().now)
     #expect(inPerson.opening(renderer(100)).whole.contains(menu))
     guard case .more(let rows) = inPerson.submit("1", renderer()) else {
@@ -192,7 +210,7 @@ import Wording
       id: QuestionID(high: 1, low: 9), topic: .significantUpdate(description: "Now with chats."))
     for prompt: Prompt in [
       .compose(ConversationBuilder.app, update, to: []),
-      .passcode(ConversationBuilder.app, update, wait: 0, wrong: false),
+      .passcode(ConversationBuilder.app, update, wait: .zero, wrong: false),
     ] {
       let rows = prompt.dialog(received: renderer().now).opening(renderer())
       #expect(rows.whole.contains("Now with chats."))

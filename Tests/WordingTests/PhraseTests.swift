@@ -62,10 +62,11 @@ import Wording
       .ruleApprovalEnded, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
       .deviceAdded, .deviceRemoved, .onboardLeft,
-      .choiceTitle,
+      .choiceTitle, .ratingRaised,
     ]
     let one: Set<Phrase> = [
-      .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .tryAgainIn, .reminderLine,
+      .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .inWindow, .tryAgainIn,
+      .reminderLine,
       .cancelledLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,

@@ -132,7 +132,9 @@ final class SimulatedUsers: Responder, LocalApps, AgentObserver {
 
   // MARK: Responder
 
-  nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
+  nonisolated(nonsending) func answer(
+    _ prompt: Prompt, in window: String
+  ) async -> PromptAnswer {
     switch prompt {
     case .permission: .askByMessage
     case .compose: .send(names: [])

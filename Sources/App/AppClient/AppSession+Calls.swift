@@ -49,9 +49,15 @@ extension AppSession {
   ///
   /// - Throws: `DeviceProblem`, or `CancellationError` at once when the task is cancelled. A
   ///   response that follows nevertheless is delivered.
-  package func ask(_ question: Question, _ manner: AskManner) async throws -> AskOutcome {
+  ///
+  /// - Parameter window: The name of the app's window that asks; empty: none given.
+  package func ask(
+    _ question: Question, _ manner: AskManner, in window: String = ""
+  ) async throws -> AskOutcome {
     name(question.topic.handles.map(\.canonical))
-    let answer = try await call(question.id) { _ in .ask(question, manner) }
+    let answer = try await call(question.id) { _ in
+      .ask(question, manner, window: window)
+    }
     guard case .asked(let outcome) = answer else { preconditionFailure("an ask has an outcome") }
     return outcome
   }
@@ -59,15 +65,16 @@ extension AppSession {
   /// Sends an age request; returns the answer, however long the person takes.
   ///
   /// - Throws: `DeviceProblem` or `CancellationError`, as for a question.
-  package func ask(_ request: AgeRequest) async throws -> AgeReply {
+  package func ask(_ request: AgeRequest, in window: String = "") async throws -> AgeReply {
     switch request {
-    case .range(let gates): return try await askAge(gates)
-    case .status: return try await askAge(nil)
+    case .range(let gates): return try await askAge { .askAge($0, gates: gates, window: window) }
+    case .status: return try await askAge { .askAge($0, gates: nil) }
+    case .rating: return try await askAge { .askRating($0) }
     case .acknowledge(let description):
       let question = Question(
         id: ID128(bytes: withUnsafeBytes(of: UUID().uuid) { Array($0) })!,
         topic: .significantUpdate(description: description))
-      switch try await ask(question, .acknowledge) {
+      switch try await ask(question, .acknowledge, in: window) {
       case .acknowledged: return .acknowledged
       case .refused(let problem): return .failed(problem)
       default: return .declined
@@ -75,8 +82,8 @@ extension AppSession {
     }
   }
 
-  private func askAge(_ gates: [Int32]?) async throws -> AgeReply {
-    let answer = try await call(nil) { .askAge($0, gates: gates) }
+  private func askAge(_ input: (UInt64) -> AppMachine.Input) async throws -> AgeReply {
+    let answer = try await call(nil, input)
     guard case .age(let reply) = answer else { preconditionFailure("an age request has a reply") }
     return reply
   }

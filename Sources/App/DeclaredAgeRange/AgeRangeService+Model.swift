@@ -14,15 +14,21 @@ extension AgeRangeService {
     /// Correct the gates (problem 310), or add `"usesDeclaredAgeRange": true` to the manifest that
     /// child-agent reads (410).
     case invalidRequest(DeviceProblem)
-    /// The device or the account is not set up, or the device refused. The problem has the reason:
+    /// The device gives no range. The problem has the reason:
     ///
+    /// - 201: a child cannot acknowledge an update; `AskCenter` asks the guardians.
     /// - 307: the app used 32 sets of gates for the person within a year.
     /// - 411: the app's rating is above the child's ceiling.
-    /// - 412: the account has no birthdate.
     /// - 414: a guardian withdrew the consent to the app.
     /// - 421: another process of the app runs.
     /// - 422: `PERMISSION_RELAY_DEVICE` names no credential of the app.
     case notAvailable(DeviceProblem)
+    /// The set-up of the account is unfinished: the birthdate is unknown (problem 412).
+    ///
+    /// A guardian completes a child's account, an adult the own one.
+    case declinedOnboarding
+    /// The device knows no account of its owner (problem 415), as if nobody were signed in.
+    case invalidAccount
     /// The device did not answer for ten seconds.
     ///
     /// Its agent is stopped or too slow. The request can be repeated.
@@ -41,6 +47,8 @@ extension AgeRangeService {
           + "and the app's manifest declares the use of age ranges."
       case .notAvailable(let problem):
         "No age range is available on this device for this account (\(problem))."
+      case .declinedOnboarding: "The set-up of this account is not finished."
+      case .invalidAccount: "This device has no account that could share an age range."
       case .network: "The device does not answer."
       }
     }
@@ -48,8 +56,12 @@ extension AgeRangeService {
     init(_ problem: Problem) {
       let cause = DeviceProblem(problem)
       self =
-        problem == .badAgeGates || problem == .notDeclared
-        ? .invalidRequest(cause) : .notAvailable(cause)
+        switch problem {
+        case .badAgeGates, .notDeclared: .invalidRequest(cause)
+        case .ageNotAvailable: .declinedOnboarding
+        case .noAccount: .invalidAccount
+        default: .notAvailable(cause)
+        }
     }
 
     /// The error for a call without an answer.
@@ -63,6 +75,8 @@ extension AgeRangeService {
       case .invalidRequest: 0
       case .notAvailable: 1
       case .network: 2
+      case .declinedOnboarding: 3
+      case .invalidAccount: 4
       }
     }
 
@@ -98,6 +112,7 @@ extension AgeRangeService.AgeRangeDeclaration {
       case .guardianGovernmentIDChecked: .guardianGovernmentIDChecked
       case .paymentChecked: .paymentChecked
       case .guardianPaymentChecked: .guardianPaymentChecked
+      case .confirmed: .confirmed
       }
   }
 }
@@ -110,24 +125,5 @@ extension AgeRangeService.RegulatoryFeature {
     case .significantAppChangeRequiresAdultNotification:
       .significantAppChangeRequiresAdultNotification
     }
-  }
-}
-
-/// The request of ``AgeRangeService`` as a value, in the place of SwiftUI's environment value.
-public struct DeclaredAgeRangeAction: Sendable {
-  /// Creates the action.
-  public init() {}
-
-  /// Requests the age range; see ``AgeRangeService/requestAgeRange(ageGates:_:_:in:)``.
-  ///
-  /// - Throws: ``AgeRangeService/Error``
-  public func callAsFunction(
-    ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil
-  )
-    async throws -> AgeRangeService.Response
-  {
-    struct Nowhere: PresentationAnchor {}
-    return try await AgeRangeService.shared.requestAgeRange(
-      ageGates: threshold1, threshold2, threshold3, in: Nowhere())
   }
 }

@@ -57,6 +57,8 @@ public struct AgeRangeService: Sendable {
     case paymentChecked
     /// A guardian declared the age, and a means of payment confirmed the guardian's account.
     case guardianPaymentChecked
+    /// A check confirmed the age or the guardian's account, and the source is not disclosed.
+    case confirmed
   }
 
   /// The parental controls that are on for a child.
@@ -96,7 +98,7 @@ public struct AgeRangeService: Sendable {
   /// - Parameter threshold1: The lowest gate, in completed years: positive.
   /// - Parameter threshold2: The second gate: at least two years above the first.
   /// - Parameter threshold3: The third gate: at least two years above the second.
-  /// - Parameter anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  /// - Parameter anchor: The window in which the app asks. The prompt shows its name.
   /// - Throws: ``Error``, or `CancellationError`.
   public func requestAgeRange(
     ageGates threshold1: Int, _ threshold2: Int? = nil, _ threshold3: Int? = nil,
@@ -108,7 +110,7 @@ public struct AgeRangeService: Sendable {
     }
     // A gap is a mistake, as in `ageGates: 13, nil, 18`.
     if threshold2 == nil, threshold3 != nil { throw Error.invalidRequest }
-    switch try await ask(.range(gates: gates)) {
+    switch try await ask(.range(gates: gates), in: anchor) {
     case .shared(let range): return .sharing(range: AgeRange(range))
     case .declined: return .declinedSharing
     default: throw Error.notAvailable
@@ -117,7 +119,7 @@ public struct AgeRangeService: Sendable {
 
   /// Whether age features apply to the person. They may apply without any duty.
   ///
-  /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
+  /// - Throws: ``Error``, for example ``Error/declinedOnboarding`` for an account without a birthdate.
   public var isEligibleForAgeFeatures: Bool {
     get async throws { try await status().isEligible }
   }
@@ -127,36 +129,41 @@ public struct AgeRangeService: Sendable {
   /// The features depend on the region, the day and the day of the account, so they reveal nothing
   /// about the age.
   ///
-  /// - Throws: ``Error``, for example ``Error/notAvailable`` for an account without a birthdate.
+  /// - Throws: ``Error``, for example ``Error/declinedOnboarding`` for an account without a birthdate.
   public var requiredRegulatoryFeatures: Set<RegulatoryFeature> {
     get async throws { try await status().features }
   }
 
-  /// Shows an alert about a significant update; returns when the person acknowledges the alert.
+  /// Shows an adult an alert about a significant update; returns when the person acknowledges it.
+  ///
+  /// A child does not acknowledge an update: `AskCenter` asks the guardians.
   ///
   /// - Parameters:
-  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - anchor: The window in which the app asks. The prompt shows its name.
   ///   - updateDescription: The change in the app's words: 1 to 4,096 bytes of UTF-8.
-  /// - Throws: ``Error/notAvailable``, also where the person dismisses the alert.
+  /// - Throws: ``Error/notAvailable`` for a child, and where the person dismisses the alert.
   public func showSignificantUpdateAcknowledgment(
     in anchor: some PresentationAnchor, updateDescription: String
   ) async throws {
-    guard case .acknowledged = try await ask(.acknowledge(description: updateDescription)) else {
-      throw Error.notAvailable
-    }
+    let request = AgeRequest.acknowledge(description: updateDescription)
+    guard case .acknowledged = try await ask(request, in: anchor) else { throw Error.notAvailable }
   }
 
   private func status() async throws -> (isEligible: Bool, features: Set<RegulatoryFeature>) {
-    guard case .status(let isEligible, let features) = try await ask(.status) else {
+    guard case .status(let isEligible, let features) = try await ask(.status, in: NamedWindow(""))
+    else {
       throw Error.notAvailable
     }
     return (isEligible, Set(RegulatoryFeature.allCases.filter { features.contains($0.model) }))
   }
 
-  private func ask(_ request: AgeRequest) async throws -> AgeReply {
+  private func ask(_ request: AgeRequest, in anchor: some PresentationAnchor) async throws
+    -> AgeReply
+  {
+    let window = anchor.shortWindowName
     let reply: AgeReply
     do {
-      reply = try await AppSession.current().ask(request)
+      reply = try await AppSession.current().ask(request, in: window)
     } catch let error as CancellationError {
       throw error
     } catch {

@@ -1,34 +1,5 @@
 import AppClient
 import DeviceConnection
-import FamilyModel
-
-/// The first prompt of a request about a significant update.
-public enum PermissionFlow: Hashable, Sendable {
-  /// The device first shows an alert with Ask to Approve, Approve in Person and Cancel, and then
-  /// the chosen path.
-  ///
-  /// The alert itself approves nothing. An adult acknowledges an update with
-  /// `AgeRangeService.showSignificantUpdateAcknowledgment` instead.
-  case acknowledgmentAlert
-  /// The device asks for the family's Screen Time passcode, which a guardian types.
-  case approveInPerson
-  /// The device opens the compose sheet with a message to the guardians.
-  case askToApprove
-}
-
-/// The outcome of ``AskCenter/askSignificantChangePermission(for:permissionFlow:in:)``.
-public enum PermissionResult: Hashable, Sendable {
-  /// The request ended on the compose sheet, or before it.
-  ///
-  /// A `didSend` of `true` means that the message is in the device's outbox. A `didSend` of `false`
-  /// means that no message was sent: an earlier question about the same update is open, or the
-  /// person has no family and the default choice is the response.
-  case askToApprove(didSend: Bool)
-  /// A guardian decided on this device with the passcode.
-  case approveInPerson(approved: Bool)
-  /// The person cancelled. No response follows.
-  case cancel
-}
 
 /// Asks guardians about any topic and delivers their responses.
 ///
@@ -45,12 +16,12 @@ public final class AskCenter: Sendable {
   ///
   /// - Parameters:
   ///   - question: The question. The method reads its properties once.
-  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - anchor: The window in which the app asks. The prompts show its name.
   /// - Throws: ``AskError``
   public func ask(
     _ question: PermissionQuestion<CommunicationTopic>, in anchor: some PresentationAnchor
   ) async throws {
-    _ = try await question.ask(.choose)
+    _ = try await question.ask(.choose, in: anchor)
   }
 
   /// Asks the guardians whether the child may use the app after a significant update.
@@ -60,12 +31,12 @@ public final class AskCenter: Sendable {
   ///
   /// - Parameters:
   ///   - question: The question. The method reads its properties once.
-  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - anchor: The window in which the app asks. The prompts show its name.
   /// - Throws: ``AskError``
   public func ask(
     _ question: PermissionQuestion<SignificantAppUpdateTopic>, in anchor: some PresentationAnchor
   ) async throws {
-    _ = try await question.ask(.choose)
+    _ = try await question.ask(.choose, in: anchor)
   }
 
   /// The guardians' responses about one type of topic, in order of arrival.
@@ -94,26 +65,14 @@ public final class AskCenter: Sendable {
   /// - Parameters:
   ///   - question: The question. The method reads its properties once.
   ///   - permissionFlow: The first prompt.
-  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - anchor: The window in which the app asks. The prompts show its name.
   /// - Throws: ``AskError``. ``PermissionFlow/approveInPerson`` throws
   ///   ``AskError/systemError(underlyingError:)`` where the family has no passcode.
   public func askSignificantChangePermission(
     for question: PermissionQuestion<SignificantAppUpdateTopic>, permissionFlow: PermissionFlow,
     in anchor: some PresentationAnchor
   ) async throws -> PermissionResult {
-    let manner: AskManner =
-      switch permissionFlow {
-      case .acknowledgmentAlert: .choose
-      case .approveInPerson: .inPerson
-      case .askToApprove: .byMessage
-      }
-    switch try await question.ask(manner) {
-    case .sent: return .askToApprove(didSend: true)
-    case .alreadyAsked, .answeredByDefault, .refused: return .askToApprove(didSend: false)
-    case .answeredInPerson(let approved): return .approveInPerson(approved: approved)
-    // Only an adult acknowledges, through another call.
-    case .acknowledged, .cancelled: return .cancel
-    }
+    PermissionResult(try await question.ask(permissionFlow.manner, in: anchor))
   }
 
   /// Whether a guardian withdrew the consent to this app, and has neither approved an update nor

@@ -129,12 +129,12 @@ public final class CommunicationLimits: Sendable {
   ///
   /// - Parameters:
   ///   - question: The question. The method reads its properties once.
-  ///   - anchor: The place of the prompt. The device shows its prompts in its own terminal.
+  ///   - anchor: The window in which the app asks. The prompts show its name.
   /// - Throws: ``AskError``
   public func ask(
     _ question: PermissionQuestion<CommunicationTopic>, in anchor: some PresentationAnchor
   ) async throws {
-    _ = try await question.ask(.choose)
+    _ = try await question.ask(.choose, in: anchor)
   }
 
   /// Asks the guardians as ``ask(_:in:)`` does, and returns how the prompt ended.
@@ -146,6 +146,6 @@ public final class CommunicationLimits: Sendable {
   public func askReportingResult(
     _ question: PermissionQuestion<CommunicationTopic>, in anchor: some PresentationAnchor
   ) async throws -> AskResult {
-    AskResult(try await question.ask(.choose))
+    AskResult(try await question.ask(.choose, in: anchor))
   }
 }

@@ -170,7 +170,8 @@ extension PermissionQuestion {
   /// Asks the guardians; returns the outcome on the child's device.
   ///
   /// - Throws: ``AskError``, or `CancellationError`.
-  func ask(_ manner: AskManner) async throws -> AskOutcome {
+  func ask(_ manner: AskManner, in anchor: some PresentationAnchor) async throws -> AskOutcome {
+    let window = anchor.shortWindowName
     let session = try AskError.session()
     guard let model else {
       throw AskError.invalidQuestion(
@@ -183,7 +184,7 @@ extension PermissionQuestion {
     } catch { throw AskError(error) }
     let outcome: AskOutcome
     do {
-      outcome = try await session.ask(model, manner)
+      outcome = try await session.ask(model, manner, in: window)
     } catch let error as CancellationError {
       throw error
     } catch {

@@ -17,7 +17,8 @@ extension InMemoryFamily {
         step(.appGone(app, exited: true))
       }
     case .terminate: isTerminated = true
-    case .prompt(let number, let prompt):
+    case .prompt(let number, let prompt, let window):
+      promptWindows.append(window)
       if case .ageRange = prompt { agePrompts += 1 }
       step(.answered(prompt: number, answer(prompt)))
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):

@@ -26,6 +26,10 @@ struct InMemoryFamily: FamilyDriver {
   let roster: Roster
   var machines: FamilyMachines
   var plans: [UInt32: Plan] = [:]
+  /// The manifest of the installed app.
+  var manifest: AppManifest
+  /// The window names of the prompts shown so far, in order.
+  var promptWindows: [String] = []
   /// The number of age prompts shown so far.
   var agePrompts = 0
   /// The person's answer to an age prompt.
@@ -48,6 +52,7 @@ struct InMemoryFamily: FamilyDriver {
   init(_ people: TestFamily.People, app: AppID, now: Instant) {
     self.people = people
     self.app = app
+    manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
     machines = FamilyMachines(
       now: now, relay: RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest))
     let numbers = [Self.childDevice] + people.guardians.indices.map { UInt32($0) + 2 }
@@ -93,7 +98,7 @@ struct InMemoryFamily: FamilyDriver {
   private mutating func startChild() {
     machines.children[Self.childDevice] = ChildMachine(
       address(Self.childDevice), of: Self.childID, isInFamily: people.isInFamily, apps: [app],
-      manifests: [app: AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)],
+      manifests: [app: manifest],
       security: security(Self.childDevice), restoring: machines.records(of: Self.childDevice),
       ids: machines.newIDs())
   }

@@ -106,6 +106,11 @@ public struct TestChild: Sendable {
     family.perform { $0.child.ageExplanations(now: $0.now) }
   }
 
+  /// The window names of all prompts that the device has shown, in order.
+  ///
+  /// A name is the app's `PresentationAnchor.windowName`.
+  public var promptWindows: [String] { family.perform(\.promptWindows) }
+
   /// The number of age prompts that the device has shown.
   public var agePrompts: Int { family.perform(\.agePrompts) }
 

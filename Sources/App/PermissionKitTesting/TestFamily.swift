@@ -228,6 +228,14 @@ public final class TestFamily: Sendable {
     await settle()
   }
 
+  /// Installs a version of the app with this age rating, and restarts the device.
+  ///
+  /// - Parameter rating: The rating in the manifest; `nil`: none.
+  public func installApp(rating: AgeRating?) async {
+    perform { $0.manifest.ageRating = rating }
+    await restartDevice()
+  }
+
   /// Waits until the app has received everything that the device sent.
   ///
   /// The method also waits until the loops of the app have handled their responses, for at most ten

@@ -18,6 +18,8 @@ public struct Account: Hashable, Sendable {
     case paymentChecked = 7
     /// By a guardian whose account is checked by a means of payment.
     case guardianPaymentChecked = 8
+    /// By a checked method that is not disclosed.
+    case confirmed = 9
   }
   /// A calendar day.
   public struct Day: Hashable, Sendable {

@@ -6,15 +6,19 @@ public enum AppRequest: Hashable, Sendable {
   /// background for new app entries.
   case register
   /// Asks the guardians, and registers the app as `register` does. `AppReply.asked` answers when
-  /// the child's dialog ends, which has no time limit.
-  case ask(Question, AskManner)
+  /// the child's dialog ends, which has no time limit. The prompts name the app's window; an empty
+  /// name names none.
+  case ask(Question, AskManner, window: String = "")
   /// Acknowledges all app entries up to this position. There is no reply.
   case acknowledge(UInt64)
   /// Closes the session because the app is suspended. There is no reply.
   case detach
   /// Requests the age range between these gates; `nil` requests the legal requirements of the
-  /// region. `AppReply.age` repeats the number, which the app chooses.
-  case age(UInt64, gates: [Int32]?)
+  /// region. `AppReply.age` repeats the number, which the app chooses. A prompt names the app's
+  /// window; an empty name names none.
+  case age(UInt64, gates: [Int32]?, window: String = "")
+  /// Requests the app's own age rating. `AppReply.age` repeats the number, which the app chooses.
+  case rating(UInt64)
   /// Reports that the app rejected a message of its device and changed nothing. There is no reply.
   case rejected(Problem)
   /// Requests a `pong`, which proves that the device runs.

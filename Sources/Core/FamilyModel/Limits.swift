@@ -21,6 +21,9 @@ public enum Limits {
   /// Bytes of UTF-8 in a choice's title, a display name, or a part of a name. Above: `badText`, on
   /// the wire `tooLarge`.
   public static let titleBytes = 256
+  /// Bytes of UTF-8 in the name of an app's window. Above: the app's library shortens the name; on
+  /// the wire `tooLarge`.
+  public static let windowBytes = 128
   /// Bytes of UTF-8 in a text message or an update's description. Above: `badText`, on the wire
   /// `tooLarge`.
   public static let textBytes = 4096

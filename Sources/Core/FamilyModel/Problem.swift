@@ -101,13 +101,15 @@ public struct Problem: Error, Hashable, Sendable {
   public static let notDeclared = Problem(410)
   /// The app's rating is above the child's ceiling.
   public static let ratedAbove = Problem(411)
-  /// The birthdate is unknown, or the device has no account.
+  /// The set-up of the account is unfinished: the birthdate is unknown.
   public static let ageNotAvailable = Problem(412)
   /// The roster would leave the organizer without a device, and no later roster could repair that.
   public static let lastOrganizerDevice = Problem(413)
   /// A guardian withdrew the consent to the app, and has neither approved an update nor given the
   /// consent back since.
   public static let consentWithdrawn = Problem(414)
+  /// The device knows no account of its owner.
+  public static let noAccount = Problem(415)
   /// The device does not answer: its agent is stopped, or too slow.
   public static let deviceAway = Problem(420)
   /// Another process of the app uses the app's store.

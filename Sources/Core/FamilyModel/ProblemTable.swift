@@ -195,7 +195,7 @@ extension Problem {
       "`relayctl ceiling` changes the ceiling. An app without a rating counts as 18+."),
     ProblemEntry(
       412, "no age range is available",
-      "The account has no birthdate, or the device has no account.",
+      "The set-up of the account is unfinished: the birthdate is unknown.",
       "A guardian sets the birthdate: `relayctl birthdate`."),
     ProblemEntry(
       413, "the organizer's last device cannot be removed",
@@ -206,6 +206,10 @@ extension Problem {
       414, "a guardian withdrew the consent to the app",
       "A guardian withdrew the consent to the app, so that the device restricts it.",
       "A guardian approves an update, or gives the consent back: `relayctl consent`."),
+    ProblemEntry(
+      415, "the device has no account",
+      "The device knows no account of its owner.",
+      "A guardian sets the birthdate: `relayctl birthdate`."),
     ProblemEntry(
       420, "the device does not answer",
       "The device's agent is stopped, or too slow.",

@@ -14,8 +14,9 @@ extension AgentHost {
             switch request {
             case .attach: self.trace("app-attached", device: address)
             case .acknowledge: self.trace("app-acknowledged", device: address)
-            case .ask(let question, _): self.trace("ask", device: address, question: question.id)
+            case .ask(let question, _, _): self.trace("ask", device: address, question: question.id)
             case .age: self.trace("age", device: address)
+            case .rating: self.trace("rating", device: address)
             case .register, .detach, .rejected, .ping: break
             }
             self.perform(

@@ -16,7 +16,8 @@ extension AgentHost {
     case .app(let app, let reply): send(reply, to: app, on: address)
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
-    case .prompt(let number, let prompt): show(prompt, number, on: address)
+    case .prompt(let number, let prompt, let window):
+      show(prompt, number, in: window, on: address)
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
       checkPasscode(typed, passcode, bytes, for: prompt, on: address)
     case .bubble(let bubble): show(bubble, on: address)
@@ -68,7 +69,9 @@ extension AgentHost {
     perform(effects, for: address)
   }
 
-  private func show(_ prompt: Prompt, _ number: UInt64, on address: DeviceAddress) {
+  private func show(
+    _ prompt: Prompt, _ number: UInt64, in window: String, on address: DeviceAddress
+  ) {
     switch prompt {
     case .permission(_, let question): trace("prompt", device: address, question: question.id)
     case .compose(_, let question, _): trace("compose", device: address, question: question.id)
@@ -84,7 +87,7 @@ extension AgentHost {
     guard let responder else { return }
     // The task runs on this actor's thread: an immediate answer costs no thread switch.
     Task {
-      let answer = await responder.answer(prompt)
+      let answer = await responder.answer(prompt, in: window)
       answered(number, answer, on: address)
     }
   }
@@ -152,6 +155,7 @@ extension AgentHost {
     case .withdrawn: trace("withdrawn", device: address)
     case .wantsToJoin: trace("wants-to-join", device: address)
     case .ageShared: trace("age-shared", device: address)
+    case .ratingRaised: trace("rating-raised", device: address)
     case .eventRejected(let problem):
       counters.rejectedEvents += 1
       devices[address]?.rejectedEvents += 1

@@ -7,7 +7,9 @@ public import FamilyModel
 /// methods are called on the agent's thread and suspend while they wait.
 public protocol Responder: Sendable {
   /// Answers a prompt on a child's device. May suspend for as long as a person needs.
-  nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer
+  ///
+  /// - Parameter window: The name of the app's window that asked; empty: none given.
+  nonisolated(nonsending) func answer(_ prompt: Prompt, in window: String) async -> PromptAnswer
   /// Answers a bubble on a guardian's device; `nil` leaves it open.
   nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer?
   /// Shows a notice of a device to its owner.

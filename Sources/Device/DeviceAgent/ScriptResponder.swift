@@ -52,7 +52,9 @@ public struct ScriptResponder: Responder {
   /// A responder that answers by the script in `file`.
   public init(file: URL) { self.file = file }
 
-  public nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
+  public nonisolated(nonsending) func answer(
+    _ prompt: Prompt, in window: String
+  ) async -> PromptAnswer {
     switch prompt {
     case .permission(_, let question):
       let rule = await rule(for: question)

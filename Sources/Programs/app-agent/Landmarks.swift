@@ -12,8 +12,13 @@ struct Landmarks: AsyncParsableCommand {
     subcommands: [Show.self, Ask.self, Photos.self, Background.self, Run.self])
 }
 
-/// The place of the device's prompts. This app has no windows.
-struct Terminal: PresentationAnchor {}
+/// The windows that a graphical Landmarks has. The device's prompts name them.
+enum Window: String, PresentationAnchor {
+  case chats = "Chats"
+  case photos = "Photos"
+
+  var windowName: String { rawValue }
+}
 
 /// A chat of the app, hidden until all of its participants are known.
 struct Chat {
@@ -135,7 +140,7 @@ struct Ask: AsyncParsableCommand {
     guard photos.isAskingNeeded else {
       return print("no approval needed: communication limits are off")
     }
-    try await CommunicationLimits.current.ask(question, in: Terminal())
+    try await CommunicationLimits.current.ask(question, in: Window.chats)
     print("asked: \(id.uuidString)")
     try await Task.sleep(for: .milliseconds(50))
     updates.cancel()

@@ -11,7 +11,7 @@ struct PhotoSharing {
 
   mutating func requestAgeRange() async {
     do {
-      switch try await AgeRangeService.shared.requestAgeRange(ageGates: 13, 16, in: Terminal()) {
+      switch try await AgeRangeService.shared.requestAgeRange(ageGates: 13, 16, in: Window.photos) {
       case .sharing(let range):
         if let lowerBound = range.lowerBound, lowerBound >= 16 { isEnabled = true }
         // Controls are shared for minors only, whose range has an upper bound.
@@ -33,6 +33,8 @@ struct PhotoSharing {
       line = "age range: invalid request"
     } catch AgeRangeService.Error.notAvailable {
       line = "age range: not available"
+    } catch AgeRangeService.Error.declinedOnboarding, AgeRangeService.Error.invalidAccount {
+      line = "age range: the account is not set up"
     } catch {
       line = "age range: \(error)"
     }

@@ -164,9 +164,10 @@ extension FamilyFile.Member {
     case nil: return isChild ? .guardianDeclared : .selfDeclared
     case "payment": return isChild ? .guardianPaymentChecked : .paymentChecked
     case "governmentID": return isChild ? .guardianGovernmentIDChecked : .governmentIDChecked
+    case "confirmed": return .confirmed
     case "other": return isChild ? .guardianCheckedByOtherMethod : .checkedByOtherMethod
     case let other?:
-      let advice = NearestWord.advice(other, in: ["payment", "governmentID", "other"])
+      let advice = NearestWord.advice(other, in: ["confirmed", "payment", "governmentID", "other"])
       throw Invalid(fault: "'\(other)' is not a value of 'checked'. \(advice.dropLast())")
     }
   }

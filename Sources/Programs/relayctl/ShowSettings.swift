@@ -93,6 +93,7 @@ extension Account.Declaration {
     case .checkedByOtherMethod, .governmentIDChecked, .paymentChecked: "self, checked"
     case .guardianCheckedByOtherMethod, .guardianGovernmentIDChecked, .guardianPaymentChecked:
       "guardian, checked"
+    case .confirmed: "confirmed"
     }
   }
 }

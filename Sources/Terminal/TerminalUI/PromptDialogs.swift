@@ -3,6 +3,12 @@ import FamilyModel
 import Wording
 
 extension Prompt {
+  /// The dialog that shows the prompt, below the name of the app's window.
+  func dialog(received now: Instant, in window: String, hasPasscode: Bool = true) -> any Dialog {
+    let dialog = dialog(received: now, hasPasscode: hasPasscode)
+    return window.isVisible ? WindowDialog(window: window, dialog: dialog) : dialog
+  }
+
   /// The dialog that shows the prompt.
   ///
   /// - Parameter hasPasscode: Whether a guardian can decide in person.
@@ -50,6 +56,24 @@ extension Renderer {
     case .communication: text(wording(.alreadyAsked, names(question)), .bold)
     case .significantUpdate: text(wording(.updateAlreadyAsked, name(of: app)), .bold)
     }
+  }
+}
+
+/// A prompt's dialog below the name of the app's window that asked.
+struct WindowDialog: Dialog {
+  let window: String
+  private(set) var dialog: any Dialog
+
+  var isHidden: Bool { dialog.isHidden }
+
+  func opening(_ renderer: Renderer) -> [Row] {
+    renderer.text(renderer.wording(.inWindow, window), .faint) + dialog.opening(renderer)
+  }
+
+  func label(_ renderer: Renderer) -> String { dialog.label(renderer) }
+
+  mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
+    dialog.submit(line, renderer)
   }
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// An event for the terminal's session, which processes them in order.
 enum TerminalEvent: Sendable {
   case input(Console.Input)
-  case prompt(Prompt, UnsafeContinuation<PromptAnswer, Never>)
+  case prompt(Prompt, window: String, UnsafeContinuation<PromptAnswer, Never>)
   case notice(Notice)
   /// The device's state changed.
   case changed
@@ -27,10 +27,12 @@ package final class TerminalResponder: Responder {
 
   package init() { (stream, events) = AsyncStream.makeStream() }
 
-  package nonisolated(nonsending) func answer(_ prompt: Prompt) async -> PromptAnswer {
+  package nonisolated(nonsending) func answer(
+    _ prompt: Prompt, in window: String
+  ) async -> PromptAnswer {
     // An unanswered prompt stays suspended until the process ends, and appears again after a
     // restart: any value returned here would count as the person's answer.
-    await withUnsafeContinuation { _ = events.yield(.prompt(prompt, $0)) }
+    await withUnsafeContinuation { _ = events.yield(.prompt(prompt, window: window, $0)) }
   }
 
   /// Returns `nil`: the conversation shows the bubble, and a command answers it later.

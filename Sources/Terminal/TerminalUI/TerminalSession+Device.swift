@@ -61,7 +61,9 @@ extension TerminalSession {
     case .reminded(let id):
       let child = timeline.link.conversations.first { $0.value.questions[id] != nil }?.key
       return wording(.reminderLine, child.map(timeline.name) ?? "?")
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut: return ""
+    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
+      .ratingRaised:
+      return ""
     }
   }
 

@@ -103,10 +103,10 @@ package actor TerminalSession: Service {
     case .notice(let notice):
       await refresh()
       await announce(notice)
-    case .prompt(let prompt, let reply):
+    case .prompt(let prompt, let window, let reply):
       await refresh()
       let hasPasscode = view?.link.passcode != nil
-      open(prompt.dialog(received: .now, hasPasscode: hasPasscode), reply)
+      open(prompt.dialog(received: .now, in: window, hasPasscode: hasPasscode), reply)
     case .picture(let picture, let verdict): record(verdict, for: picture)
     case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
     case .passcode(nil): write(renderer.text(wording(.passcodeLength), .bad))
@@ -332,6 +332,9 @@ package actor TerminalSession: Service {
     case .noPasscode: write(renderer.text(wording(.noPasscode), .bad))
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
+      write(renderer.hanging(Row("◆ ", .question), text, .bold))
+    case .ratingRaised(let app, let rating):
+      let text = wording(.ratingRaised, renderer.name(of: app), "\(rating.rawValue)+")
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
     // The conversation, or another line of the screen, shows each of these.
     case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break

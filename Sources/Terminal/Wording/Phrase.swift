@@ -6,6 +6,8 @@ public enum Phrase: String, CaseIterable, Sendable {
 
   /// The text of the child's first prompt: permission is needed. `%1` the app, `%2` the people.
   case permissionPrompt
+  /// The line above a prompt that names the app's window. `%1` the window.
+  case inWindow
   /// The button that asks with a message.
   case askByMessage
   /// The button that lets a guardian who is present decide on this device.
@@ -117,6 +119,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case dontShareAge
   /// The notice that a new range was shared. `%1` the app, `%2` the range.
   case ageSharedNotice
+  /// The notice that an app's age rating has risen. `%1` the app, `%2` the rating, such as `13+`.
+  case ratingRaised
   /// A guardian must confirm changed sharing settings on a child's device.
   case ageSettingsPrompt
   /// A range with two bounds, of ages in years. `%1` the lower, `%2` the upper, in digits.

@@ -65,7 +65,9 @@ extension Wording {
     case .ageShared: self(.desktopAgeShared)
     case .message: self(.desktopMessage)
     case .reminded: self(.desktopReminded)
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut: nil
+    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
+      .ratingRaised:
+      nil
     }
   }
 }

@@ -89,6 +89,14 @@ extension AgeSharing {
   }
 }
 
+extension AgeRating? {
+  var wire: UInt32 { UInt32(self?.rawValue ?? 0) }
+
+  init(wire: UInt32) throws(Problem) {
+    self = wire == 0 ? nil : try Wire.require(UInt8(exactly: wire).flatMap(AgeRating.init))
+  }
+}
+
 extension AgeSettings {
   var wire: PBAgeSettings {
     .with {
@@ -99,7 +107,7 @@ extension AgeSettings {
           $0.sharing = UInt32(sharing.rawValue)
         }
       }
-      $0.ceiling = UInt32(ceiling?.rawValue ?? 0)
+      $0.ceiling = ceiling.wire
       $0.sandbox = sandbox?.rawValue ?? ""
     }
   }
@@ -109,9 +117,7 @@ extension AgeSettings {
     sharing = try AgeSharing(wire: wire.sharing)
     guard wire.apps.count <= Limits.ageApps else { throw .tooLarge }
     for app in wire.apps { apps[AppID(app.app)] = try AgeSharing(wire: app.sharing) }
-    if wire.ceiling != 0 {
-      ceiling = try Wire.require(UInt8(exactly: wire.ceiling).flatMap(AgeRating.init))
-    }
+    ceiling = try AgeRating?(wire: wire.ceiling)
     // A case of a later version is ignored: the account answers.
     sandbox = SandboxCase(rawValue: wire.sandbox)
     try validate()
@@ -130,6 +136,7 @@ func wire(_ id: UInt64, _ reply: AgeReply) -> PBAgeTold {
         $0.features = features.rawValue
       }
     case .acknowledged: $0.acknowledged = PBEmpty()
+    case .rating(let rating): $0.rating = rating.wire
     case .failed(let problem): $0.failed = problem.wire
     }
   }
@@ -143,6 +150,7 @@ func ageReply(_ wire: PBAgeTold) throws(Problem) -> AgeReply {
     return .status(
       isEligible: status.eligible, features: RegulatoryFeatures(rawValue: status.features))
   case .acknowledged: return .acknowledged
+  case .rating(let rating): return .rating(try AgeRating?(wire: rating))
   case .failed(let problem): return .failed(try Problem(problem))
   case nil: throw .malformed
   }

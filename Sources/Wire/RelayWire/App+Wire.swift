@@ -14,17 +14,20 @@ extension AppRequest {
         $0.applied = applied
       }
     case .register: message.register = PBEmpty()
-    case .ask(let question, let manner):
+    case .ask(let question, let manner, let window):
       message.ask = question.wire
       message.manner = UInt32(manner.rawValue)
+      message.window = window
     case .acknowledge(let position): message.acknowledge = position
     case .detach: message.detach = PBEmpty()
-    case .age(let id, let gates):
+    case .age(let id, let gates, let window):
       message.age = .with {
         $0.id = id
         $0.asksRange = gates != nil
         $0.gates = gates ?? []
       }
+      message.window = window
+    case .rating(let id): message.rating = id
     case .rejected(let problem): message.disbelieved = problem.wire
     case .ping: message.ping = PBEmpty()
     }
@@ -37,18 +40,20 @@ extension AppRequest {
   public static func decode(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> AppRequest {
     let message = try Wire.parse(PBAppRequest.self, bytes)
     try Wire.check(version: message.version)
+    guard message.window.utf8.count <= Limits.windowBytes else { throw .tooLarge }
     switch message.body {
     case .attach(let attach):
       return .attach(app: AppID(attach.app), applied: attach.applied)
     case .register: return .register
     case .ask(let question):
       let manner = try Wire.require(UInt8(exactly: message.manner).flatMap(AskManner.init))
-      return .ask(try Question(question), manner)
+      return .ask(try Question(question), manner, window: message.window)
     case .acknowledge(let position): return .acknowledge(position)
     case .detach: return .detach
     case .age(let ask):
       guard ask.gates.count <= Limits.identifierBytes else { throw .tooLarge }
-      return .age(ask.id, gates: ask.asksRange ? ask.gates : nil)
+      return .age(ask.id, gates: ask.asksRange ? ask.gates : nil, window: message.window)
+    case .rating(let id): return .rating(id)
     case .disbelieved(let problem): return .rejected(try Problem(problem))
     case .ping: return .ping
     case nil: throw .unknownRequest

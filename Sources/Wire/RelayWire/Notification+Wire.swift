@@ -34,7 +34,8 @@ extension DeviceNotification {
           $0.seq = seq
         }
       case .reminded(let question): $0.reminded = Data(question.bytes)
-      case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut:
+      case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
+        .ratingRaised:
         preconditionFailure("this notice is not kept")
       }
     }

@@ -71,6 +71,7 @@ extension DeviceRecord {
           $0.registered = standing.registered
           $0.acknowledged = standing.acknowledged
           $0.head = standing.head
+          $0.rating = standing.rating.wire
         })
     case .entry(_, let entry): Wire.encode(entry.wire)
     case .passcodeTries(let tries):
@@ -108,7 +109,7 @@ extension DeviceRecord {
         AppID(try text(key)),
         AppProgress(
           registered: standing.registered, acknowledged: standing.acknowledged,
-          head: standing.head))
+          head: standing.head, rating: try AgeRating?(wire: standing.rating)))
     case 6:
       return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
     case 7:

@@ -10,8 +10,12 @@ extension PhotoFeature {
       // A mistake of the developer: the gates, or the manifest.
       assertionFailure("The gates are invalid, or the manifest lacks usesDeclaredAgeRange.")
       return "Photos are not available."
+    } catch AgeRangeService.Error.declinedOnboarding, AgeRangeService.Error.invalidAccount {
+      return "Finish the set-up of the account on this device to share photos."
+    } catch AgeRangeService.Error.network {
+      return "Try again later."
     } catch {
-      return "Set a birthdate on this device to share photos."
+      return "Photos are not available on this device."
     }
   }
 }

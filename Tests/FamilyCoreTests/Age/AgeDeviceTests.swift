@@ -239,7 +239,7 @@ private let teen = AgeRange(
       manifests: world.manifests, ids: IDSource(seed: 9), digest: { _, _ in [] })
     #expect(
       alone.step(.app(World.app, .age(1, gates: [13])), now: world.now)
-        == [.app(World.app, .age(1, .failed(.ageNotAvailable)))])
+        == [.app(World.app, .age(1, .failed(.noAccount)))])
   }
 
   @Test(

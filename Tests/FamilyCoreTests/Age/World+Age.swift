@@ -31,7 +31,7 @@ extension World {
 
   func agePrompts(on id: UInt32 = 3) -> [AgeRange] {
     (seen[id] ?? []).compactMap {
-      if case .prompt(_, .ageRange(_, let range)) = $0 { range } else { nil }
+      if case .prompt(_, .ageRange(_, let range), _) = $0 { range } else { nil }
     }
   }
 

@@ -16,6 +16,23 @@ import Testing
     #expect(world.prompt(3)?.prompt == .permission(World.app, question))
   }
 
+  @Test("A1: each prompt names the window that asked, also with several windows")
+  mutating func windows() {
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, .app(World.app, .ask(question, .choose, window: "Chats")))
+    world.child(3, .app(World.app, .ask(World.question(2), .inPerson, window: "Photos")))
+    world.child(3, .app(World.app, .ask(World.question(3), .byMessage)))
+    world.child(3, .answered(prompt: 1, .askByMessage))
+    let shown = world.seen[3]!.compactMap { effect -> String? in
+      switch effect {
+      case .prompt(_, .permission, let window): "permission \(window)"
+      case .prompt(_, .compose, let window): "compose \(window)"
+      default: nil
+      }
+    }
+    #expect(shown == ["permission Chats", "compose ", "compose Chats"])
+  }
+
   @Test("A2, M6: addresses the compose sheet to all guardians and sends the names entered there")
   mutating func compose() {
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))

@@ -41,7 +41,7 @@ struct ConsentSearch {
       var effects = machine.step(input, now: now)
       for effect in effects {
         switch effect {
-        case .prompt(let number, _): prompt = number
+        case .prompt(let number, _, _): prompt = number
         case .checkPasscode(let prompt, _, _, _):
           effects += step(.passcodeChecked(prompt: prompt, proof: nil))
         case .requestAdmission(let id): effects += step(.admitted(id))

@@ -19,7 +19,7 @@ extension World {
 
   /// The prompt that the device currently shows.
   func prompt(_ id: UInt32) -> (number: UInt64, prompt: Prompt)? {
-    for case .prompt(let number, let prompt) in (seen[id] ?? []).reversed() {
+    for case .prompt(let number, let prompt, _) in (seen[id] ?? []).reversed() {
       return (number, prompt)
     }
     return nil

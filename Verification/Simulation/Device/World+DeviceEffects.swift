@@ -24,7 +24,7 @@ extension World {
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }
       // A launcher ends only processes that it started.
       if device.apps[number].launchedBy == device.life { endApp(index, number, isReported: true) }
-    case .prompt(let number, let prompt): answer(prompt, number, device, index)
+    case .prompt(let number, let prompt, _): answer(prompt, number, device, index)
     case .checkPasscode(let prompt, let typed, let passcode, let bytes):
       let proof = FakePasscode.sign(typed, passcode, bytes)
       queue.schedule(

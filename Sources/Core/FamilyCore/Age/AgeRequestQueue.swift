@@ -15,6 +15,8 @@ struct AgeRequestQueue: Sendable {
     var app: AppID
     var id: UInt64
     var gates: [Int32]
+    /// The name of the app's window that asks; empty: none given.
+    var window = ""
   }
 
   enum Flow: Hashable, Sendable {

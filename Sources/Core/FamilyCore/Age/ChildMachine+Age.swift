@@ -19,6 +19,11 @@ extension ChildMachine {
     isInFamily ? relayTime.now(uptime: uptime) ?? now : now
   }
 
+  /// The rating in the app's manifest. An app above the ceiling may know its own rating.
+  func rating(of app: AppID) -> AgeReply {
+    feeds.contains { $0.app == app } ? .rating(manifest(app).ageRating) : .failed(.notEnrolled)
+  }
+
   /// The policy for the owner; `nil` without an account, or before the first roster.
   func agePolicy(now: Instant) -> AgePolicy? {
     guard !isInFamily || link.person != nil else { return nil }
@@ -40,9 +45,8 @@ extension ChildMachine {
     if let sandbox = age.settings.sandbox?.answers {
       return .status(isEligible: true, features: sandbox.features)
     }
-    guard let policy = agePolicy(now: now), policy.account.birthdate != nil else {
-      return .failed(.ageNotAvailable)
-    }
+    guard let policy = agePolicy(now: now) else { return .failed(.noAccount) }
+    guard policy.account.birthdate != nil else { return .failed(.ageNotAvailable) }
     let region = policy.region
     return .status(isEligible: region.isEligible, features: region.features)
   }
@@ -73,7 +77,7 @@ extension ChildMachine {
       if let sandbox = age.settings.sandbox?.answers {
         return .shared(sandbox.range(limitsOn: link.limitsOn(for: link.personID)))
       }
-      guard let policy = agePolicy(now: now) else { throw .ageNotAvailable }
+      guard let policy = agePolicy(now: now) else { throw .noAccount }
       switch try policy.decide(request.gates, of: request.app, age.memory(request.app)) {
       case .reply(let range): return range.map { .shared($0) } ?? .declined
       case .share(let answer, let isNew):
@@ -83,7 +87,8 @@ extension ChildMachine {
         return .shared(range)
       case .prompt(let answer):
         let prompt = show(
-          .ageRange(request.app, policy.withControls(answer.range!)), effects: &effects)
+          .ageRange(request.app, policy.withControls(answer.range!)), window: request.window,
+          effects: &effects)
         ageRequests.startFlow(prompt, .share(request.app, answer))
         return nil
       }

@@ -17,11 +17,13 @@ public struct AppMachine: Sendable {
     case disconnected
     /// The device sent a message.
     case reply(AppReply)
-    /// The app asks a question.
-    case ask(Question, AskManner)
+    /// The app asks a question, in the window with this name.
+    case ask(Question, AskManner, window: String = "")
     /// The app asks for the age range between these gates or, without gates, for the region's
-    /// duties.
-    case askAge(UInt64, gates: [Int32]?)
+    /// duties, in the window with this name.
+    case askAge(UInt64, gates: [Int32]?, window: String = "")
+    /// The app asks for its own age rating.
+    case askRating(UInt64)
     /// The app's code no longer waits for the outcome of its question. A response is still
     /// delivered.
     case abandonAsk(QuestionID)
@@ -92,9 +94,9 @@ public struct AppMachine: Sendable {
   private var isAttached = false
   private var isRegistered = false
   private var subscribed: Set<Topic.Kind> = []
-  private var openAsks: [(question: Question, manner: AskManner)] = []
+  private var openAsks: [(question: Question, manner: AskManner, window: String)] = []
   /// Age requests without an answer, in order.
-  private var ageRequests: [(id: UInt64, gates: [Int32]?)] = []
+  private var ageRequests: [(id: UInt64, request: AppRequest)] = []
   /// Ascending by position.
   private var pendingResponses: [PendingResponse] = []
   /// `nil` verifies nothing, for tests of the machine alone.
@@ -154,17 +156,18 @@ public struct AppMachine: Sendable {
       if isOtherFamily { first += [.rejected(.otherFamily), .send(.rejected(.otherFamily))] }
       return first + [.send(.attach(app: app, applied: applied))]
         + (isRegistered ? [.send(.register)] : [])
-        + openAsks.map { .send(.ask($0.question, $0.manner)) }
-        + ageRequests.map { .send(.age($0.id, gates: $0.gates)) }
+        + openAsks.map { .send(.ask($0.question, $0.manner, window: $0.window)) }
+        + ageRequests.map { .send($0.request) }
     case .disconnected:
       isConnected = false
       return []
-    case .ask(let question, let manner):
-      openAsks.append((question, manner))
-      return rememberAsked(question) + (isConnected ? [.send(.ask(question, manner))] : [])
-    case .askAge(let id, let gates):
-      ageRequests.append((id, gates))
-      return isConnected ? [.send(.age(id, gates: gates))] : []
+    case .ask(let question, let manner, let window):
+      openAsks.append((question, manner, window))
+      let request = AppRequest.ask(question, manner, window: window)
+      return rememberAsked(question) + (isConnected ? [.send(request)] : [])
+    case .askAge(let id, let gates, let window):
+      return request(id, .age(id, gates: gates, window: window))
+    case .askRating(let id): return request(id, .rating(id))
     case .abandonAsk(let id):
       openAsks.removeAll { $0.question.id == id }
       return []
@@ -184,6 +187,11 @@ public struct AppMachine: Sendable {
     guard !isRegistered else { return [] }
     isRegistered = true
     return isConnected ? [.send(.register)] : []
+  }
+
+  private mutating func request(_ id: UInt64, _ request: AppRequest) -> [Effect] {
+    ageRequests.append((id, request))
+    return isConnected ? [.send(request)] : []
   }
 
   private mutating func received(_ reply: AppReply) -> [Effect] {
@@ -218,8 +226,8 @@ public struct AppMachine: Sendable {
     case .pong: return []
     case .failed(let problem):
       // The device could not read the question that was sent last.
-      guard let (question, _) = openAsks.popLast() else { return [] }
-      return [.asked(question.id, .refused(problem))]
+      guard let open = openAsks.popLast() else { return [] }
+      return [.asked(open.question.id, .refused(problem))]
     }
   }
 

@@ -95,6 +95,19 @@ struct AppFeed: Sendable {
     return [.put(.app(app, progress))]
   }
 
+  /// Records the rating in the app's manifest, once the app has or had one.
+  ///
+  /// - Returns: The changes, and whether the rating has risen. An app without a rating counts as
+  ///   the highest.
+  mutating func record(rating: AgeRating?) -> (changes: [RecordChange], hasRisen: Bool) {
+    let last = progress.rating
+    guard rating != nil || last != nil else { return ([], false) }
+    let rating = rating ?? .eighteen
+    guard rating != last else { return ([], false) }
+    progress.rating = rating
+    return ([.put(.app(app, progress))], last.map { $0 < rating } ?? false)
+  }
+
   mutating func append(_ body: AppEntry.Body, _ evidence: [Evidence] = []) -> [RecordChange] {
     progress.head += 1
     let entry = AppEntry(position: progress.head, body: body, evidence: evidence)

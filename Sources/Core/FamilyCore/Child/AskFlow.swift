@@ -27,6 +27,8 @@ struct AskFlow: Sendable {
   let app: AppID
   var question: Question
   var stage: Stage
+  /// The name of the app's window that asked; empty: none given.
+  var window = ""
 
   /// The question with the names that the child entered on the compose sheet.
   func named(_ names: [NameParts?]) -> Question {

@@ -7,8 +7,11 @@ extension ChildMachine {
   ) {
     // An app without permission to ask still learns that its device runs.
     if case .ping = request { return effects.append(.app(app, .pong)) }
+    if case .rating(let id) = request {
+      return effects.append(.app(app, .age(id, rating(of: app))))
+    }
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
-      guard case .age(let id, _) = request else {
+      guard case .age(let id, _, _) = request else {
         return effects.append(.app(app, .failed(problem)))
       }
       return effects.append(.app(app, .age(id, .failed(problem))))
@@ -33,18 +36,19 @@ extension ChildMachine {
     case .detach:
       ageRequests.removeAll(of: app)
       update(app) { $0.disconnected(exited: false, now: now) }
-    case .ask(let question, let manner):
+    case .ask(let question, let manner, let window):
       // The response to the question launches the app.
       out.changes += update(app) { $0.register() } ?? []
-      ask(question, manner, app, now: now, into: &out, effects: &effects)
-    case .age(let id, _) where link.isShutOut:
+      ask(question, manner, app, window, now: now, into: &out, effects: &effects)
+    case .age(let id, _, _) where link.isShutOut:
       effects.append(.app(app, .age(id, .failed(.notEnrolled))))
-    case .age(let id, _) where consents.isWithdrawn(app):
+    case .age(let id, _, _) where consents.isWithdrawn(app):
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
-    case .ping: break
-    case .age(let id, nil): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
-    case .age(let id, let gates?):
-      guard ageRequests.add(AgeRequestQueue.Request(app: app, id: id, gates: gates)) else {
+    case .ping, .rating: break
+    case .age(let id, nil, _): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
+    case .age(let id, let gates?, let window):
+      let request = AgeRequestQueue.Request(app: app, id: id, gates: gates, window: window)
+      guard ageRequests.add(request) else {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
       answerAges(of: app, now: now, into: &out, effects: &effects)
@@ -52,7 +56,7 @@ extension ChildMachine {
   }
 
   private mutating func ask(
-    _ question: Question, _ manner: AskManner, _ app: AppID, now: Instant,
+    _ question: Question, _ manner: AskManner, _ app: AppID, _ window: String, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
     func end(_ outcome: AskOutcome) { effects.append(.app(app, .asked(question.id, outcome))) }
@@ -69,7 +73,7 @@ extension ChildMachine {
     if manner == .acknowledge {
       // A child's acknowledgement could pass for the guardians' consent.
       guard !isInFamily || !isChild else { return end(.refused(.notPermitted)) }
-      let flow = AskFlow(app: app, question: question, stage: .acknowledge)
+      let flow = AskFlow(app: app, question: question, stage: .acknowledge, window: window)
       return show(.acknowledge(app, question), flow, effects: &effects)
     }
     let kind = question.topic.kind
@@ -88,12 +92,13 @@ extension ChildMachine {
       let shown = open.question ?? question
       return show(
         .alreadyAsked(app, shown, mayRemind: remind),
-        AskFlow(app: app, question: question, stage: .alreadyAsked(open.header.id)),
+        AskFlow(
+          app: app, question: question, stage: .alreadyAsked(open.header.id), window: window),
         effects: &effects)
     }
     start(
-      AskFlow(app: app, question: question, stage: .permission), manner, now: now, effects: &effects
-    )
+      AskFlow(app: app, question: question, stage: .permission, window: window), manner, now: now,
+      effects: &effects)
   }
 
   private mutating func start(

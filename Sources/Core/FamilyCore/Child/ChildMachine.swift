@@ -76,6 +76,7 @@ public struct ChildMachine: Sendable {
   /// The notices that the owner has not dismissed.
   public private(set) var notifications: Notifications
   private var lastPrompt: UInt64 = 0
+  private var areRatingsRecorded = false
 
   /// A device restored from its records.
   ///
@@ -162,6 +163,7 @@ public struct ChildMachine: Sendable {
     self.uptime = uptime ?? Milliseconds(now.milliseconds)
     relayTime.start(uptime: self.uptime!)
     observeTime(now: now, into: &out, effects: &effects)
+    if !areRatingsRecorded { recordRatings(into: &out, effects: &effects) }
     switch input {
     case .connected: link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
@@ -260,15 +262,32 @@ public struct ChildMachine: Sendable {
   }
 
   mutating func show(_ prompt: Prompt, _ flow: AskFlow, effects: inout [DeviceEffect]) {
-    flows[show(prompt, effects: &effects)] = flow
+    flows[show(prompt, window: flow.window, effects: &effects)] = flow
   }
 
   /// Shows a prompt.
   ///
   /// - Returns: The number that its answer carries.
-  mutating func show(_ prompt: Prompt, effects: inout [DeviceEffect]) -> UInt64 {
+  mutating func show(
+    _ prompt: Prompt, window: String = "", effects: inout [DeviceEffect]
+  ) -> UInt64 {
     lastPrompt += 1
-    effects.append(.prompt(lastPrompt, prompt))
+    effects.append(.prompt(lastPrompt, prompt, window: window))
     return lastPrompt
+  }
+
+  /// Records the ratings of the apps, which change only while the device is stopped.
+  private mutating func recordRatings(
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+  ) {
+    areRatingsRecorded = true
+    for index in feeds.indices {
+      let app = feeds[index].app
+      let (changes, hasRisen) = feeds[index].record(rating: manifest(app).ageRating)
+      out.changes += changes
+      if hasRisen, let rating = feeds[index].progress.rating {
+        effects.append(.notify(.ratingRaised(app, rating)))
+      }
+    }
   }
 }

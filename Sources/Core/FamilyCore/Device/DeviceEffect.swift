@@ -19,8 +19,9 @@ public enum DeviceEffect: Hashable, Sendable {
   case launch(AppID, budget: Milliseconds)
   /// Terminate an app that has used up its budget.
   case terminate(AppID)
-  /// Show a prompt to the device's owner. The answer carries the prompt's number.
-  case prompt(UInt64, Prompt)
+  /// Show a prompt to the device's owner, with the name of the app's window that asked; empty: none
+  /// given. The answer carries the prompt's number.
+  case prompt(UInt64, Prompt, window: String = "")
   /// Check a typed passcode and, if it is right, sign these bytes with it. The shell answers with
   /// the input `passcodeChecked`, which carries the prompt's number.
   case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
@@ -95,6 +96,8 @@ public enum Notice: Hashable, Sendable {
   case withdrawn(Withdrawal, by: PersonID)
   /// An app received a new age range without a prompt, because the settings allow it.
   case ageShared(AppID, AgeRange)
+  /// An app's rating has risen to this one since the device last started.
+  case ratingRaised(AppID, AgeRating)
   /// The device rejected an event of the relay. The event changed nothing.
   case eventRejected(Problem)
   /// An app rejected a message of this device. The message changed nothing.

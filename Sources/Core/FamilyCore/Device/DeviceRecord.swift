@@ -78,11 +78,16 @@ public struct AppProgress: Hashable, Sendable {
   public var acknowledged: UInt64
   /// The position of the newest entry.
   public var head: UInt64
+  /// The app's rating when the device last started; `nil`: no rating is recorded.
+  public var rating: AgeRating?
   /// Creates a progress; positions of an app without entries are zero.
-  public init(registered: Bool = false, acknowledged: UInt64 = 0, head: UInt64 = 0) {
+  public init(
+    registered: Bool = false, acknowledged: UInt64 = 0, head: UInt64 = 0, rating: AgeRating? = nil
+  ) {
     self.registered = registered
     self.acknowledged = acknowledged
     self.head = head
+    self.rating = rating
   }
 
   /// The progress of an app on a device without records.

@@ -24,7 +24,8 @@ extension Notice {
   public var isKept: Bool {
     switch self {
     case .decided, .withdrawn, .ageShared, .message, .reminded: true
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut: false
+    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut, .ratingRaised:
+      false
     }
   }
 }

@@ -47,6 +47,8 @@ extension Account.Declaration {
       byGuardian ? .guardianGovernmentIDChecked : .governmentIDChecked
     case .paymentChecked, .guardianPaymentChecked:
       byGuardian ? .guardianPaymentChecked : .paymentChecked
+    // The same at every age, so the declaration reveals nothing about the age.
+    case .confirmed: .confirmed
     }
   }
 }

@@ -6,6 +6,8 @@ public enum AgeRequest: Hashable, Sendable {
   case status
   /// An adult's confirmation of having read about a significant update.
   case acknowledge(description: String)
+  /// The app's own age rating.
+  case rating
 }
 
 /// The answer to an ``AgeRequest``.
@@ -18,6 +20,8 @@ public enum AgeReply: Hashable, Sendable {
   case status(isEligible: Bool, features: RegulatoryFeatures)
   /// The person confirmed having read about the update.
   case acknowledged
+  /// The app's rating; `nil`: its manifest has none.
+  case rating(AgeRating?)
   /// The device refused the request.
   case failed(Problem)
 }

@@ -139,6 +139,15 @@ nonisolated struct PBAgeTold: Sendable {
     set {body = .failed(newValue)}
   }
 
+  /// The app's age rating; 0: none.
+  var rating: UInt32 {
+    get {
+      if case .rating(let v)? = body {return v}
+      return 0
+    }
+    set {body = .rating(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -153,6 +162,8 @@ nonisolated struct PBAgeTold: Sendable {
     case acknowledged(PBEmpty)
     /// The request was refused.
     case failed(PBProblem)
+    /// The app's age rating; 0: none.
+    case rating(UInt32)
 
   }
 
@@ -234,6 +245,15 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .age(newValue)}
   }
 
+  /// Ask for the app's age rating. The reply is `age` with this number.
+  var rating: UInt64 {
+    get {
+      if case .rating(let v)? = body {return v}
+      return 0
+    }
+    set {body = .rating(newValue)}
+  }
+
   /// The app rejected a message of the device for this reason. Has no reply.
   var disbelieved: PBProblem {
     get {
@@ -245,6 +265,9 @@ nonisolated struct PBAppRequest: Sendable {
 
   /// How an `ask` begins: 0 the child chooses, 1 by message, 2 in person, 3 an adult acknowledges an update.
   var manner: UInt32 = 0
+
+  /// The name of the app's window that sends an `ask` or `age`, at most 128 bytes; empty: none.
+  var window: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -264,6 +287,8 @@ nonisolated struct PBAppRequest: Sendable {
     case ping(PBEmpty)
     /// Ask about the person's age. The reply is `age`.
     case age(PBAgeAsk)
+    /// Ask for the app's age rating. The reply is `age` with this number.
+    case rating(UInt64)
     /// The app rejected a message of the device for this reason. Has no reply.
     case disbelieved(PBProblem)
 
@@ -804,6 +829,9 @@ nonisolated struct PBAppStanding: Sendable {
   /// Position of the newest entry.
   var head: UInt64 = 0
 
+  /// The app's age rating at the device's last start; 0: none recorded.
+  var rating: UInt32 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1221,7 +1249,7 @@ nonisolated extension PBAgeStatus: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AgeTold"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}shared\0\u{1}declined\0\u{1}status\0\u{1}acknowledged\0\u{1}failed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}shared\0\u{1}declined\0\u{1}status\0\u{1}acknowledged\0\u{1}failed\0\u{1}rating\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1295,6 +1323,14 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .failed(v)
         }
       }()
+      case 7: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .rating(v)
+        }
+      }()
       default: break
       }
     }
@@ -1329,6 +1365,10 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       guard case .failed(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
+    case .rating?: try {
+      guard case .rating(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1344,7 +1384,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{2} age\0\u{2}\u{14}disbelieved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{2}\u{13}disbelieved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1427,6 +1467,7 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .ping(v)
         }
       }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.window) }()
       case 40: try {
         var v: PBAgeAsk?
         var hadOneofValue = false
@@ -1438,6 +1479,14 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
           self.body = .age(v)
+        }
+      }()
+      case 41: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .rating(v)
         }
       }()
       case 60: try {
@@ -1492,14 +1541,20 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.manner != 0 {
       try visitor.visitSingularUInt32Field(value: self.manner, fieldNumber: 7)
     }
-    switch self.body {
-    case .ping?: try {
-      guard case .ping(let v)? = self.body else { preconditionFailure() }
+    try { if case .ping(let v)? = self.body {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    }()
+    } }()
+    if !self.window.isEmpty {
+      try visitor.visitSingularStringField(value: self.window, fieldNumber: 9)
+    }
+    switch self.body {
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .rating?: try {
+      guard case .rating(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 41)
     }()
     case .disbelieved?: try {
       guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
@@ -1514,6 +1569,7 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.version != rhs.version {return false}
     if lhs.body != rhs.body {return false}
     if lhs.manner != rhs.manner {return false}
+    if lhs.window != rhs.window {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2325,7 +2381,7 @@ nonisolated extension PBPending: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppStanding"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}registered\0\u{1}acknowledged\0\u{1}head\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}registered\0\u{1}acknowledged\0\u{1}head\0\u{1}rating\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2336,6 +2392,7 @@ nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularBoolField(value: &self.registered) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.acknowledged) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.head) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.rating) }()
       default: break
       }
     }
@@ -2351,6 +2408,9 @@ nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.head != 0 {
       try visitor.visitSingularUInt64Field(value: self.head, fieldNumber: 3)
     }
+    if self.rating != 0 {
+      try visitor.visitSingularUInt32Field(value: self.rating, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2358,6 +2418,7 @@ nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.registered != rhs.registered {return false}
     if lhs.acknowledged != rhs.acknowledged {return false}
     if lhs.head != rhs.head {return false}
+    if lhs.rating != rhs.rating {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
