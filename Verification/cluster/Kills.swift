@@ -41,7 +41,7 @@ extension Cluster {
 
 /// Runs one approval for each step and process, and kills the process at the step.
 struct KillTable {
-  /// The steps of an approval, as the agents' traces name them.
+  /// The steps of an approval, as the agents' traces name them; `sent` is read from status files.
   enum Step: String, CaseIterable {
     case prompt, compose, sent, bubble, review, answer, decided, launch
     case attached = "app-attached"
