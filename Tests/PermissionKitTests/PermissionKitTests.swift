@@ -177,10 +177,8 @@ private func next() async -> PermissionResponse<CommunicationTopic>? {
     try await family.app {
       let third = try await ask(CommunicationHandle(value: "c", kind: .custom))
       var updates = CommunicationLimits.current.updates.makeAsyncIterator()
-      let first = try await updates.next()?.question.id
-      #expect(first != id)
-      let second = try await updates.next()?.question.id
-      #expect(second == third)
+      // The second process ended normally after its last response, which is therefore handled.
+      #expect(try await updates.next()?.question.id == third)
     }
   }
 
