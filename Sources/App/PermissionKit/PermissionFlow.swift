@@ -27,9 +27,9 @@ public enum PermissionFlow: Hashable, Sendable {
 public enum PermissionResult: Hashable, Sendable {
   /// The request ended on the compose sheet, or before it.
   ///
-  /// A `didSend` of `true` means that the message is in the device's outbox. With `false`, no message
-  /// was sent: an earlier question about the same update is open, or the person has no family. In
-  /// the second case the default choice is the response.
+  /// A `didSend` of `true` means that the message is in the device's outbox. With `false`, no
+  /// message was sent: an earlier question about the same update is open, or the person has no
+  /// family. In the second case the default choice is the response.
   case askToApprove(didSend: Bool)
   /// A guardian decided on this device with the passcode.
   case approveInPerson(approved: Bool)
