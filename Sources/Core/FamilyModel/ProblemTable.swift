@@ -142,7 +142,9 @@ extension Problem {
       320, "not a handle of its kind",
       "A phone number has no digits, an e-mail address has no domain, or a handle has "
         + "control characters.",
-      "Give a phone number with digits, or an address with text around one @."),
+      "A phone number has \(Limits.phoneDigits.lowerBound) to "
+        + "\(Limits.phoneDigits.upperBound) digits, an e-mail address has text around one @, "
+        + "and a user name has no control characters."),
     ProblemEntry(
       400, "unknown person, question or choice",
       "The person, question or choice is not in the family.",

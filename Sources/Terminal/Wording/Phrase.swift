@@ -350,18 +350,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpNotices
   /// Dismisses notifications.
   case helpDismiss
-  /// A desktop notification of a decision. Names no person.
-  case desktopDecided
-  /// The same on a guardian’s device.
-  case desktopDecidedGuardian
-  /// A desktop notification of a withdrawal.
-  case desktopWithdrawn
-  /// A desktop notification of a shared age range.
-  case desktopAgeShared
-  /// A desktop notification of a message.
-  case desktopMessage
-  /// A desktop notification of a reminder.
-  case desktopReminded
+  /// Desktop notifications, which name no person: of a decision, on a child's or another device.
+  case desktopDecided, desktopDecidedGuardian
+  /// The same of a withdrawal, a shared age range, a message, and a reminder.
+  case desktopWithdrawn, desktopAgeShared, desktopMessage, desktopReminded
 
   // MARK: The family, and the set-up of a child's account
 
