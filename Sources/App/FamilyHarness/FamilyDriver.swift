@@ -217,13 +217,27 @@ extension FamilyDriver {
     guard isPublished(broadcast, to: audience),
       let roster = machines.relay.state(of: Self.family)?.roster
     else { return }
-    for device in roster.devices.map(\.id) where !machines.away.contains(device.rawValue) {
-      guard let owner = roster.owner(of: device), roster.isMember(owner, of: audience) else {
-        continue
-      }
+    var readers = roster.readers(of: audience)
+    if case .event(let event) = broadcast, case .rosterChanged = event.body {
+      // The relay broadcasts a roster to the readers of the roster before, so that a removed device
+      // learns of its removal.
+      readers.formUnion(machines.formerRoster.readers(of: audience))
+      machines.formerRoster = roster
+    }
+    for device in readers.sorted() where !machines.away.contains(device.rawValue) {
       for received in transmit(broadcast, to: device.rawValue) {
         deliver(received, to: device.rawValue)
       }
     }
+  }
+}
+
+extension Roster {
+  /// The devices of the audience's members.
+  fileprivate func readers(of audience: Audience) -> Set<DeviceID> {
+    Set(
+      devices.lazy.filter { device in
+        person(device.person).map { isMember($0, of: audience) } ?? false
+      }.map(\.id))
   }
 }

@@ -6,6 +6,8 @@ package struct FamilyMachines: Sendable {
   /// The time stands still until a test advances the clock.
   package var now: Instant
   package var relay: RelayMachine
+  /// The roster before the last broadcast of one.
+  var formerRoster = Roster()
   /// The relay's durable events.
   package var log: [Event] = []
   /// The devices with apps: those of children and adults.

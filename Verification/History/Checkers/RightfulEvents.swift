@@ -41,7 +41,11 @@ private struct RightsModel {
     let isAdministrator = event.device.rawValue == 0
     func isChild(_ child: PersonID) -> Bool { author?.id == child && author?.role == .child }
     switch event.body {
-    case .rosterChanged, .limitsChanged: return isAdministrator || isGuardian
+    case .rosterChanged(let next):
+      // Devices name the signer of an event that the administrator sent.
+      let isFounder = roster == nil && next.owner(of: event.device)?.role == .organizer
+      return isAdministrator || isGuardian || isFounder
+    case .limitsChanged: return isAdministrator || isGuardian
     case .asked(let header, _), .answeredInPerson(let header, _, _, _):
       return isChild(header.child) && mayAsk(header, at: event.at)
     case .reminded(let id), .cancelled(let id):
