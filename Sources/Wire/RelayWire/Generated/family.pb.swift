@@ -302,8 +302,9 @@ nonisolated struct PBAccount: Sendable {
   /// ISO 3166-1 alpha-2 or ISO 3166-2 code, for example FR or US-TX.
   var region: String = String()
 
-  /// How the birthdate was declared. Odd: by the person. Even: by a guardian. 1 and 2: unchecked. 3 and 4: checked by
-  /// another method. 5 and 6: by an identity document. 7 and 8: by a payment. 9: confirmed, without a source.
+  /// How the birthdate was declared. Odd numbers: by the person. Even numbers: by a guardian. Numbers 1 and 2: unchecked.
+  /// Numbers 3 and 4: another method. Numbers 5 and 6: identity document. Numbers 7 and 8: payment.
+  /// Number 9: confirmed, without a source.
   var declaration: UInt32 = 0
 
   /// IANA time zone of the person's days, for example Europe/Paris. Empty: the device's zone.
