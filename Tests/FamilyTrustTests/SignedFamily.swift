@@ -158,10 +158,15 @@ struct SignedFamily: FamilyDriver {
   }
 
   /// Changes the roster, signed by a device.
+  ///
+  /// - Returns: The problem with which the device or the relay refuses the roster.
   mutating func change(by signer: UInt32 = 1, _ body: (inout Roster) -> Void) -> Problem? {
     var next = roster
     body(&next)
-    let signed = try! machines.guardians[signer]!.prepare(.setRoster(next), now: machines.now)[0]
+    let signed: SignedCommand
+    do throws(Problem) {
+      signed = try machines.guardians[signer]!.prepare(.setRoster(next), now: machines.now)[0]
+    } catch { return error }
     let problem = request(signer, 1, .command(signed.id, signed.command, signed.signature))
     if problem == nil { roster = next }
     return problem
