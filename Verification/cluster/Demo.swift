@@ -49,6 +49,7 @@ struct Transcript {
   private func hiddenUntilKnown() async throws {
     title("1. Landmarks hides chats with people whom no guardian has approved")
     try await show(1, "Emily", known: [])
+    try await check(!replies(1, "Ada", "Hello"), "Emily cannot reply in a hidden chat")
   }
 
   private func approved() async throws {
@@ -58,6 +59,7 @@ struct Transcript {
     try await decision(1, id, "approve", by: "Rosa")
     try await knows(1, ["dragonslayer42"])
     try await show(1, "Emily", known: ["dragonslayer42"])
+    try await check(replies(1, "Ada", "Not yet!"), "Emily replies in the open chat")
   }
 
   private func declined() async throws {

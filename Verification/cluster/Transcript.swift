@@ -66,6 +66,11 @@ extension Transcript {
     return result.standardOutput
   }
 
+  /// Whether Landmarks accepts a reply in the chat.
+  func replies(_ family: Int, _ chat: String, _ text: String) async -> Bool {
+    (try? await landmarks(family, ["reply", chat, text])) == "replied to \(chat)\n"
+  }
+
   func killRelay() async throws {
     let before = cluster.relay.restarts
     let pid = cluster.relay.pid ?? 0

@@ -9,7 +9,7 @@ import PermissionKit
 struct Landmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
-    subcommands: [Show.self, Ask.self, Photos.self, Background.self, Run.self])
+    subcommands: [Show.self, Reply.self, Ask.self, Photos.self, Background.self, Run.self])
 }
 
 /// The windows that a graphical Landmarks has. The device's prompts name them.
@@ -20,40 +20,14 @@ enum Window: String, PresentationAnchor {
   var windowName: String { rawValue }
 }
 
-/// A chat of the app, hidden until all of its participants are known.
-struct Chat {
-  let title: String
-  let participants: Set<CommunicationHandle>
-  let preview: String
-
-  static let all = [
-    Chat(
-      title: "Ada", participants: [.init(value: "dragonslayer42", kind: .custom)],
-      preview: "Have you seen the lighthouse?"),
-    Chat(
-      title: "Maria", participants: [.init(value: "maria", kind: .custom)],
-      preview: "The bridge was closed today."),
-    Chat(
-      title: "Explorers",
-      participants: [
-        .init(value: "dragonslayer42", kind: .custom), .init(value: "stranger", kind: .custom),
-      ], preview: "Are you coming on Saturday?"),
-  ]
-
-  func line() async -> String {
-    let known = await CommunicationLimits.current.knownHandles(in: participants)
-    guard known.isSuperset(of: participants) else { return "(hidden) someone you don't know yet" }
-    let names = participants.map(\.value).sorted().joined(separator: ", ")
-    return "\(title) (\(names)): \(preview)"
-  }
-}
-
 /// The app's own record of decisions: one line per question.
 struct Journal {
-  private var file: URL {
+  private var file: URL { Self.file("landmarks.journal") }
+
+  /// A file in the app's own folder.
+  static func file(_ name: String) -> URL {
     let credential = ProcessInfo.processInfo.environment["PERMISSION_RELAY_DEVICE"] ?? "."
-    return URL(fileURLWithPath: credential).deletingPathExtension()
-      .appendingPathComponent("landmarks.journal")
+    return URL(fileURLWithPath: credential).deletingPathExtension().appendingPathComponent(name)
   }
 
   func handle(_ response: PermissionResponse<CommunicationTopic>) throws {
@@ -81,14 +55,6 @@ struct Journal {
       }
       await handled()
     }
-  }
-}
-
-struct Show: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show the chats.")
-
-  func run() async throws {
-    for chat in Chat.all { print(await chat.line()) }
   }
 }
 
