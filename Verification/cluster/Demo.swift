@@ -41,6 +41,7 @@ struct Transcript {
     try await inPerson()
     try await withdrawn()
     try await ended()
+    try await update()
     try await consent()
     try await ages()
     try finalTable()
@@ -165,8 +166,26 @@ struct Transcript {
     try await show(1, "Emily", known: ["dragonslayer42"])
   }
 
+  private func update() async throws {
+    title("10. Landmarks asks for consent to an update, also while communication limits are off")
+    let rosa = layout.credential(1, "Rosa").path
+    try await cluster.relayctl("limits", "off", "--child", "Emily", "--as", rosa)
+    async let decision = landmarks(1, ["update"])
+    var id = ""
+    try await until("Rosa sees the question about the update") {
+      let pending = try await cluster.relayctl("pending", "--as", rosa)
+      let row = pending.split(separator: "\n").first { $0.contains("update: ") }
+      id = row?.split(separator: " ").first.map(String.init) ?? ""
+      return !id.isEmpty
+    }
+    let answer = try await cluster.relayctl("answer", id, "approve", "--as", rosa)
+    say("relayctl answer: \(answer.trimmingCharacters(in: .newlines))")
+    try await check(decision == "consent: approve\n", "Landmarks has the guardians' consent")
+    try await cluster.relayctl("limits", "on", "--child", "Emily", "--as", rosa)
+  }
+
   private func consent() async throws {
-    title("10. Rosa withdraws the consent to Landmarks, and gives the consent back")
+    title("11. Rosa withdraws the consent to Landmarks, and gives the consent back")
     let rosa = layout.credential(1, "Rosa").path
     let reply = try await cluster.relayctl(
       "withdraw", "--consent", RunningCluster.app, "--child", "Emily", "--as", rosa)
@@ -200,7 +219,7 @@ struct Transcript {
   }
 
   private func ages() async throws {
-    title("11. Landmarks asks for the age range and shares photos from age 16")
+    title("12. Landmarks asks for the age range and shares photos from age 16")
     // Each member's device and the range that the app receives.
     for (name, device, range, isOn) in [
       ("Olivia", 2, "13 to 15, guardianDeclared", false),

@@ -9,7 +9,9 @@ import PermissionKit
 struct Landmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
-    subcommands: [Show.self, Reply.self, Ask.self, Photos.self, Background.self, Run.self])
+    subcommands: [
+      Show.self, Reply.self, Ask.self, Update.self, Photos.self, Background.self, Run.self,
+    ])
 }
 
 /// The windows that a graphical Landmarks has. The device's prompts name them.
