@@ -35,7 +35,11 @@ public struct PermissionChoice: Hashable, Codable, Identifiable, Sendable {
   public let end: End?
   /// Creates a choice. `ask` validates the values, this initializer does not.
   ///
-  /// - Parameter end: The end of an approval of people; invalid for a denial, and for an update.
+  /// - Parameters:
+  ///   - id: An identifier, unique in its question.
+  ///   - title: The text that the guardian reads.
+  ///   - answer: The meaning of the choice.
+  ///   - end: The end of an approval of people; invalid for a denial, and for an update.
   public init(id: String, title: String, answer: Answer, end: End? = nil) {
     self.id = id
     self.title = title
