@@ -36,7 +36,8 @@ public struct TestChild: Sendable {
     }
     /// Chooses “Approve in Person”, whereupon a guardian types the passcode, once.
     ///
-    /// A wrong passcode cancels the prompt. Precondition: ``TestGuardian/setPasscode(_:)`` set one.
+    /// A wrong passcode cancels the prompt. Precondition: a guardian has set a passcode, as
+    /// ``TestGuardian/setPasscode(_:file:line:)`` does.
     ///
     /// - Parameters:
     ///   - passcode: The typed text.

@@ -116,7 +116,10 @@ public struct TestGuardian: Sendable {
 
   /// Sets the family's Screen Time passcode. Default: none.
   ///
-  /// - Parameter passcode: The passcode. Precondition: 4 to 64 characters, as for relayctl.
+  /// - Parameters:
+  ///   - passcode: The passcode. Precondition: 4 to 64 characters, as for relayctl.
+  ///   - file: The file that a violated precondition names.
+  ///   - line: The line that a violated precondition names.
   public func setPasscode(
     _ passcode: String, file: StaticString = #file, line: UInt = #line
   ) async {
