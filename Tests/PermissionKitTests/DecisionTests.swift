@@ -3,14 +3,6 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-private let ada = CommunicationHandle(value: "ada", kind: .custom)
-private let phone = CommunicationHandle(value: "+1 555 0100", kind: .phoneNumber)
-
-private func ask(_ handle: CommunicationHandle) async throws {
-  try await CommunicationLimits.current.ask(PermissionQuestion(handle: handle), in: Nowhere())
-}
-
 /// Decisions in force: approvals that end, and consent that is withdrawn and given back.
 @Suite(.timeLimit(.minutes(10))) struct DecisionTests {
   private let family = TestFamily()

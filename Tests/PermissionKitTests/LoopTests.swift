@@ -4,9 +4,6 @@ import PermissionKitTesting
 import Synchronization
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-private let ada = CommunicationHandle(value: "ada", kind: .custom)
-
 /// The questions that a loop has received, in order.
 private final class Received: Sendable {
   private let ids = Mutex<[UUID]>([])

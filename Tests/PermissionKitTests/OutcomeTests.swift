@@ -3,9 +3,6 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-private let ada = CommunicationHandle(value: "ada", kind: .custom)
-
 /// The outcome of a call: how a prompt ended, and why a question was rejected.
 @Suite(.timeLimit(.minutes(2))) struct OutcomeTests {
   private let family = TestFamily()

@@ -3,25 +3,6 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-private let ada = CommunicationHandle(value: "ada", kind: .custom)
-private let phone = CommunicationHandle(value: "+1 555 0100", kind: .phoneNumber)
-
-/// Asks about the handles; returns the question's id.
-@discardableResult
-private func ask(_ handles: CommunicationHandle...) async throws -> UUID {
-  let question = PermissionQuestion(handles: handles)
-  try await CommunicationLimits.current.ask(question, in: Nowhere())
-  return question.id
-}
-
-/// The next response.
-private func next() async -> PermissionResponse<CommunicationTopic>? {
-  var updates = CommunicationLimits.current.updates.makeAsyncIterator()
-  guard let response = try? await updates.next() else { return nil }
-  return response
-}
-
 @Suite(.timeLimit(.minutes(10))) struct AskingTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"])
 

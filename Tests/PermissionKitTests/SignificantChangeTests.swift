@@ -3,8 +3,6 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-
 @Suite(.timeLimit(.minutes(10))) struct SignificantChangeTests {
   private let family = TestFamily()
   /// An update of its own for each question: an open question is not asked twice.

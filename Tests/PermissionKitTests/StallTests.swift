@@ -3,8 +3,6 @@ import PermissionKit
 import PermissionKitTesting
 import Testing
 
-private struct Nowhere: PresentationAnchor {}
-
 /// Tests of apps that cannot go on, and the waits of the test kit.
 @Suite(.timeLimit(.minutes(2))) struct StallTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"], stallTime: .milliseconds(400))
