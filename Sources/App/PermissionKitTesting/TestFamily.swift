@@ -250,7 +250,9 @@ public final class TestFamily: Sendable {
     while true {
       let app = running.withLock { $0 }
       let isSettled =
-        app.session.map { app.isBackground ? $0.isFinished : $0.isResting(except: task) } ?? true
+        app.session.map {
+          app.isBackground ? $0.isFinished && unhandled == 0 : $0.isResting(except: task)
+        } ?? true
       let isHandling = !isSettled && ContinuousClock.now < end
       if !app.isStarting, !isHandling, app.process?.count ?? 0 <= app.session?.eventsProcessed ?? 0
       {
