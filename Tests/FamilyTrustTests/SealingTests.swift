@@ -35,6 +35,27 @@ import Testing
     #expect(seen.contains { $0.contains(Array("example.landmarks".utf8)) })
   }
 
+  @Test("D13: the relay sees no identifier, name or rating of a listed app") func apps() throws {
+    var home = SignedFamily()
+    let app = AppID("example.diary")
+    home.machines.children[3] = ChildMachine(
+      home.address(3), of: SignedFamily.emily, apps: [app],
+      manifests: [app: AppManifest(ageRating: .nine, name: "Secret Diary")],
+      security: home.security(3), restoring: home.machines.records(of: 3),
+      ids: home.machines.newIDs())
+    home.connect(3)
+    let listed = ListedApp(app: app, name: "Secret Diary", rating: .nine)
+    for guardian: UInt32 in [1, 2] {
+      let link = home.guardians[guardian]!.link
+      #expect(link.apps(of: SignedFamily.emily).contains { $0.listed == listed })
+    }
+    #expect(home.problems == [:])
+    let seen = home.frames + home.log.map { $0.encode() }
+    for secret in [Array("diary".utf8), Array("Diary".utf8), Content.apps([listed]).bytes] {
+      #expect(!seen.contains { $0.contains(secret) })
+    }
+  }
+
   @Test("A5: refuses messages for a conversation that does not exist, instead of keeping them")
   func nobody() {
     var home = SignedFamily()

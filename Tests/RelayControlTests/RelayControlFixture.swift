@@ -179,6 +179,13 @@ final class RelayControlFixture: Sendable {
     }
   }
 
+  /// Reports the apps on the child's first device.
+  func report(_ apps: [ListedApp], by child: String = "Emily") throws {
+    let credential = try credential(child)
+    var device = try DeviceClient(credential)
+    try device.send(.noteAge(credential.personID, .apps(apps)))
+  }
+
   /// Submits a child's question about one person.
   ///
   /// - Returns: The question's id as a UUID.

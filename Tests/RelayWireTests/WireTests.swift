@@ -196,8 +196,14 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     let account = Account(
       birthdate: answer.day, region: "US-TX", declaration: .guardianPaymentChecked,
       timeZone: "Europe/Paris")
+    let apps = [
+      ListedApp(
+        app: app, name: "Landmarks", rating: .nine, frameworks: [.permissions, .ageRanges]),
+      ListedApp(app: AppID("example.other")),
+    ]
     for body in [
       .ageNoted(PersonID(3), .ageMemory(app, answer)), .ageNoted(PersonID(3), .ageMemory(app, nil)),
+      .ageNoted(PersonID(3), .apps(apps)), .ageNoted(PersonID(3), .apps([])),
       .ageSet(PersonID(3), .ageSettings(settings), proof: proof),
       .accountChanged(PersonID(3), .account(account)),
     ] as [Event.Body] {
@@ -238,6 +244,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .withdrawn(.consent(app), by: PersonID(1)),
       .ageShared(app, AgeRange(lower: 13, upper: nil, declaration: .selfDeclared)),
       .message(child: PersonID(3), from: PersonID(1), seq: 7), .reminded(id),
+      .ratingsRaised(child: PersonID(3), [RisenRating(app: app, rating: .thirteen)]),
     ]
     records += notices.map { notice in
       .notification(

@@ -17,7 +17,9 @@ import Wording
   private func sentences(_ rule: HandleExplanation.Rule, _ language: Language) -> [String] {
     let explanation = HandleExplanation(
       handle: Handle("ada", .custom), app: AppID("my.chat"), isKnown: false, rule: rule)
-    return Wording(language).sentences(explanation, name: { _ in "Rosa" }, time: { _ in "10:00" })
+    return Wording(language).sentences(
+      explanation, name: { _ in "Rosa" }, app: \.rawValue,
+      time: { _ in "10:00" })
   }
 
   @Test(

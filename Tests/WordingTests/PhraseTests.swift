@@ -62,7 +62,7 @@ import Wording
       .ruleApprovalEnded, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
       .deviceAdded, .deviceRemoved, .onboardLeft,
-      .choiceTitle, .ratingRaised,
+      .choiceTitle, .ratingRaised, .ratingsRaised, .appOnDevice,
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .inWindow, .tryAgainIn,
@@ -72,7 +72,7 @@ import Wording
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
       .nearOtherApp, .nearOther, .changesAt, .unreadNotifications, .ageSetting, .ageNone, .ageSince,
-      .ageUntil, .ageSandbox,
+      .ageUntil, .ageSandbox, .appsTitle, .appsNone,
       .nameTaken, .organizerStays, .memberRemoved, .onboardTitle, .onboardBirthdate,
       .invalidBirthdate, .onboardSharing, .onboardDevice, .onboardDone,
     ]

@@ -37,7 +37,8 @@ public indirect enum Command: Hashable, Sendable {
   /// Invites one device of a member. Allowed: guardians; for the organizer's devices, the
   /// organizer.
   case invite(Invitation)
-  /// Records an age answer that an app received; the content is an age memory. Allowed: the person.
+  /// Records what a device notes about its apps: the content is an age memory, for an age answer
+  /// that an app received, or the list of the device's apps. Allowed: the person.
   case noteAge(PersonID, Content)
   /// Changes age settings or clears an app's age memory. Allowed: the person and, for a child,
   /// guardians. A child's own device adds a proof of the passcode.

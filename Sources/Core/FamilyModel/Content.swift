@@ -22,6 +22,8 @@ public enum Content: Hashable, Sendable {
   indirect case ageMemory(AppID, AgeAnswer?)
   /// A person's age settings.
   indirect case ageSettings(AgeSettings)
+  /// The apps on one device of a child: the complete list, which replaces the device's earlier one.
+  indirect case apps([ListedApp])
 }
 
 /// A guardian's later removal of an approval, or the return of a consent.

@@ -45,7 +45,8 @@ public struct Event: Hashable, Sendable {
     /// A device proved that it has an invitation's code. The device joins the family only with a
     /// later roster.
     case joinRequested(JoinRequest)
-    /// A device recorded an age answer that an app received; the content is an age memory.
+    /// A device recorded an age answer that an app received, or the list of its apps; the content is
+    /// an age memory or a list of apps.
     case ageNoted(PersonID, Content)
     /// An authorized person changed age settings or cleared an app's age memory. The content is age
     /// settings or an age memory. The proof is a signature of ``InPerson``'s bytes if the device is

@@ -96,6 +96,9 @@ public enum Limits {
   public static let ageAnswers = 32
   /// Apps with their own age-sharing setting, per person. Above: `tooMany`, on the wire `tooLarge`.
   public static let ageApps = 256
+  /// Apps in the list of one device. Above: the device lists the first ones by identifier; on the
+  /// wire `tooLarge`.
+  public static let listedApps = 128
   /// Bytes of a table of regions. Above: the table is refused.
   public static let regionTableBytes = 1024 * 1024
   /// Lines of a table of regions. Above: the table is refused.

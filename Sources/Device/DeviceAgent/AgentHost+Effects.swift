@@ -155,7 +155,7 @@ extension AgentHost {
     case .withdrawn: trace("withdrawn", device: address)
     case .wantsToJoin: trace("wants-to-join", device: address)
     case .ageShared: trace("age-shared", device: address)
-    case .ratingRaised: trace("rating-raised", device: address)
+    case .ratingRaised, .ratingsRaised: trace("rating-raised", device: address)
     case .eventRejected(let problem):
       counters.rejectedEvents += 1
       devices[address]?.rejectedEvents += 1

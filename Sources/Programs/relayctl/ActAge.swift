@@ -108,8 +108,8 @@ struct Ages: ExplainedCommand {
           let gates = answer.gates.map { Cell.number(UInt64(max(0, $0))) }
           let why = policy?.explain(answer.gates, of: app, memory)
           listing.rows.append([
-            .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(app.rawValue),
-            .list(gates), .text(answer.range.map(\.text) ?? "declined"),
+            .text(child.displayName), .number(UInt64(child.id.rawValue)),
+            view.cell(app), .list(gates), .text(answer.range.map(\.text) ?? "declined"),
             answer.range?.declaration.map { .text("\($0)") } ?? .none, .text(answer.day.iso),
             why?.changesOn.map { .text($0.iso) } ?? .none,
             why.map { .text($0.rule.rawValue) } ?? .none,

@@ -85,7 +85,7 @@ struct Explain: ExplainedCommand {
 
 extension FamilyView {
   fileprivate func sentences(_ explanation: HandleExplanation) -> [String] {
-    wording.sentences(explanation, name: name(of:), time: \.local)
+    wording.sentences(explanation, name: name(of:), app: name(of:), time: \.local)
   }
 
   fileprivate func cells(_ explanation: HandleExplanation, _ child: Person) -> [Cell] {

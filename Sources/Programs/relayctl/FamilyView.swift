@@ -62,6 +62,9 @@ struct FamilyView {
     return roster.person(owner)?.displayName ?? "a former member (\(owner.rawValue))"
   }
 
+  /// The app with its name, as a child's device reported it; without one, the identifier.
+  func name(of app: AppID) -> String { wording.app(app.rawValue, named: link.name(of: app)) }
+
   func name(of child: PersonID) -> String {
     roster.person(child)?.displayName ?? "a former member (\(child.rawValue))"
   }
@@ -70,7 +73,7 @@ struct FamilyView {
   func sentence(_ state: QuestionState) -> String {
     guard let question = state.question else { return "a question that cannot be decrypted here" }
     return wording.question(
-      child: name(of: state.header.child), app: state.header.app.rawValue, topic: question.topic)
+      child: name(of: state.header.child), app: name(of: state.header.app), topic: question.topic)
   }
 
   /// The people that a question is about, or the app's description of its update.

@@ -22,7 +22,7 @@ struct RelayControl: AsyncParsableCommand {
       CommandGroup(
         name: "Guardian inspection",
         subcommands: [
-          Pending.self, History.self, Known.self, Explain.self, Ages.self, Settings.self,
+          Pending.self, History.self, Known.self, Explain.self, Apps.self, Ages.self, Settings.self,
           ShowFamily.self,
         ]),
       CommandGroup(

@@ -40,9 +40,9 @@ extension FamilyView {
         add("account", "set the birthdate \(day), region \(account.region)", of: person)
       case .ageSet(let person, .ageSettings(let settings), _):
         let before = ages.updateValue(settings, forKey: person) ?? AgeSettings()
-        for text in Self.changes(from: before, to: settings) { add("age", text, of: person) }
+        for text in self.changes(from: before, to: settings) { add("age", text, of: person) }
       case .ageSet(let person, .ageMemory(let app, nil), _):
-        add("age", "cleared the age answers of \(app.rawValue)", of: person)
+        add("age", "cleared the age answers of \(name(of: app))", of: person)
       default: break
       }
     }
@@ -60,13 +60,13 @@ extension FamilyView {
       + old.devices.filter { new.device($0.id) == nil }.map { "removed \(device($0, in: old))" }
   }
 
-  private static func changes(from old: AgeSettings, to new: AgeSettings) -> [String] {
+  private func changes(from old: AgeSettings, to new: AgeSettings) -> [String] {
     var texts: [String] = []
     if new.sharing != old.sharing { texts.append("set age sharing to \(new.sharing.word)") }
     for app in Set(old.apps.keys).union(new.apps.keys).sorted() where old.apps[app] != new.apps[app]
     {
       texts.append(
-        "set age sharing with \(app.rawValue) to \(new.apps[app]?.word ?? "the default")")
+        "set age sharing with \(name(of: app)) to \(new.apps[app]?.word ?? "the default")")
     }
     if new.ceiling != old.ceiling {
       texts.append("set the ceiling to \(new.ceiling.map { "\($0.rawValue)+" } ?? "off")")

@@ -89,12 +89,12 @@ extension FamilyView {
         kind: "inPerson", text: "chose \(chosen(id, choice)), on the child's device",
         by: "a guardian, with the passcode", question: id, choice: choice.id)
     case .withdrawal(.handle(let handle, let app)):
-      let scope = app.map { " in \($0.rawValue)" } ?? ""
+      let scope = app.map { " in \(name(of: $0))" } ?? ""
       return LineDescription(kind: "withdrawal", text: "withdrew: \(handle.value)\(scope)")
     case .withdrawal(.consent(let app)):
-      return LineDescription(kind: "withdrawal", text: "withdrew consent for \(app.rawValue)")
+      return LineDescription(kind: "withdrawal", text: "withdrew consent for \(name(of: app))")
     case .withdrawal(.consentGiven(let app)):
-      return LineDescription(kind: "consent", text: "gave consent for \(app.rawValue) back")
+      return LineDescription(kind: "consent", text: "gave consent for \(name(of: app)) back")
     }
   }
 }

@@ -21,7 +21,7 @@ struct Pending: ExplainedCommand {
       [
         .shown(view.shortest(state.header.id), .text(state.header.id.text)),
         .text(view.name(of: state.header.child)), .number(UInt64(state.header.child.rawValue)),
-        .text(state.header.app.rawValue), .text(view.about(state)), view.people(state),
+        view.cell(state.header.app), .text(view.about(state)), view.people(state),
         .text(view.sentence(state)), view.choices(state), .time(asked),
         state.header.expiration.map { .time($0) } ?? .none,
       ]

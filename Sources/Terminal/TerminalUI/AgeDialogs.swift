@@ -34,7 +34,7 @@ extension Renderer {
   func ages(of name: String, _ settings: AgeSettings, _ explanations: [AgeExplanation]) -> [Row] {
     var rows = text(wording(.ageSetting, wording(settings.sharing.phrase)), .bold)
     for (app, sharing) in settings.apps.sorted(by: { $0.key < $1.key }) {
-      rows += hanging("• ", "\(app.rawValue): \(wording(sharing.phrase))")
+      rows += hanging("• ", "\(self.name(of: app)): \(wording(sharing.phrase))")
     }
     if let sandbox = settings.sandbox {
       rows += text(wording(.ageSandbox, sandbox.rawValue), .bad)
@@ -44,7 +44,7 @@ extension Renderer {
     if explanations.isEmpty { rows += text(wording(.ageNone, name), .faint) }
     for explanation in explanations {
       let answer = explanation.range.map(wording.ages) ?? wording(.ageNotShared)
-      rows += hanging("• ", "\(explanation.app.rawValue): \(answer)")
+      rows += hanging("• ", "\(self.name(of: explanation.app)): \(answer)")
       let days = [
         explanation.answeredOn.map { wording(.ageSince, $0.iso) },
         explanation.changesOn.map { wording(.ageUntil, $0.iso) },

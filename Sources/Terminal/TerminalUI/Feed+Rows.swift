@@ -35,7 +35,7 @@ extension Feed {
           wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
     case .withdrawal(let withdrawal):
       return renderer.centred(
-        wording(withdrawal.phrase, entry.author, withdrawal.subject))
+        wording(withdrawal.phrase, entry.author, withdrawal.subject(renderer)))
     }
   }
 
@@ -80,15 +80,15 @@ extension DeliveryState {
 }
 
 extension Withdrawal {
-  /// The person's handle or the app's identifier.
-  var subject: String {
+  /// The person's handle or the app.
+  func subject(_ renderer: Renderer) -> String {
     switch self {
     case .handle(let handle, _): handle.value
-    case .consent(let app), .consentGiven(let app): app.rawValue
+    case .consent(let app), .consentGiven(let app): renderer.name(of: app)
     }
   }
 
-  /// The phrase with the guardian and the ``subject``.
+  /// The phrase with the guardian and the ``subject(_:)``.
   var phrase: Phrase {
     if case .consentGiven = self { .consentGivenNotice } else { .withdrawnNotice }
   }

@@ -46,7 +46,7 @@ extension Renderer {
     let width = width ?? columns
     guard let question = card.question else { return [Row("?")] }
     let sentence = wording.question(
-      child: child, app: card.header.app.rawValue, topic: question.topic)
+      child: child, app: name(of: card.header.app), topic: question.topic)
     return [Row](sentence, .bold, in: width) + people(question, in: width)
   }
 

@@ -32,7 +32,7 @@ extension Renderer {
     for card in open {
       let mark = Row("#\(numbers[card.header.id] ?? 0) ", .key)
       let sentence = card.question.map { question in
-        wording.question(child: name, app: card.header.app.rawValue, topic: question.topic)
+        wording.question(child: name, app: self.name(of: card.header.app), topic: question.topic)
       }
       rows += hanging(mark, sentence ?? "?")
     }
@@ -64,7 +64,7 @@ struct KnownHandle: Hashable {
 
   func text(_ renderer: Renderer) -> String {
     let named = name.map { "\($0) · \(handle.value)" } ?? handle.value
-    let scope = app.map { "\(named) (\($0.rawValue))" } ?? named
+    let scope = app.map { "\(named) (\(renderer.name(of: $0)))" } ?? named
     return until.map { "\(scope) · \(renderer.wording(.until, renderer.time($0)))" } ?? scope
   }
   var withdrawal: Withdrawal { .handle(handle, in: app) }

@@ -9,7 +9,8 @@ struct Renderer: Sendable {
   let now: Instant
   let timeZone: TimeZone
   let pictures: Pictures
-  /// The names of the apps on this device, from their manifests.
+  /// The apps as people read them: with their names on a child's screen, and with their names and
+  /// identifiers on a guardian's.
   let appNames: [AppID: String]
   /// The minimum width of rows, even in a narrower terminal.
   static let minimumColumns = 20
@@ -26,7 +27,7 @@ struct Renderer: Sendable {
     self.timeZone = timeZone
   }
 
-  /// The app's name for people; without one, its identifier.
+  /// The app as people read it; without a name, its identifier.
   func name(of app: AppID) -> String { appNames[app] ?? app.rawValue }
 
   /// The time of day, with the date unless it is today.

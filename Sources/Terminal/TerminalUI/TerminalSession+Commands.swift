@@ -62,6 +62,7 @@ extension TerminalSession {
         if let app { $0.apps[app] = sharing } else { $0.sharing = sharing }
       }
     case .ages: await showAges()
+    case .apps: showApps(timeline)
     case .sandbox(let sandbox): await changeAge { $0.sandbox = sandbox }
     case .ceiling(let rating): await changeAge { $0.ceiling = rating }
     case .notices: await listNotifications()

@@ -54,13 +54,15 @@ extension TerminalSession {
       return wording(
         isGuardian ? .decidedLine : .decidedNotice, timeline.name(guardian), title)
     case .withdrawn(let withdrawal, let guardian):
-      return wording(withdrawal.phrase, timeline.name(guardian), withdrawal.subject)
+      return wording(withdrawal.phrase, timeline.name(guardian), withdrawal.subject(renderer))
     case .ageShared(let app, let range):
-      return wording(.ageSharedNotice, app.rawValue, wording.ages(range))
+      return wording(.ageSharedNotice, renderer.name(of: app), wording.ages(range))
     case .message(_, let author, _): return wording(.newMessage, timeline.name(author))
     case .reminded(let id):
       let child = timeline.link.conversations.first { $0.value.questions[id] != nil }?.key
       return wording(.reminderLine, child.map(timeline.name) ?? "?")
+    case .ratingsRaised(let child, let risen):
+      return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
       .ratingRaised:
       return ""
@@ -73,7 +75,7 @@ extension TerminalSession {
     let renderer = renderer
     for explanation in await host.explain(handle, of: child.id, in: app, on: address) {
       let sentences = wording.sentences(
-        explanation, name: timeline.name, time: { renderer.time($0) })
+        explanation, name: timeline.name, app: renderer.name(of:), time: { renderer.time($0) })
       write(renderer.text(sentences[0], .bold))
       write(sentences.dropFirst().flatMap { renderer.hanging("• ", $0) })
     }

@@ -32,6 +32,8 @@ package actor TerminalSession: Service {
   private var draft = ""
   /// The device's state at the last refresh; `nil` before the first one.
   private(set) var view: DeviceView?
+  /// The apps with a name, as people read them.
+  private var appNames: [AppID: String] = [:]
   /// The child that a guardian selected with `with`.
   var picked: PersonID?
   /// The time for which a shown code admits a device.
@@ -66,8 +68,7 @@ package actor TerminalSession: Service {
 
   var renderer: Renderer {
     Renderer(
-      wording, columns: console.columns, now: .now, pictures: pictures,
-      appNames: host.configuration.manifests.compactMapValues(\.name))
+      wording, columns: console.columns, now: .now, pictures: pictures, appNames: appNames)
   }
   var timeline: Timeline? { view.map { Timeline(link: $0.link, renderer: renderer) } }
   var isGuardian: Bool { view?.isGuardian ?? false }
@@ -147,6 +148,7 @@ package actor TerminalSession: Service {
       }
     }
     view = now
+    appNames = names(now)
     guard let timeline else { return }
     showConnection(now)
     showRemoval(now)
@@ -331,10 +333,13 @@ package actor TerminalSession: Service {
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
     case .noPasscode: write(renderer.text(wording(.noPasscode), .bad))
     case .ageShared(let app, let range):
-      let text = wording(.ageSharedNotice, app.rawValue, wording.ages(range))
+      let text = wording(.ageSharedNotice, renderer.name(of: app), wording.ages(range))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
     case .ratingRaised(let app, let rating):
       let text = wording(.ratingRaised, renderer.name(of: app), "\(rating.rawValue)+")
+      write(renderer.hanging(Row("◆ ", .question), text, .bold))
+    case .ratingsRaised(let child, let risen):
+      let text = wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
     // The conversation, or another line of the screen, shows each of these.
     case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break

@@ -119,8 +119,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case dontShareAge
   /// The notice that a new range was shared. `%1` the app, `%2` the range.
   case ageSharedNotice
-  /// The notice that an app's age rating has risen. `%1` the app, `%2` the rating, such as `13+`.
-  case ratingRaised
+  /// Age ratings have risen. `%1` the app, `%2` the rating, or `%1` the child, `%2` the apps.
+  case ratingRaised, ratingsRaised
   /// A guardian must confirm changed sharing settings on a child's device.
   case ageSettingsPrompt
   /// A range with two bounds, of ages in years. `%1` the lower, `%2` the upper, in digits.
@@ -156,14 +156,14 @@ public enum Phrase: String, CaseIterable, Sendable {
 
   /// The line about an in-person answer. `%1` the device's owner, `%2` the choice's title.
   case inPersonLine
-  /// The title above the open questions.
-  case openQuestions
-  /// The text for an empty list of open questions.
-  case noOpenQuestions
-  /// The title above a child's known handles.
-  case knownContacts
-  /// The text for an empty list of known handles.
-  case noKnownContacts
+  /// The titles above the open questions and a child's known handles, and texts for empty lists.
+  case openQuestions, noOpenQuestions, knownContacts, noKnownContacts
+  /// The title above a child's apps, and the text for an empty list. `%1` the child.
+  case appsTitle, appsNone
+  /// The app has no rating, or its rating is above the ceiling.
+  case appNotRated, appAboveCeiling
+  /// The device with an app. `%1` the device's number, `%2` the time of the first report.
+  case appOnDevice
   /// The notice of new known handles. `%1` the handles.
   case contactsAdded
   /// The notice of handles that are no longer known. `%1` the handles.
@@ -242,8 +242,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpAge
   /// Clears an app's age answers.
   case helpForgetAge
-  /// Lists what apps learned about the age.
-  case helpAges
+  /// Lists what apps learned about the age, or the apps.
+  case helpAges, helpApps
   /// Sets a sandbox case.
   case helpSandbox
   /// Sets the age rating's ceiling.
@@ -352,8 +352,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpDismiss
   /// Desktop notifications, which name no person: of a decision, on a child's or another device.
   case desktopDecided, desktopDecidedGuardian
-  /// The same of a withdrawal, a shared age range, a message, and a reminder.
-  case desktopWithdrawn, desktopAgeShared, desktopMessage, desktopReminded
+  /// The same of a withdrawal, a shared age range, a message, a reminder, and a risen rating.
+  case desktopWithdrawn, desktopAgeShared, desktopMessage, desktopReminded, desktopRating
 
   // MARK: The family, and the set-up of a child's account
 

@@ -6,19 +6,22 @@ extension Wording {
   ///
   /// - Parameters:
   ///   - name: Returns a person's name.
+  ///   - app: Returns an app as people read it.
   ///   - time: Returns a moment as text.
   public func sentences(
-    _ explanation: HandleExplanation, name: (PersonID) -> String, time: (Instant) -> String
+    _ explanation: HandleExplanation, name: (PersonID) -> String, app: (AppID) -> String,
+    time: (Instant) -> String
   ) -> [String] {
-    let app = explanation.app.rawValue
     let handle = explanation.handle.value
-    var sentences = [self(explanation.isKnown ? .explainKnown : .explainUnknown, handle, app)]
+    var sentences = [
+      self(explanation.isKnown ? .explainKnown : .explainUnknown, handle, app(explanation.app))
+    ]
     for rule in [explanation.rule] + explanation.conditions {
       sentences.append(sentence(rule, name: name, time: time))
     }
     for miss in explanation.nearMisses {
       switch miss {
-      case .otherApp(let other): sentences.append(self(.nearOtherApp, other.rawValue))
+      case .otherApp(let other): sentences.append(self(.nearOtherApp, app(other)))
       case .otherKind(let known), .otherSpelling(let known):
         sentences.append(self(.nearOther, known.value))
       }
@@ -65,6 +68,7 @@ extension Wording {
     case .ageShared: self(.desktopAgeShared)
     case .message: self(.desktopMessage)
     case .reminded: self(.desktopReminded)
+    case .ratingsRaised: self(.desktopRating)
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
       .ratingRaised:
       nil

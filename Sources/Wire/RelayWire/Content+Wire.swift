@@ -24,6 +24,7 @@ extension Content {
     case .withdrawal(let withdrawal): message.withdrawal = withdrawal.wire
     case .ageMemory(let app, let answer): message.ageMemory = wire(app, answer)
     case .ageSettings(let settings): message.ageSettings = settings.wire
+    case .apps(let apps): message.appList = .with { $0.apps = apps.map(\.wire) }
     }
     return Wire.encode(message)
   }
@@ -53,6 +54,7 @@ extension Content {
     case .withdrawal(let withdrawal): return .withdrawal(try Withdrawal(withdrawal))
     case .ageMemory(let memory): return try RelayWire.ageMemory(memory)
     case .ageSettings(let settings): return .ageSettings(try AgeSettings(settings))
+    case .appList(let list): return .apps(try appList(list))
     case nil: throw .malformed
     }
   }

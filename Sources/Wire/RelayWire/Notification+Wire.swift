@@ -34,6 +34,16 @@ extension DeviceNotification {
           $0.seq = seq
         }
       case .reminded(let question): $0.reminded = Data(question.bytes)
+      case .ratingsRaised(let child, let risen):
+        $0.ratingsRaised = .with {
+          $0.child = child.rawValue
+          $0.apps = risen.map { app in
+            .with {
+              $0.app = app.app.rawValue
+              $0.rating = UInt32(app.rating.rawValue)
+            }
+          }
+        }
       case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
         .ratingRaised:
         preconditionFailure("this notice is not kept")
@@ -56,6 +66,13 @@ extension DeviceNotification {
       notice = .message(
         child: PersonID(message.child), from: PersonID(message.person), seq: message.seq)
     case .reminded(let question): notice = .reminded(try Wire.id(question))
+    case .ratingsRaised(let raised):
+      notice = .ratingsRaised(
+        child: PersonID(raised.child),
+        try Wire.map(raised.apps, limit: Limits.listedApps) { app throws(Problem) in
+          let rating = try Wire.require(try AgeRating?(wire: app.rating))
+          return RisenRating(app: AppID(app.app), rating: rating)
+        })
     case nil: throw .malformed
     }
     self.init(

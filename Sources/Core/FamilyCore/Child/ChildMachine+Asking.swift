@@ -31,14 +31,14 @@ extension ChildMachine {
       // The app ignores every message before the reply to its attachment.
       effects += (replies.prefix(1) + proofs + replies.dropFirst()).map { .app(app, $0) }
     case .rejected(let problem): effects.append(.notify(.appRejected(app, problem)))
-    case .register: out.changes += update(app) { $0.register() } ?? []
+    case .register: register(app, into: &out)
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
     case .detach:
       ageRequests.removeAll(of: app)
       update(app) { $0.disconnected(exited: false, now: now) }
     case .ask(let question, let manner, let window):
       // The response to the question launches the app.
-      out.changes += update(app) { $0.register() } ?? []
+      register(app, into: &out)
       ask(question, manner, app, window, now: now, into: &out, effects: &effects)
     case .age(let id, _, _) where link.isShutOut:
       effects.append(.app(app, .age(id, .failed(.notEnrolled))))

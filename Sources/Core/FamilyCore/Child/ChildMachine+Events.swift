@@ -13,6 +13,7 @@ extension ChildMachine {
     var derived: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:
+      isListDue = true
       link.reattach(now: now, into: &out)
       guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
       for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }

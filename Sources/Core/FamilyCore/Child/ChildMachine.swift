@@ -77,6 +77,8 @@ public struct ChildMachine: Sendable {
   public private(set) var notifications: Notifications
   private var lastPrompt: UInt64 = 0
   private var areRatingsRecorded = false
+  /// Whether the list of apps may differ from the reported one.
+  var isListDue = true
 
   /// A device restored from its records.
   ///
@@ -165,7 +167,9 @@ public struct ChildMachine: Sendable {
     observeTime(now: now, into: &out, effects: &effects)
     if !areRatingsRecorded { recordRatings(into: &out, effects: &effects) }
     switch input {
-    case .connected: link.connected(now: now, into: &out)
+    case .connected:
+      isListDue = true
+      link.connected(now: now, into: &out)
     case .disconnected: link.disconnected()
     case .reply(let id, let reply):
       if case .attached(_, let time) = reply { relayTime.learn(time, uptime: self.uptime) }
@@ -208,6 +212,7 @@ public struct ChildMachine: Sendable {
       completed(command, problem, into: &out, effects: &effects)
     }
     effects += out.rejected.map { .notify(.eventRejected($0)) }
+    reportApps(now: now, into: &out)
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)

@@ -98,6 +98,8 @@ public enum Notice: Hashable, Sendable {
   case ageShared(AppID, AgeRange)
   /// An app's rating has risen to this one since the device last started.
   case ratingRaised(AppID, AgeRating)
+  /// The ratings of apps on a child's device have risen to these.
+  case ratingsRaised(child: PersonID, [RisenRating])
   /// The device rejected an event of the relay. The event changed nothing.
   case eventRejected(Problem)
   /// An app rejected a message of this device. The message changed nothing.

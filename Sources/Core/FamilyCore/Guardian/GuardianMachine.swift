@@ -56,6 +56,8 @@ public struct GuardianMachine: Sendable {
   public private(set) var link: DeviceLink
   /// The notices that the guardian has not dismissed.
   public private(set) var notifications: Notifications
+  /// The children's apps as of the last event that this machine applied. The link may be ahead.
+  private var apps: [PersonID: AppLists]
 
   /// A device restored from its records.
   ///
@@ -71,6 +73,7 @@ public struct GuardianMachine: Sendable {
       address, of: person, security, hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
     notifications = Notifications(restoring: records, joined: link.joined)
+    apps = link.family.apps
   }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
@@ -205,6 +208,9 @@ public struct GuardianMachine: Sendable {
     case .ageSet(let child, .ageSettings(let settings), _) where settings.sandbox != nil:
       let open = open(now: now).filter { $0.child.id == child }
       show(open, now: now, into: &out, effects: &effects)
+    case .ageNoted(let child, .apps(let list)):
+      let risen = apps[child, default: AppLists()].apply(event, list)
+      if !risen.isEmpty { effects.append(.notify(.ratingsRaised(child: child, risen))) }
     case .reminded(let id): effects.append(.notify(.reminded(id)))
     case .joinRequested(let join): effects.append(.notify(.wantsToJoin(join)))
     case .decided(let decision):

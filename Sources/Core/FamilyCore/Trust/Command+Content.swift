@@ -122,7 +122,11 @@ extension Event.Body {
       case .contact, .contactName: true
       default: false
       }
-    case .ageNoted: if case .ageMemory = content { true } else { false }
+    case .ageNoted:
+      switch content {
+      case .ageMemory, .apps: true
+      default: false
+      }
     case .ageSet:
       switch content {
       case .ageSettings, .ageMemory(_, nil): true

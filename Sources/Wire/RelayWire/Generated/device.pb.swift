@@ -917,6 +917,15 @@ nonisolated struct PBNotification: Sendable {
     set {notice = .reminded(newValue)}
   }
 
+  /// The ratings of a child's apps have risen.
+  var ratingsRaised: PBNotification.RatingsRaised {
+    get {
+      if case .ratingsRaised(let v)? = notice {return v}
+      return PBNotification.RatingsRaised()
+    }
+    set {notice = .ratingsRaised(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -931,6 +940,8 @@ nonisolated struct PBNotification: Sendable {
     case message(PBNotification.Message)
     /// The child reminded the guardians of this question.
     case reminded(Data)
+    /// The ratings of a child's apps have risen.
+    case ratingsRaised(PBNotification.RatingsRaised)
 
   }
 
@@ -1031,6 +1042,40 @@ nonisolated struct PBNotification: Sendable {
     var seq: UInt64 = 0
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  /// Apps of a child whose ratings have risen.
+  nonisolated struct RatingsRaised: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The child.
+    var child: UInt32 = 0
+
+    /// At most 128.
+    var apps: [PBNotification.RatingsRaised.App] = []
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    /// One app.
+    nonisolated struct App: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      /// Bundle identifier.
+      var app: String = String()
+
+      /// The new rating.
+      var rating: UInt32 = 0
+
+      var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      init() {}
+    }
 
     init() {}
   }
@@ -2461,7 +2506,7 @@ nonisolated extension PBPasscodeTries: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Notification"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}at\0\u{1}read\0\u{1}decided\0\u{1}withdrawn\0\u{3}age_shared\0\u{1}message\0\u{1}reminded\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}at\0\u{1}read\0\u{1}decided\0\u{1}withdrawn\0\u{3}age_shared\0\u{1}message\0\u{1}reminded\0\u{3}ratings_raised\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2532,6 +2577,19 @@ nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.notice = .reminded(v)
         }
       }()
+      case 9: try {
+        var v: PBNotification.RatingsRaised?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .ratingsRaised(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .ratingsRaised(v)
+        }
+      }()
       default: break
       }
     }
@@ -2571,6 +2629,10 @@ nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .reminded?: try {
       guard case .reminded(let v)? = self.notice else { preconditionFailure() }
       try visitor.visitSingularBytesField(value: v, fieldNumber: 8)
+    }()
+    case .ratingsRaised?: try {
+      guard case .ratingsRaised(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
     }()
     case nil: break
     }
@@ -2744,6 +2806,76 @@ nonisolated extension PBNotification.Message: SwiftProtobuf.Message, SwiftProtob
     if lhs.child != rhs.child {return false}
     if lhs.person != rhs.person {return false}
     if lhs.seq != rhs.seq {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.RatingsRaised: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".RatingsRaised"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}child\0\u{1}apps\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.child) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.child != 0 {
+      try visitor.visitSingularUInt32Field(value: self.child, fieldNumber: 1)
+    }
+    if !self.apps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.RatingsRaised, rhs: PBNotification.RatingsRaised) -> Bool {
+    if lhs.child != rhs.child {return false}
+    if lhs.apps != rhs.apps {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.RatingsRaised.App: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.RatingsRaised.protoMessageName + ".App"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}rating\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.rating) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    if self.rating != 0 {
+      try visitor.visitSingularUInt32Field(value: self.rating, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.RatingsRaised.App, rhs: PBNotification.RatingsRaised.App) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs.rating != rhs.rating {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

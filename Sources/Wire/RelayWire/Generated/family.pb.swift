@@ -672,6 +672,15 @@ nonisolated struct PBContent: Sendable {
     set {body = .contactName(newValue)}
   }
 
+  /// Of age_noted: the apps on the child's device.
+  var appList: PBAppList {
+    get {
+      if case .appList(let v)? = body {return v}
+      return PBAppList()
+    }
+    set {body = .appList(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required; its kind follows from the event (see the table of docs/Protocol.md).
@@ -692,7 +701,46 @@ nonisolated struct PBContent: Sendable {
     case ageSettings(PBAgeSettings)
     /// Of contact_changed, to name a contact.
     case contactName(PBContactName)
+    /// Of age_noted: the apps on the child's device.
+    case appList(PBAppList)
 
+  }
+
+  init() {}
+}
+
+/// The apps on one device of a child. The list replaces the device's earlier one.
+nonisolated struct PBAppList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 128.
+  var apps: [PBAppList.App] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// One app.
+  nonisolated struct App: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// Bundle identifier, 1 to 128 bytes; unique in the list.
+    var app: String = String()
+
+    /// The name for people, up to 256 bytes. Empty: the identifier.
+    var name: String = String()
+
+    /// 4, 9, 13, 16 or 18; 0: none, which counts as 18.
+    var rating: UInt32 = 0
+
+    /// Bits: 1 the app asks for permission, 2 it requests age ranges.
+    var frameworks: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
   }
 
   init() {}
@@ -2174,7 +2222,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0\u{3}app_list\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2281,6 +2329,19 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .contactName(v)
         }
       }()
+      case 43: try {
+        var v: PBAppList?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .appList(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .appList(v)
+        }
+      }()
       default: break
       }
     }
@@ -2324,6 +2385,10 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       guard case .contactName(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
+    case .appList?: try {
+      guard case .appList(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2331,6 +2396,81 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
   static func ==(lhs: PBContent, rhs: PBContent) -> Bool {
     if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AppList"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}apps\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.apps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppList, rhs: PBAppList) -> Bool {
+    if lhs.apps != rhs.apps {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppList.App: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBAppList.protoMessageName + ".App"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}name\0\u{1}rating\0\u{1}frameworks\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.rating) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.frameworks) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if self.rating != 0 {
+      try visitor.visitSingularUInt32Field(value: self.rating, fieldNumber: 3)
+    }
+    if self.frameworks != 0 {
+      try visitor.visitSingularUInt32Field(value: self.frameworks, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppList.App, rhs: PBAppList.App) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.rating != rhs.rating {return false}
+    if lhs.frameworks != rhs.frameworks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

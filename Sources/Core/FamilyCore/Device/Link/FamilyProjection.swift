@@ -6,6 +6,8 @@ struct FamilyProjection: Sendable {
   private(set) var accounts: [PersonID: Account] = [:]
   /// The age settings of each person, and the age answers that apps received.
   private(set) var ages: [PersonID: AgeLog] = [:]
+  /// The apps on the devices of each child.
+  private(set) var apps: [PersonID: AppLists] = [:]
   private(set) var conversations: [PersonID: Conversation] = [:]
   /// Requests to join, in order of arrival.
   private(set) var joins: [JoinRequest] = []
@@ -48,6 +50,8 @@ struct FamilyProjection: Sendable {
       guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
       accountStamps[person] = event.stamp
       accounts[person] = account
+    case .ageNoted(let person, .apps(let list)):
+      apps[person, default: AppLists()].apply(event, list)
     case .ageNoted(let person, let content):
       ages[person, default: AgeLog()].add(event, .record(content))
     case .ageSet(let person, let content, _):
