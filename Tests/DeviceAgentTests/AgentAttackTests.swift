@@ -52,6 +52,50 @@ import ZeroMQ
     await fixture.stop()
   }
 
+  @Test("T9: an app that floods its device is refused soon; another app is served at once")
+  func flood() async throws {
+    let fixture = try await AgentFixture()
+    let hostile = try fixture.app()
+    let other = try fixture.app(as: AgentFixture.otherApp)
+    var limited = 0
+    for number in 0..<UInt64(10_000) {
+      let question = Question(
+        id: QuestionID(high: 7, low: number),
+        topic: .communication(
+          people: [Subject(handle: Handle("p\(number)", .custom))], actions: .chat))
+      _ = try hostile.socket.send([[], AppRequest.ask(question, .choose).encode()])
+      guard case .asked(question.id, .refused(let problem))? = try hostile.appReply() else {
+        Issue.record("question \(number) has no answer")
+        break
+      }
+      if problem == .appLimit { limited += 1 }
+    }
+    #expect(limited > 8_000)
+    _ = try other.socket.send([[], attach])
+    #expect(isAttached(try other.appReply()))
+    #expect(try await fixture.counters { $0.refusedAppRequests == limited })
+    await fixture.stop()
+  }
+
+  @Test("T9: an app's connections above the limit are closed; another app keeps its own")
+  func connections() async throws {
+    let fixture = try await AgentFixture()
+    let other = try fixture.app(as: AgentFixture.otherApp)
+    _ = try other.socket.send([[], AppRequest.ping.encode()])
+    #expect(try other.appReply() == .pong)
+    var hostile: [Client] = []
+    for _ in 0..<4 * Limits.appConnections {
+      let client = try fixture.app()
+      _ = try client.socket.send([[], AppRequest.ping.encode()])
+      _ = try client.appReply()
+      hostile.append(client)
+    }
+    #expect(await fixture.host.closedAppConnections >= 3 * Limits.appConnections)
+    _ = try other.socket.send([[], AppRequest.ping.encode()])
+    #expect(try other.appReply() == .pong)
+    await fixture.stop()
+  }
+
   @Test("K4: a client without an installed app's key gets nothing from the device")
   func stranger() async throws {
     let fixture = try await AgentFixture()
@@ -153,7 +197,7 @@ import ZeroMQ
     #expect(left.isEmpty)
     #expect(try await fixture.counters { $0.rejectedEvents == 2 })
     let status = await fixture.host.status.devices[0]
-    #expect(status.disbelieved == 2 && status.known == [AgentFixture.app.rawValue: []])
+    #expect(status.disbelieved == 2 && status.known.values.allSatisfy(\.isEmpty))
     await fixture.stop()
   }
 
@@ -194,6 +238,10 @@ import ZeroMQ
     #expect(try fixture.subscription() == [1] + channel.topic)
     await fixture.stop()
   }
+}
+
+extension AgentHost {
+  fileprivate var closedAppConnections: Int { apps?.connections.closedConnections ?? 0 }
 }
 
 extension AgentFixture {

@@ -13,6 +13,7 @@ import ZeroMQ
 /// A child's device in this process. The test acts as its relay.
 final class AgentFixture {
   static let app = AppID("example.landmarks")
+  static let otherApp = AppID("example.other")
   let folder: URL
   let host: AgentHost
   let router: Socket
@@ -46,7 +47,8 @@ final class AgentFixture {
     let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
     let host = try AgentHost(
       AgentHost.Configuration(
-        credentials: [credential], directory: folder, apps: [Self.app: ["/bin/true"]]),
+        credentials: [credential], directory: folder,
+        apps: [Self.app: ["/bin/true"], Self.otherApp: ["/bin/true"]]),
       store: MemoryAgentStore(), responder: nil,
       trace: Trace { if $0.contains("\"step\":\"ready\"") { continuation.finish() } },
       logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
@@ -55,7 +57,9 @@ final class AgentFixture {
     for await _ in ready {}
   }
 
-  var appFile: URL { folder.appendingPathComponent("app-1-3-\(Self.app.rawValue).json") }
+  func appFile(_ app: AppID = AgentFixture.app) -> URL {
+    folder.appendingPathComponent("app-1-3-\(app.rawValue).json")
+  }
 
   func stop() async {
     task.cancel()
@@ -74,8 +78,8 @@ final class AgentFixture {
   }
 
   /// Connects to the device as the app, with its own key or another one.
-  func app(_ pair: CurveKeyPair? = nil) throws -> Client {
-    let data = try PrivateFile.read(appFile)
+  func app(_ pair: CurveKeyPair? = nil, as app: AppID = AgentFixture.app) throws -> Client {
+    let data = try PrivateFile.read(appFile(app))
     let credential = try JSONDecoder().decode(AppCredential.self, from: data)
     let own = CurveKeyPair(secretZ85: credential.secretKey)!
     let device = CurvePublicKey(z85: credential.devicePublicKey)!

@@ -100,6 +100,9 @@ public enum AskError: LocalizedError {
     case .tooMany:
       "A question has at most \(Limits.subjects) people, and a child \(Limits.openQuestions) open "
         + "questions."
+    case .appLimit:
+      "An app has at most \(Limits.appPrompts) open prompts and \(Limits.defaultResponses) unhandled "
+        + "default responses."
     case .badImage:
       "A picture is a still PNG, JPEG, GIF or WebP of its declared type, with at most "
         + "\(Limits.avatarPixels) pixels on each side."

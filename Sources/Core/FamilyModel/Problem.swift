@@ -118,6 +118,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let noDevice = Problem(422)
   /// The app's store cannot be opened.
   public static let appStoreFailed = Problem(423)
+  /// The app exceeds a limit of its device: open prompts, unhandled responses, bytes or requests.
+  public static let appLimit = Problem(424)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

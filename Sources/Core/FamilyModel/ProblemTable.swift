@@ -230,6 +230,10 @@ extension Problem {
       "Check the path in `PERMISSION_RELAY_DEVICE`, the folder's owner and mode, and the "
         + "free disk space."),
     ProblemEntry(
+      424, "the app exceeds a limit of the device",
+      "The app has too many open prompts or unhandled responses, or sends requests too fast.",
+      "Ask one question at a time, and read `updates`. docs/Operations.md lists the limits."),
+    ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",
       "Nothing was changed. Programs retry at the time that the relay names."),

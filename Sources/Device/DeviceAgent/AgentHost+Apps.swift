@@ -1,32 +1,80 @@
+import FamilyCore
 import FamilyModel
 import RelayWire
 import SystemClock
+import ZeroMQ
 
 extension AgentHost {
   func acceptApps() { guarded { try apps?.acceptInstalledApps() } }
+
+  func drainAppConnections() { guarded { try apps?.checkConnections() } }
 
   func drainApps() {
     guarded {
       self.counters.unusableAppMessages +=
         try self.apps?.drain(limit: Self.drainLimit) { address, app, bytes in
           do throws(Problem) {
-            let request = try AppRequest.decode(bytes)
-            switch request {
-            case .attach: self.trace("app-attached", device: address)
-            case .acknowledge: self.trace("app-acknowledged", device: address)
-            case .ask(let question, _, _): self.trace("ask", device: address, question: question.id)
-            case .age: self.trace("age", device: address)
-            case .rating: self.trace("rating", device: address)
-            case .register, .detach, .rejected, .ping: break
+            let isAllowed = self.allowance(of: app, on: address) {
+              $0.mayRequest(bytes: bytes.count, now: Self.uptime)
             }
-            self.perform(
-              self.devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)
+            self.received(try AppRequest.decode(bytes), isAllowed, from: app, on: address)
           } catch {
             self.counters.unusableAppMessages += 1
             self.send(.failed(error), to: app, on: address)
           }
         } ?? 0
     }
+  }
+
+  /// A reading of a clock that is never set.
+  private static var uptime: Instant {
+    Instant(milliseconds: Int64(MonotonicInstant.now.uptime.milliseconds))
+  }
+
+  private func allowance<R>(
+    of app: AppID, on address: DeviceAddress, _ body: (inout AppAllowance) -> R
+  ) -> R {
+    var unused = AppAllowance()
+    guard let device = devices[address] else { return body(&unused) }
+    return body(&device.allowances[app, default: unused])
+  }
+
+  /// Handles the app's request, or refuses it. An app above its rate costs no trace and no step.
+  private func received(
+    _ request: AppRequest, _ isAllowed: Bool, from app: AppID, on address: DeviceAddress
+  ) {
+    guard isAllowed else {
+      counters.refusedAppRequests += 1
+      if let refusal = request.refusal(.appLimit) { send(refusal, to: app, on: address) }
+      return
+    }
+    let verdict = allowance(of: app, on: address) { $0.decide(request, now: Self.uptime) }
+    switch verdict {
+    case .handle: handle(request, from: app, on: address)
+    case .replace: counters.refusedAppRequests += 1
+    case .handleAttachment(let delay):
+      Task { [weak self] in
+        try? await Task.sleep(for: .milliseconds(delay.count))
+        await self?.handleWaitingAttachment(of: app, on: address)
+      }
+    }
+  }
+
+  private func handleWaitingAttachment(of app: AppID, on address: DeviceAddress) {
+    guard let request = allowance(of: app, on: address, { $0.takeAttachment() }) else { return }
+    handle(request, from: app, on: address)
+  }
+
+  private func handle(_ request: AppRequest, from app: AppID, on address: DeviceAddress) {
+    switch request {
+    case .attach: trace("app-attached", device: address)
+    case .acknowledge: trace("app-acknowledged", device: address)
+    case .ask(let question, _, _): trace("ask", device: address, question: question.id)
+    case .age: trace("age", device: address)
+    case .rating: trace("rating", device: address)
+    case .register, .detach, .rejected, .ping: break
+    }
+    perform(devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)
   }
 
   /// Sends a reply to the app on the device.
@@ -43,6 +91,17 @@ extension AgentHost {
       // An unreachable app has ended. An app whose queue is full attaches again later.
       let result = try self.apps?.send(reply.encode(), to: app, on: address)
       if result == .unreachable { self.appEnded(app, exited: false, on: address) }
+    }
+  }
+}
+
+extension AppRequest {
+  /// The reply that refuses the request; `nil` for a request without a reply, which the app repeats.
+  fileprivate func refusal(_ problem: Problem) -> AppReply? {
+    switch self {
+    case .ask(let question, _, _): .asked(question.id, .refused(problem))
+    case .age(let id, _, _), .rating(let id): .age(id, .failed(problem))
+    case .attach, .register, .acknowledge, .detach, .rejected, .ping: nil
     }
   }
 }

@@ -148,6 +148,9 @@ public actor AgentHost: Service {
       thread.watch(apps!.zap.socket) { [weak self] in
         self?.assumeIsolated { $0.acceptApps() }
       }
+      thread.watch(apps!.connections.monitor.socket) { [weak self] in
+        self?.assumeIsolated { $0.drainAppConnections() }
+      }
       thread.watch(apps!.router) { [weak self] in self?.assumeIsolated { $0.drainApps() } }
     }
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
@@ -206,4 +209,6 @@ struct AgentCounters: Hashable {
   var rejectedEvents = 0
   /// Messages of apps that cannot be decoded.
   var unusableAppMessages = 0
+  /// Requests of apps above their rate.
+  var refusedAppRequests = 0
 }

@@ -11,6 +11,8 @@ import ZeroMQ
 final class AppSocket {
   let router: Socket
   var zap: ZAPHandler
+  /// Closes connections above the limits of an app, or of all apps.
+  private(set) var connections: ConnectionGuard
   private var message = Multipart()
   /// The device and name of each app, by the app's public key in Z85.
   private var owners: [String: (DeviceAddress, AppID)] = [:]
@@ -25,7 +27,12 @@ final class AppSocket {
     options.security = .server(serverKeys)
     options.zapDomain = "device"
     options.maximumMessageSize = Int64(Limits.frameBytes)
+    options.receiveHighWaterMark = Limits.appReceiveQueue
     router = try Socket(.router, in: context, options: options)
+    let children = configuration.credentials.count { !$0.role.isGuardian }
+    connections = try ConnectionGuard(
+      router, in: context,
+      limits: Self.limits(apps: children * configuration.apps.count))
     let endpoint = "ipc://" + configuration.directory.appendingPathComponent("device.ipc").path
     try router.bind(endpoint)
     for credential in configuration.credentials where !credential.role.isGuardian {
@@ -33,6 +40,20 @@ final class AppSocket {
         try install(app, credential, serverKeys, endpoint, configuration)
       }
     }
+  }
+
+  /// The limits of the connections. Bytes are not counted on a Unix socket.
+  private static func limits(apps: Int) -> ConnectionLimits {
+    let bytes = ConnectionLimits.Bytes(burst: 32 << 20, perSecond: 2 << 20)
+    return ConnectionLimits(
+      connections: max(64, 2 * apps * Limits.appConnections), perOwner: Limits.appConnections,
+      proven: bytes, unproven: bytes, unprovenTimeout: .seconds(30))
+  }
+
+  /// Records opened and closed connections, and closes those above a limit.
+  func checkConnections() throws(ZeroMQError) {
+    try connections.drain()
+    connections.check()
   }
 
   static func credentialFile(
@@ -105,6 +126,7 @@ final class AppSocket {
         continue
       }
       routes[key] = message.bytes(0)
+      if connections.prove(message.descriptor, owner: key) { try checkConnections() }
       message.withBytes(2) { body(address, app, $0) }
     }
     return unusable

@@ -50,6 +50,8 @@ final class HostedDevice {
   var isReachable: Bool { isOnline && connection == .connected }
   /// The launches of each app that had one, or a response, since the start.
   var launches: [AppID: LaunchRecord] = [:]
+  /// The request rates of the apps that have sent a request.
+  var allowances: [AppID: AppAllowance] = [:]
   /// The problem with which the relay last refused the device.
   var refusal: Problem?
 

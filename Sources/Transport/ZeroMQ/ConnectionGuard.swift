@@ -53,6 +53,15 @@ public struct ConnectionGuard: ~Copyable {
     if let descriptor { table.prove(descriptor) }
   }
 
+  /// Records that the peer of the connection has proved to be this owner.
+  ///
+  /// - Returns: Whether the owner has too many connections, so that ``check()`` closes some.
+  public mutating func prove(_ descriptor: Int32?, owner: String) -> Bool {
+    guard let descriptor else { return false }
+    table.prove(descriptor, owner: owner)
+    return table.isCrowded(by: owner)
+  }
+
   /// Closes the connections that exceed their limits.
   public mutating func check() {
     let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in

@@ -15,6 +15,8 @@ public struct ConnectionLimits: Sendable, Hashable {
 
   /// Open connections of the socket.
   public var connections: Int
+  /// Open connections of one owner, which ``ConnectionGuard/prove(_:owner:)`` names; `nil`: any number.
+  public var perOwner: Int?
   /// Bytes from a peer that has proved to be a device.
   public var proven: Bytes
   /// Bytes from any other peer.
@@ -24,8 +26,12 @@ public struct ConnectionLimits: Sendable, Hashable {
   public var unprovenTimeout: Nanoseconds
 
   /// Creates the limits of a socket.
-  public init(connections: Int, proven: Bytes, unproven: Bytes, unprovenTimeout: Nanoseconds) {
+  public init(
+    connections: Int, perOwner: Int? = nil, proven: Bytes, unproven: Bytes,
+    unprovenTimeout: Nanoseconds
+  ) {
     self.connections = connections
+    self.perOwner = perOwner
     self.proven = proven
     self.unproven = unproven
     self.unprovenTimeout = unprovenTimeout
@@ -40,6 +46,7 @@ struct ConnectionTable {
   private struct Connection {
     var since: MonotonicInstant
     var isProven = false
+    var owner: String?
     /// Bytes received by the last check.
     var received: UInt64 = 0
     /// Bytes above the long-run rate: the debt of the token bucket.
@@ -61,7 +68,16 @@ struct ConnectionTable {
 
   mutating func remove(_ descriptor: Int32) { connections[descriptor] = nil }
 
-  mutating func prove(_ descriptor: Int32) { connections[descriptor]?.isProven = true }
+  mutating func prove(_ descriptor: Int32, owner: String? = nil) {
+    connections[descriptor]?.isProven = true
+    connections[descriptor]?.owner = owner
+  }
+
+  /// Whether the owner has more connections than the limit.
+  func isCrowded(by owner: String) -> Bool {
+    guard let limit = limits.perOwner else { return false }
+    return connections.values.count { $0.owner == owner } > limit
+  }
 
   /// Removes the connections that exceed a limit.
   ///
@@ -76,7 +92,23 @@ struct ConnectionTable {
       }
     }
     for descriptor in excessive { connections[descriptor] = nil }
-    return excessive + removeSurplus()
+    return excessive + removeSurplusOfOwners() + removeSurplus()
+  }
+
+  /// Removes the oldest connections of each owner above its limit.
+  private mutating func removeSurplusOfOwners() -> [Int32] {
+    guard let limit = limits.perOwner else { return [] }
+    var owned: [String: [Int32]] = [:]
+    for (descriptor, connection) in connections {
+      if let owner = connection.owner { owned[owner, default: []].append(descriptor) }
+    }
+    var surplus: [Int32] = []
+    for descriptors in owned.values where descriptors.count > limit {
+      let order = descriptors.sorted { connections[$0]!.since < connections[$1]!.since }
+      surplus += order.prefix(descriptors.count - limit)
+    }
+    for descriptor in surplus { connections[descriptor] = nil }
+    return surplus
   }
 
   private mutating func exceeds(_ descriptor: Int32, _ now: MonotonicInstant, _ received: UInt64?)

@@ -66,6 +66,7 @@ extension ChildMachine {
     if flows.values.contains(where: { $0.question.id == question.id }) { return }
     if let problem = refusal(of: question, by: app) { return end(.refused(problem)) }
     do throws(Problem) { try question.validate(now: now) } catch { return end(.refused(error)) }
+    if let problem = exceededLimit(of: question, by: app) { return end(.refused(problem)) }
     let role = link.person?.role
     guard !isInFamily || role != nil else { return end(.refused(.unknown)) }
     // The adult cases of the sandbox treat a child's account as an adult's.
