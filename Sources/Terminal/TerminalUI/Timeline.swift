@@ -19,7 +19,7 @@ struct Card: Hashable, Sendable {
 
   /// Whether the question expired without an answer.
   func isExpired(_ now: Instant) -> Bool {
-    phase == .open && header.expiration.map { $0 < now } ?? false
+    phase == .open && header.hasExpired(at: now)
   }
 
   func isOpen(_ now: Instant) -> Bool { phase == .open && !isExpired(now) }

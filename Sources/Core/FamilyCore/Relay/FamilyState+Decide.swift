@@ -15,7 +15,7 @@ extension FamilyState {
 
     /// The later one of the relay's time and the sender's. Devices compare a question's expiration
     /// with the sender's time.
-    var latestTime: Instant { max(now, id.time) }
+    var expirationTime: Instant { max(now, id.time) }
     var isAdministrator: Bool { device.rawValue == 0 }
     var isGuardian: Bool { person?.role.isGuardian ?? false }
   }

@@ -29,7 +29,7 @@ extension FamilyState {
     -> Outcome
   {
     try require(proposal.isGuardian)
-    let question = try openQuestion(id, now: proposal.latestTime)
+    let question = try openQuestion(id, now: proposal.expirationTime)
     // A child may leave the family while a question is open.
     try requireChild(question.header.child)
     guard let choice = question.header.choice(choiceID) else { throw .unknown }
@@ -45,7 +45,7 @@ extension FamilyState {
     guard let person = proposal.person, person.role == .child else { throw .notAChild }
     try require(header.child == person.id)
     try check(content)
-    try checkNewQuestion(header, now: proposal.latestTime)
+    try checkNewQuestion(header, now: proposal.expirationTime)
     guard let passcode else { throw .noPasscode }
     let message = InPerson.signedBytes(
       family: proposal.family, header: header, choice: choiceID)

@@ -259,6 +259,6 @@ extension Event {
   /// The time of a decision: the earlier one of the signer's and the relay's clock, so that neither
   /// clock alone lengthens an approval.
   var decisionTime: Instant {
-    signature == nil ? at : min(at, Instant(milliseconds: Int64(command.high >> 16)))
+    signature == nil ? at : min(at, command.time)
   }
 }

@@ -11,10 +11,9 @@ extension Roster {
   /// The key that must have signed the next roster; `nil` if this device may not sign it.
   ///
   /// Every guardian's device may sign. Only the organizer's devices may change the organizer or the
-  /// organizer's devices. A family with keys keeps an organizer's key: otherwise its next roster
-  /// would need no signature.
+  /// organizer's devices.
   package func key(forNext next: Roster, by signer: DeviceID) -> [UInt8]? {
-    guard next.isSigned || !isSigned, let device = device(signer),
+    guard (try? checkSuccessor(next)) != nil, let device = device(signer),
       let owner = person(device.person), owner.role.isGuardian,
       !device.signingKey.isEmpty
     else { return nil }
@@ -22,8 +21,8 @@ extension Roster {
     return next.organizer == organizer ? device.signingKey : nil
   }
 
-  /// Checks that the organizer keeps a device. Only the organizer's devices may add one, so that no
-  /// later roster could repair the family.
+  /// Checks that the organizer of a family with keys keeps a device with a key. Otherwise the next
+  /// roster would need no signature, and no later roster could repair the family.
   ///
   /// - Throws: `lastOrganizerDevice`.
   package func checkSuccessor(_ next: Roster) throws(Problem) {
