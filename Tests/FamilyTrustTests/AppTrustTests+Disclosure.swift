@@ -22,8 +22,10 @@ extension AppTrustTests {
     // The evidence of the same decision for another app of the device.
     let command = home.event { if case .decided = $0 { true } else { false } }.command
     let link = home.children[3]!.link
-    let own = link.evidence([command], for: SignedFamily.app)[0]
-    let other = link.evidence([command], for: AppID("example.other"))[0]
+    let own = link.evidence([command], for: SignedFamily.app, named: HandleSet(SignedFamily.named))[
+      0]
+    let other = link.evidence(
+      [command], for: AppID("example.other"), named: HandleSet(SignedFamily.named))[0]
     let bytes = AppReply.evidence([other]).encode()
     for text in ["dragonslayer42", "example.landmarks"] {
       #expect(!bytes.contains(Array(text.utf8)), "\(text)")
@@ -61,7 +63,7 @@ extension AppTrustTests {
     let link = home.children[3]!.link
     let other = AppID("example.other")
     let command = home.event { if case .decided = $0 { true } else { false } }.command
-    let evidence = link.evidence([command], for: other)
+    let evidence = link.evidence([command], for: other, named: HandleSet(SignedFamily.named))
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
     _ = app.step(.reply(.attached(acknowledged: 0)))
     for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
@@ -89,7 +91,8 @@ extension AppTrustTests {
     for proof in link.rosterProofs { #expect(app.step(.reply(.roster(proof))) == []) }
     // The device knows that the first handle was withdrawn and sends the second only.
     let entry = AppEntry(
-      position: 1, body: .known([phones[1]]), evidence: link.evidence([command], for: other))
+      position: 1, body: .known([phones[1]]),
+      evidence: link.evidence([command], for: other, named: HandleSet(SignedFamily.named)))
     _ = app.step(.reply(.entry(entry)))
     #expect(app.known.sorted() == [phones[1]])
     _ = app.step(.reply(.evidence(entry.evidence)))

@@ -98,6 +98,11 @@ struct SignedFamily: FamilyDriver {
     }
   }
 
+  /// The handles that the app names when it starts.
+  static let named =
+    ["ada", "ben", "bob", "dragonslayer42", "eve", "pa"].map { Handle($0, .custom) }
+    + ["+15550100", "+15550199"].map { Handle($0, .phoneNumber) }
+
   /// Starts a process of the app from its durable records.
   mutating func startApp(on id: UInt32) {
     let records = (appDisks[id] ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
@@ -107,6 +112,7 @@ struct SignedFamily: FamilyDriver {
       restoring: records)
     app(id, .subscribe(.communication))
     app(id, .subscribe(.significantUpdate))
+    app(id, .name(Self.named))
     app(id, .connected)
   }
 

@@ -99,7 +99,7 @@ struct HistoryBuilder {
     for device in [rosa, alex, emily] where !skip.contains("decision") || device != alex {
       builder.apply(decided, on: device)
     }
-    builder.record(.knows(landmarks, [ada]))
+    builder.record(.knows(landmarks, [ada], named: [ada]))
     if !skip.contains("handled") {
       builder.record(
         .handled(landmarks, question.id, choice: "approve"), .consumed(landmarks, question.id))

@@ -63,12 +63,13 @@ import Testing
   }
 
   private func known(
-    _ handles: [Handle], _ events: Event.Body..., at end: [Handle]? = nil
+    _ handles: [Handle], named: [Handle]? = nil, _ events: Event.Body..., at end: [Handle]? = nil
   ) -> Verdict {
+    let named = HandleSet(named ?? handles + [HistoryBuilder.ada])
     var builder = HistoryBuilder.approval(skip: ["handled"])
     for body in events { builder.event(body, by: 1) }
-    builder.record(.knows(HistoryBuilder.landmarks, handles))
-    if let end { builder.record(.knows(HistoryBuilder.landmarks, end)) }
+    builder.record(.knows(HistoryBuilder.landmarks, handles, named: named))
+    if let end { builder.record(.knows(HistoryBuilder.landmarks, end, named: named)) }
     return builder.ended().verdict(KnownHandlesRight())
   }
 
@@ -95,7 +96,7 @@ import Testing
   func customNames() {
     var builder = HistoryBuilder.approval()
     let other = AppAddress(HistoryBuilder.emily, AppID("example.other"))
-    builder.record(.knows(other, [HistoryBuilder.ada]))
+    builder.record(.knows(other, [HistoryBuilder.ada], named: [HistoryBuilder.ada]))
     #expect(builder.ended().verdict(KnownHandlesRight()).isViolated)
   }
 

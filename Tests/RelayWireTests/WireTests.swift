@@ -223,7 +223,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .app(app, AppProgress(head: 5, rating: .sixteen)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
-      .latestTime(Instant(milliseconds: 1_795_262_400_000)),
+      .latestTime(Instant(milliseconds: 1_795_262_400_000)), .named(app, ada.handle),
       .outbox(
         position: 16, id, .changeContact(child: PersonID(3), .contactName(ada.handle, "Ada"))),
       .outbox(
@@ -255,7 +255,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     }
     let kept: [AppRecord] = [
       .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
-      .latestTime(Instant(milliseconds: 7)),
+      .latestTime(Instant(milliseconds: 7)), .named(ada.handle),
       .statement(
         KnownStatement(
           kind: .limitedIn, handle: ada.handle, stamp: id, isKnown: true,

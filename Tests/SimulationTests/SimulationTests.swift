@@ -37,7 +37,7 @@ import Testing
     let expected: Set<String> = [
       "issued", "acknowledged", "refused", "received", "applied", "decided", "restored",
       "lostState",
-      "registered", "sent", "knows", "handled", "consumed", "appLostState", "requestedAge",
+      "registered", "sent", "names", "knows", "handled", "consumed", "appLostState", "requestedAge",
       "consented",
       "ageShared", "holdsBirthdate", "remembersAge", "fault", "healed",
       "converged", "stored", "storeRead",

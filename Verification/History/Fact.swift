@@ -31,8 +31,10 @@ public enum Fact: Hashable, Sendable {
   case registered(AppAddress)
   /// The app learned that its question is in the outbox.
   case sent(AppAddress, QuestionID)
-  /// The app's known handles are now these.
-  case knows(AppAddress, [Handle])
+  /// The app requested to learn about these handles.
+  case names(AppAddress, [Handle])
+  /// The app's known handles are now these. The device has confirmed the named ones.
+  case knows(AppAddress, [Handle], named: HandleSet)
   /// The app handled the response.
   case handled(AppAddress, QuestionID, choice: String)
   /// The app stored durably that it handled the response.

@@ -82,10 +82,13 @@ extension World {
     app.busyUntil = [now, now]
     app.lastActivity = now
     app.restore()
-    record(.knows(AppAddress(device.address, app.id), app.machine.known.sorted()))
+    recordKnown(AppAddress(device.address, app.id), app)
     for kind in [Topic.Kind.communication, .significantUpdate] {
       step(.subscribe(kind), index, number)
     }
+    // Each process shows other conversations.
+    let named = Scenario.handles.enumerated().filter { ($0.offset + app.life + number) % 2 == 0 }
+    step(.name(named.map(\.element.canonical)), index, number)
     appMeetsDevice(index, number)
     queue.schedule(.appIdle(index, number, life: app.life), at: now + Self.idleTimeout)
   }
@@ -177,6 +180,12 @@ extension World {
   func step(_ input: AppMachine.Input, _ index: Int, _ number: Int) {
     let (device, app) = (devices[index], devices[index].apps[number])
     let address = AppAddress(device.address, app.id)
+    switch input {
+    case .name(let handles): record(.names(address, handles))
+    case .ask(let question, _, _):
+      record(.names(address, question.topic.handles.map(\.canonical)))
+    default: break
+    }
     for effect in app.machine.step(input) {
       guard survives(app, index, number) else { return }
       switch effect {
@@ -184,7 +193,7 @@ extension World {
         // A store failure ends the app.
         guard !app.isFull else { return endApp(index, number, isReported: true) }
         app.disk.append(changes, syncs: mutant != .deviceFsync)
-        record(.knows(address, app.machine.known.sorted()))
+        recordKnown(address, app)
         if case .consumed(let position) = input, let (question, _) = app.delivered[position] {
           record(.consumed(address, question))
         }
@@ -204,10 +213,14 @@ extension World {
       // Simulated devices are honest: a rejected entry is a defect.
       case .rejected(let problem):
         fatalError("seed \(scenario.seed): an app rejected an entry: \(problem)")
-      case .asked, .age, .consentChanged, .caughtUp: break
+      case .asked, .age, .consentChanged, .caughtUp, .namesChanged: break
       }
     }
     if case .consumed(let position) = input { app.delivered[position] = nil }
+  }
+
+  private func recordKnown(_ address: AppAddress, _ app: SimulatedApp) {
+    record(.knows(address, app.machine.known.sorted(), named: app.machine.named))
   }
 
   func appHandles(_ index: Int, _ number: Int, life: Int, position: UInt64) {

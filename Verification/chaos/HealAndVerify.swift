@@ -139,11 +139,17 @@ struct HealAndVerify {
     let store = try SQLiteAgentStore(
       path: folder.appendingPathComponent("permissionkit.sqlite").path)
     defer { store.close() }
-    let known = try store.load(prefix: AppRecord.knownPrefix).compactMap { record -> Handle? in
-      guard case .known(let handle) = try AppRecord.decode(key: record.key, value: record.value)
-      else { return nil }
-      return handle
+    var known: [Handle] = []
+    var named = HandleSet()
+    for record in try store.load(prefix: []) {
+      switch try AppRecord.decode(key: record.key, value: record.value) {
+      case .known(let handle): known.append(handle)
+      case .named(let handle): named.insert(handle)
+      default: break
+      }
     }
-    recorder.record(.knows(AppAddress(address, AppID(RunningCluster.app)), known))
+    let app = AppAddress(address, AppID(RunningCluster.app))
+    recorder.record(.names(app, known))
+    recorder.record(.knows(app, known, named: named))
   }
 }

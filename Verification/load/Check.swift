@@ -75,7 +75,8 @@ extension SimulatedUsers {
         state.recorder.record(.healed, family)
         if let app = state.apps[family] {
           let address = DeviceAddress(family: family, device: FamilyFactory.child)
-          state.recorder.record(.knows(AppAddress(address, Self.app), app.known.sorted()), family)
+          state.recorder.record(
+            .knows(AppAddress(address, Self.app), app.known.sorted(), named: app.named), family)
         }
         state.recorder.record(.converged, family)
       }

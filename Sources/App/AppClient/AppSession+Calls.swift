@@ -54,7 +54,7 @@ extension AppSession {
   package func ask(
     _ question: Question, _ manner: AskManner, in window: String = ""
   ) async throws -> AskOutcome {
-    name(question.topic.handles.map(\.canonical))
+    record(answersAbout: question.topic.handles.map(\.canonical))
     let answer = try await call(question.id) { _ in
       .ask(question, manner, window: window)
     }

@@ -46,21 +46,14 @@ extension AppSession {
       return known
     }
     guard !knownWatchers.isEmpty else { return }
-    let changed = named.withLock { named in
-      named.sorted().filter { old.contains($0) != new.contains($0) }
+    let changed = answered.withLock { answered in
+      answered.sorted().filter { old.contains($0) != new.contains($0) }
     }
     guard !changed.isEmpty else { return }
     for watcher in knownWatchers.values { watcher.yield(changed) }
   }
 
-  /// Records that the app's code named the handles, which are in canonical form.
-  package nonisolated func name(_ handles: [Handle]) {
-    named.withLock { named in
-      for handle in handles where !named.contains(handle) { named.insert(handle) }
-    }
-  }
-
-  /// The named handles that become known or unknown from now on.
+  /// The handles that become known or unknown from now on.
   package func knownChanges() -> AsyncStream<[Handle]> {
     let (stream, continuation) = AsyncStream<[Handle]>.makeStream()
     let id = UUID()

@@ -18,7 +18,7 @@ package actor AppSession {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
   let connection: any DeviceConnection
   /// The machine and its store; `nil` while another process holds the store.
-  private var opened: (machine: AppMachine, store: any AgentStore)?
+  private(set) var opened: (machine: AppMachine, store: any AgentStore)?
   private let app: AppID
   private let security: AppSecurity
   private let openStore: StoreOpener
@@ -41,8 +41,14 @@ package actor AppSession {
   /// A copy of the machine's visible handles, for readers on any thread.
   package nonisolated let known: Mutex<HandleSet>
   nonisolated let ends = Mutex(ApprovalEnds())
-  /// The handles that this process has named. Changes of other handles are not reported.
+  /// A copy of the machine's named handles, for readers on any thread.
   nonisolated let named = Mutex(HandleSet())
+  /// The handles about which this process has received an answer. Changes of other handles are not
+  /// reported.
+  nonisolated let answered = Mutex(HandleSet())
+  /// Readers that wait until the device confirms the handles that they name.
+  var nameReaders: [UUID: (handles: [Handle], continuation: CheckedContinuation<Void, Never>)] =
+    [:]
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
@@ -84,6 +90,7 @@ package actor AppSession {
       let machine = try Self.restore(app, security, store)
       known.withLock { $0 = machine.visible }
       ends.withLock { $0.update(machine) }
+      named.withLock { $0 = machine.named }
       copy?.write(machine)
       opened = (machine, store)
     } catch let error as StoreError where error == .locked && copy != nil {
@@ -135,7 +142,7 @@ package actor AppSession {
     await (connection as? DeviceSocket)?.close()
   }
 
-  private func retryStore() {
+  func retryStore() {
     do {
       let store = try openStore()
       opened = (try Self.restore(app, security, store), store)
@@ -151,6 +158,7 @@ package actor AppSession {
       return
     }
     publish(opened!.machine)
+    publishNames()
     for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
     let now = elapsed
     for call in calls.keys { liveness.start(call, now: now) }
@@ -184,6 +192,7 @@ package actor AppSession {
       case .rejected(let problem):
         logger.error("rejected a message of the device: \(problem)")
       case .caughtUp: caughtUp()
+      case .namesChanged: publishNames()
       }
     }
   }
@@ -233,6 +242,8 @@ package struct SessionTiming: Sendable {
   package var storeRetry = Limits.storeRetry
   /// How long the first reads of known handles wait for the device.
   package var startWait = Limits.startWait
+  /// How long a reader of known handles waits for the device's answer about new names.
+  package var nameWait = Limits.nameWait
   /// How long the process must outlive a loop; `nil`: until ``AppSession/finishEndedLoops()``.
   package var loopGrace: Duration? = Limits.loopGrace
   /// The limits of production.

@@ -21,10 +21,14 @@ public final class CommunicationLimits: Sendable {
 
   /// The subset of `handles` that is known: approved by a guardian, or among the child's contacts.
   ///
-  /// The answer comes from a copy in memory and needs neither the device nor the relay. During the
-  /// first 200 ms of a process, the method waits for the device's newest entries, and answers from
-  /// the app's store if the device is away. See ``ready(within:)`` for a longer wait. Methods of
-  /// this class may be called from any task at the same time.
+  /// An app learns only about handles that it names: in this method, or as the people of its
+  /// questions. The device is asked once about each new handle, for at most a second; the handle is
+  /// unknown if the device is away. From then on the answer comes from a copy in memory and needs
+  /// neither the device nor the relay. An app can name 65,536 handles; further ones stay unknown.
+  ///
+  /// During the first 200 ms of a process, the method waits for the device's newest entries, and
+  /// answers from the app's store if the device is away. See ``ready(within:)`` for a longer wait.
+  /// Methods of this class may be called from any task at the same time.
   ///
   /// - Parameter handles: The participants of a conversation, for example.
   /// - Returns: The known handles, spelled as in `handles`; none without a device, and none while a
@@ -33,8 +37,8 @@ public final class CommunicationLimits: Sendable {
     guard let session = try? AppSession.current() else { return [] }
     await session.untilStarted()
     let named = handles.map { (spelled: $0, canonical: $0.model.canonical) }
-    session.name(named.map { $0.canonical })
-    return Set(named.filter { session.isKnown($0.canonical) }.map { $0.spelled })
+    let known = Set(await session.known(of: named.map { $0.canonical }))
+    return Set(named.filter { known.contains($0.canonical) }.map { $0.spelled })
   }
 
   /// Whether the handle is known; see ``knownHandles(in:)``.

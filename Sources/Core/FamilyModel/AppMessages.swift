@@ -23,6 +23,17 @@ public enum AppRequest: Hashable, Sendable {
   case rejected(Problem)
   /// Requests a `pong`, which proves that the device runs.
   case ping
+  /// Names handles that the app wants to know about, in canonical form. `AppReply.named` answers.
+  case name([Handle])
+}
+
+extension AppRequest {
+  /// The requests that name the handles, within the limit of a message.
+  public static func naming(_ handles: [Handle]) -> [AppRequest] {
+    stride(from: 0, to: handles.count, by: Limits.namesInMessage).map { start in
+      .name(Array(handles[start..<min(start + Limits.namesInMessage, handles.count)]))
+    }
+  }
 }
 
 /// The way in which a question starts on the child's device.
@@ -60,6 +71,8 @@ public enum AppReply: Hashable, Sendable {
   case age(UInt64, AgeReply)
   /// The answer to a `ping`.
   case pong
+  /// The app has named these handles. Those that are known precede this message in an app entry.
+  case named([Handle])
 }
 
 /// The result of `ask` on the child's device.

@@ -181,10 +181,12 @@ public struct HandleSet: Sendable {
   }
 }
 
-extension HandleSet: Equatable {
+extension HandleSet: Hashable {
   public static func == (a: HandleSet, b: HandleSet) -> Bool {
     a.count == b.count && a.stored.allSatisfy { b.contains(a.read($0)) }
   }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
 extension HandleSet: ExpressibleByArrayLiteral {

@@ -14,6 +14,9 @@ extension Limits {
   /// How long the first readers of known handles wait for the device's newest entries. Above: the
   /// stored handles are the answer.
   public static let startWait: Duration = .milliseconds(200)
+  /// How long a reader of known handles waits for the device's answer about handles that the app
+  /// has not named before. Above: they are unknown until the device answers.
+  public static let nameWait: Duration = .seconds(1)
   /// How long a process must outlive a loop over responses that ended, so that the loop's last
   /// response counts as handled.
   public static let loopGrace: Duration = .seconds(1)

@@ -61,6 +61,11 @@ public enum Limits {
   /// Deferred events that a device keeps in memory. Above: further events stay in the device's
   /// store only, and the device verifies them after its next start.
   public static let deferredEvents = 4096
+  /// Handles that one app can name on a device. Above: further handles stay unknown in the app.
+  public static let namedHandles = 65_536
+  /// Handles that one message of an app names. Above: the device refuses the message with
+  /// `tooLarge`, so the app's library sends further messages.
+  public static let namesInMessage = 128
   /// Pieces of evidence in one message to an app. Above: the device sends further messages.
   public static let evidence = 128
   /// Notifications that a device keeps. Above: the device drops the oldest read one, or else the

@@ -17,9 +17,12 @@ extension AgentHost {
             let isAllowed = self.allowance(of: app, on: address) {
               $0.mayRequest(bytes: bytes.count, now: Self.uptime)
             }
-            self.received(try AppRequest.decode(bytes), isAllowed, from: app, on: address)
+            let request = try AppRequest.decode(bytes)
+            if !request.isForHolder { self.apps?.replyToSender() }
+            self.received(request, isAllowed, from: app, on: address)
           } catch {
             self.counters.unusableAppMessages += 1
+            self.apps?.replyToSender()
             self.send(.failed(error), to: app, on: address)
           }
         } ?? 0
@@ -72,7 +75,7 @@ extension AgentHost {
     case .ask(let question, _, _): trace("ask", device: address, question: question.id)
     case .age: trace("age", device: address)
     case .rating: trace("rating", device: address)
-    case .register, .detach, .rejected, .ping: break
+    case .register, .detach, .rejected, .ping, .name: break
     }
     perform(devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)
   }
@@ -101,9 +104,12 @@ extension AppRequest {
     switch self {
     case .ask(let question, _, _): .asked(question.id, .refused(problem))
     case .age(let id, _, _), .rating(let id): .age(id, .failed(problem))
-    case .attach, .register, .acknowledge, .detach, .rejected, .ping: nil
+    case .attach, .register, .acknowledge, .detach, .rejected, .ping, .name: nil
     }
   }
+
+  /// Whether the reply goes to the process that holds the app's store, whoever sends the request.
+  fileprivate var isForHolder: Bool { if case .name = self { true } else { false } }
 }
 
 extension AskOutcome {

@@ -16,9 +16,12 @@ final class AppSocket {
   private var message = Multipart()
   /// The device and name of each app, by the app's public key in Z85.
   private var owners: [String: (DeviceAddress, AppID)] = [:]
-  /// The connection on which each app last sent a message, by the app's public key in Z85.
+  /// The connection on which each app last attached, by the app's public key in Z85. A second
+  /// process of the app may send names before it attaches.
   private var routes: [String: [UInt8]] = [:]
   private var keys: [DeviceAddress: [AppID: String]] = [:]
+  /// The app's public key and the connection of the message that is being read.
+  private var sender: (key: String, route: [UInt8])?
 
   init(_ configuration: AgentHost.Configuration, in context: Context) throws {
     zap = try ZAPHandler(in: context)
@@ -111,6 +114,7 @@ final class AppSocket {
 
   /// Passes waiting messages to `body`, at most `limit`.
   ///
+  /// - Parameter body: Returns whether replies go to the connection of the message.
   /// - Returns: The number of messages that were too large or did not have three frames.
   func drain(
     limit: Int, _ body: (DeviceAddress, AppID, UnsafeRawBufferPointer) -> Void
@@ -125,12 +129,16 @@ final class AppSocket {
         unusable += 1
         continue
       }
-      routes[key] = message.bytes(0)
+      sender = (key, message.bytes(0))
       if connections.prove(message.descriptor, owner: key) { try checkConnections() }
       message.withBytes(2) { body(address, app, $0) }
     }
+    sender = nil
     return unusable
   }
+
+  /// Sends the app's messages to the sender of the message that is being read, from now on.
+  func replyToSender() { if let sender { routes[sender.key] = sender.route } }
 
   /// Sends a message to the app.
   ///

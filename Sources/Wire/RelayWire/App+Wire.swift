@@ -30,6 +30,7 @@ extension AppRequest {
     case .rating(let id): message.rating = id
     case .rejected(let problem): message.disbelieved = problem.wire
     case .ping: message.ping = PBEmpty()
+    case .name(let handles): message.name = .with { $0.handles = handles.map(\.wire) }
     }
     return Wire.encode(message)
   }
@@ -56,13 +57,15 @@ extension AppRequest {
     case .rating(let id): return .rating(id)
     case .disbelieved(let problem): return .rejected(try Problem(problem))
     case .ping: return .ping
+    case .name(let list):
+      return .name(try handles(list.handles, limit: Limits.namesInMessage))
     case nil: throw .unknownRequest
     }
   }
 }
 
-private func handles(_ list: [PBHandle]) throws(Problem) -> [Handle] {
-  try Wire.map(list, limit: .max) { handle throws(Problem) in try Handle(handle) }
+private func handles(_ list: [PBHandle], limit: Int = .max) throws(Problem) -> [Handle] {
+  try Wire.map(list, limit: limit) { handle throws(Problem) in try Handle(handle) }
 }
 
 extension AppEntry {
@@ -133,6 +136,7 @@ extension AppReply {
     case .failed(let problem): message.failed = problem.wire
     case .age(let id, let reply): message.age = wire(id, reply)
     case .pong: message.pong = PBEmpty()
+    case .named(let handles): message.named = .with { $0.handles = handles.map(\.wire) }
     }
     return Wire.encode(message)
   }
@@ -155,6 +159,7 @@ extension AppReply {
     case .failed(let problem): return .failed(try Problem(problem))
     case .age(let told): return .age(told.id, try ageReply(told))
     case .pong: return .pong
+    case .named(let list): return .named(try handles(list.handles))
     case nil: throw .unknownRequest
     }
   }

@@ -13,6 +13,9 @@ struct KeyWriter {
     withUnsafeBytes(of: number.bigEndian) { copy.bytes.append(contentsOf: $0) }
     return copy
   }
+  func with(_ handle: Handle) -> KeyWriter {
+    with(UInt64(handle.kind.rawValue)).with(handle.value)
+  }
   func with(_ text: String) -> KeyWriter {
     var copy = self
     withUnsafeBytes(of: UInt16(clamping: text.utf8.count).bigEndian) {
@@ -36,6 +39,7 @@ extension RecordKey {
     case .passcodeTries: KeyWriter(7).bytes
     case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
     case .latestTime: KeyWriter(8).bytes
+    case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
     }
   }
 }
@@ -82,6 +86,7 @@ extension DeviceRecord {
         })
     case .notification(let notification): Wire.encode(notification.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
+    case .named(_, let handle): Wire.encode(handle.wire)
     }
   }
 
@@ -119,6 +124,7 @@ extension DeviceRecord {
     case 20:
       return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
+    case 9: return .named(AppID(try text(key)), try Handle(try Wire.parse(PBHandle.self, value)))
     default: throw .malformed
     }
   }
@@ -155,7 +161,7 @@ extension Command {
 extension AppRecord {
   /// The key of the record of a known handle.
   public static func key(of handle: Handle) -> [UInt8] {
-    KeyWriter(1).with(UInt64(handle.kind.rawValue)).with(handle.value).bytes
+    KeyWriter(1).with(handle).bytes
   }
 
   /// The common prefix of all keys of known handles.
@@ -170,17 +176,17 @@ extension AppRecord {
     case .consumedAhead(let position): KeyWriter(4).with(position).bytes
     case .pinned: [5]
     case .statement(let statement):
-      KeyWriter(6).with(UInt64(statement.kind.rawValue))
-        .with(UInt64(statement.handle.kind.rawValue)).with(statement.handle.value).bytes
+      KeyWriter(6).with(UInt64(statement.kind.rawValue)).with(statement.handle).bytes
     case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
     case .latestTime: [8]
+    case .named(let handle): KeyWriter(9).with(handle).bytes
     }
   }
 
   /// The record's encoded value; empty for records that are only keys.
   public var value: [UInt8] {
     switch self {
-    case .known(let handle): Wire.encode(handle.wire)
+    case .known(let handle), .named(let handle): Wire.encode(handle.wire)
     case .position(let applied, let consumed):
       Wire.encode(
         PBAppPosition.with {
@@ -215,6 +221,7 @@ extension AppRecord {
   public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> AppRecord {
     switch key.first {
     case 1: return .known(try Handle(try Wire.parse(PBHandle.self, value)))
+    case 9: return .named(try Handle(try Wire.parse(PBHandle.self, value)))
     case 2:
       let position = try Wire.parse(PBAppPosition.self, value)
       return .position(applied: position.applied, consumed: position.consumed)

@@ -321,6 +321,7 @@ private let teen = AgeRange(
   func ceilingAndLaunch() {
     var world = World.withAccount()
     world.child(3, .app(World.app, .register))
+    world.child(3, .app(World.app, .name([Handle("ada", .custom)])))
     world.child(3, .appGone(World.app, exited: true))
     world.guardian(1, .setAge(World.emily, World.settings(.always, ceiling: .four)))
     world.guardian(1, .changeContact(child: World.emily, Handle("ada", .custom), known: true))

@@ -35,6 +35,7 @@ import Testing
   @Test("R6: reports a contact that waits for an app that has never registered")
   mutating func unregistered() {
     let handle = Handle("+1 555 0100", .phoneNumber)
+    world.child(3, .app(World.app, .name([handle])))
     world.guardian(1, .changeContact(child: World.emily, handle, known: true))
     #expect(delivery().state == .notRegistered && delivery().entries == 1)
     #expect(delivery().responses == [])
@@ -70,7 +71,12 @@ import Testing
     #expect(machine.step(.abandonAsk(question.id)) == [])
     #expect(machine.step(.abandonAge(7)) == [])
     _ = machine.step(.disconnected)
-    #expect(machine.step(.connected) == [.send(.attach(app: World.app, applied: 0))])
+    let people = question.topic.handles.map(\.canonical)
+    #expect(
+      machine.step(.connected) == [
+        .send(.attach(app: World.app, applied: 0)), .send(.name(people)),
+      ]
+    )
     #expect(machine.step(.reply(.asked(question.id, .sent))) == [])
     #expect(machine.step(.reply(.age(7, .declined))) == [])
   }

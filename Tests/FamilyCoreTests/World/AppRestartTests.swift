@@ -48,6 +48,8 @@ import Testing
     let question = World.question(1, Self.handle)
     for _ in 0..<2 { _ = machine.step(.ask(question, .byMessage)) }
     #expect(machine.step(.reply(.asked(question.id, .sent))) == [.asked(question.id, .sent)])
+    _ = machine.step(.reply(.attached(acknowledged: 0)))
+    _ = machine.step(.reply(.named([Self.handle])))
     _ = machine.step(.disconnected)
     #expect(machine.step(.connected) == [.send(.attach(app: World.app, applied: 0))])
   }

@@ -27,6 +27,7 @@ import Testing
   private static func asleep() -> World {
     var world = World.withAccount()
     world.child(3, .app(World.app, .register))
+    world.child(3, .app(World.app, .name([ada])))
     world.child(3, .appGone(World.app, exited: true))
     world.forgetSeen()
     return world
@@ -48,7 +49,7 @@ import Testing
     world.guardian(1, .changeContact(child: World.emily, Self.ada, known: true))
     world.wait(.seconds(120))
     #expect(!world.take(3).contains(Self.launch))
-    #expect(world.children[3]!.unacknowledged == 2)
+    #expect(world.children[3]!.unacknowledged == 1)
     // The contact waits until a guardian gives the consent back.
     world.guardian(2, Self.gift)
     #expect(world.take(3).contains(Self.launch))
@@ -173,6 +174,7 @@ private struct KilledRun {
 
   mutating func play() {
     _ = app.step(.subscribe(.communication))
+    _ = app.step(.name([Handle("ada", .custom)]))
     meet()
     world.machines.kill = (3, effectsBeforeKill)
     world.guardian(1, .withdraw(child: World.emily, .consent(World.app)))

@@ -39,6 +39,7 @@ import Testing
     // The devices need no connection.
     for id: UInt32 in [3, 4] { world.disconnect(id) }
     world.child(3, .app(World.otherApp, .attach(app: World.otherApp, applied: 0)))
+    world.child(3, .app(World.otherApp, .name([Self.phone])))
     world.wait(.minutes(59))
     for id: UInt32 in [3, 4] {
       #expect(world.children[id]!.knownHandles(in: World.app) == [Self.phone, Self.ada].sorted())

@@ -110,6 +110,7 @@ import Testing
     world.guardian(1, .setLimits(child: World.emily, on: true))
     world.guardian(2, .withdraw(child: World.emily, .consent(World.app)))
     #expect(guardian(ada).conditions == [.consentWithdrawn(by: PersonID(2), at: world.now)])
+    world.child(3, .app(World.otherApp, .name([phone])))
     var settings = AgeSettings()
     settings.ceiling = .four
     world.guardian(1, .setAge(World.emily, settings))

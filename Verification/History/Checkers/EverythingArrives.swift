@@ -79,7 +79,8 @@ private struct Tally {
     case .appLostState(let app): registered.remove(app)
     case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
     case .handled(let app, let question, _): handled[app, default: []].insert(question)
-    case .received, .consumed, .knows, .requestedAge, .consented, .ageShared, .holdsBirthdate,
+    case .received, .consumed, .names, .knows, .requestedAge, .consented, .ageShared,
+      .holdsBirthdate,
       .remembersAge,
       .fault, .converged, .notConverged, .stored, .storeRead:
       break

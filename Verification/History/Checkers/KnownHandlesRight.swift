@@ -1,7 +1,8 @@
 import FamilyModel
 
-/// Checks that an app knows only approved handles and contacts, and after convergence exactly those
-/// that are not withdrawn. A custom name is known only in the app that asked about it.
+/// Checks that an app knows only approved handles and contacts that it has named, and after
+/// convergence exactly those that are not withdrawn. A custom name is known only in the app that
+/// asked about it.
 public struct KnownHandlesRight: Checker {
   public let name = "known handles"
   /// Creates the checker.
@@ -16,12 +17,18 @@ public struct KnownHandlesRight: Checker {
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }
-    var last: [AppAddress: (index: Int, handles: Set<Handle>)] = [:]
+    var last: [AppAddress: (index: Int, handles: Set<Handle>, named: HandleSet)] = [:]
+    var requested: [AppAddress: Set<Handle>] = [:]
     var hasConverged = false
     for (index, fact) in history.facts {
       if case .converged = fact { hasConverged = true }
-      guard case .knows(let app, let handles) = fact else { continue }
-      last[app] = (index, Set(handles))
+      if case .names(let app, let handles) = fact { requested[app, default: []].formUnion(handles) }
+      guard case .knows(let app, let handles, let named) = fact else { continue }
+      last[app] = (index, Set(handles), named)
+      // A former process of the app may have named a handle without the device's confirmation.
+      if !handles.allSatisfy({ named.contains($0) || requested[app]?.contains($0) ?? false }) {
+        return .violated("an app knows a handle that it has not named", at: index)
+      }
       if handles.contains(where: {
         !(models[app.device.family]?.wasEverKnown($0, in: app) ?? false)
       }) {
@@ -31,8 +38,8 @@ public struct KnownHandlesRight: Checker {
     guard hasConverged else { return .ok }
     for app in last.keys.sorted() {
       guard let model = models[app.device.family], model.isMember(app) else { continue }
-      let (index, handles) = last[app]!
-      let right = model.known(in: app)
+      let (index, handles, named) = last[app]!
+      let right = model.known(in: app).filter(named.contains)
       if !handles.isSubset(of: right) {
         return .violated("an app still knows a withdrawn handle", at: index)
       }

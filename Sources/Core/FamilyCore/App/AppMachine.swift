@@ -31,6 +31,8 @@ public struct AppMachine: Sendable {
     case abandonAge(UInt64)
     /// The app permits the device to launch it.
     case register
+    /// The app's code names handles, in canonical form.
+    case name([Handle])
     /// The app subscribes to the responses about this kind of topic, which also registers it.
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
@@ -53,6 +55,8 @@ public struct AppMachine: Sendable {
     case age(UInt64, AgeReply)
     /// The app has received every entry that waited on the device.
     case caughtUp
+    /// ``AppMachine/named`` or ``AppMachine/unconfirmed`` has changed.
+    case namesChanged
     /// The app rejected a message of the device. The message changed nothing.
     case rejected(Problem)
   }
@@ -88,7 +92,8 @@ public struct AppMachine: Sendable {
   /// The position of the last entry that this process received. The device repeats, in order, the
   /// entries that an earlier process applied but did not consume.
   private var lastReceived: UInt64 = 0
-  private var isConnected = false
+  /// Whether the connection to the device is up.
+  public private(set) var isConnected = false
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
   /// former connection.
   private var isAttached = false
@@ -107,6 +112,10 @@ public struct AppMachine: Sendable {
   private var isOtherFamily = false
   /// Questions whose default choice approves, in order.
   var askedHere: [Question] = []
+  /// The handles that the app has named, as the device confirmed. The device reports no other.
+  public internal(set) var named = HandleSet()
+  /// The handles that the app has named and the device has not confirmed.
+  public internal(set) var unconfirmed = HandleSet()
 
   /// The app, restored from its records.
   ///
@@ -131,6 +140,7 @@ public struct AppMachine: Sendable {
       case .statement(let statement): verifier?.restore(statement, in: app)
       case .asked(let question): askedHere.append(question)
       case .latestTime(let time): verifier?.advance(to: time)
+      case .named(let handle): named.insert(handle)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
       case .consumedAhead(let position): consumedAhead.insert(position)
@@ -157,14 +167,15 @@ public struct AppMachine: Sendable {
       return first + [.send(.attach(app: app, applied: applied))]
         + (isRegistered ? [.send(.register)] : [])
         + openAsks.map { .send(.ask($0.question, $0.manner, window: $0.window)) }
-        + ageRequests.map { .send($0.request) }
+        + ageRequests.map { .send($0.request) } + requestNames(unconfirmed.sorted())
     case .disconnected:
       isConnected = false
       return []
     case .ask(let question, let manner, let window):
       openAsks.append((question, manner, window))
       let request = AppRequest.ask(question, manner, window: window)
-      return rememberAsked(question) + (isConnected ? [.send(request)] : [])
+      return rememberAsked(question) + name(question.topic.handles.map(\.canonical))
+        + (isConnected ? [.send(request)] : [])
     case .askAge(let id, let gates, let window):
       return request(id, .age(id, gates: gates, window: window))
     case .askRating(let id): return request(id, .rating(id))
@@ -175,6 +186,7 @@ public struct AppMachine: Sendable {
       ageRequests.removeAll { $0.id == id }
       return []
     case .register: return register()
+    case .name(let handles): return name(handles)
     case .subscribe(let kind):
       guard subscribed.insert(kind).inserted else { return [] }
       return register() + deliver()
@@ -224,6 +236,9 @@ public struct AppMachine: Sendable {
       ageRequests.remove(at: index)
       return [.age(id, reply)]
     case .pong: return []
+    case .named(let handles):
+      let changes = confirm(handles)
+      return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
     case .failed(let problem):
       // The device could not read the question that was sent last.
       guard let open = openAsks.popLast() else { return [] }
@@ -244,10 +259,11 @@ public struct AppMachine: Sendable {
     pendingResponses = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
+    let (renamed, requests) = nameAgain(except: handles)
     return [
       .persist(
-        [.forgetAll] + handles.map { .put(.known($0)) } + ahead + [self.position])
-    ] + (hasForgery ? reject(.notSigned) : [])
+        [.forgetAll] + handles.map { .put(.known($0)) } + ahead + renamed + [self.position])
+    ] + requests + (hasForgery ? reject(.notSigned) : [])
   }
 
   private mutating func apply(_ entry: AppEntry) -> [Effect] {
@@ -263,7 +279,8 @@ public struct AppMachine: Sendable {
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
       do throws(Problem) {
-        effects.append(.persist(try applyVerified(entry) + [position]))
+        let changes = try applyVerified(entry)
+        effects.append(.persist(changes + confirmPeople(of: entry) + [position]))
       } catch {
         isVerified = false
         effects = [.persist([position])] + reject(error)
@@ -330,7 +347,7 @@ extension AppReply {
   /// Whether the message is valid only after the reply to the attachment.
   fileprivate var followsAttachment: Bool {
     switch self {
-    case .roster, .evidence, .reset, .entry, .caughtUp: true
+    case .roster, .evidence, .reset, .entry, .caughtUp, .named: true
     case .attached, .asked, .age, .failed, .pong: false
     }
   }

@@ -19,6 +19,8 @@ public enum AppRecord: Hashable, Sendable {
   case asked(Question)
   /// The latest time that the device's entries prove. Approvals with an end are judged by it.
   case latestTime(Instant)
+  /// A handle that the app has named, as the device confirmed.
+  case named(Handle)
 }
 
 /// A change of an app's durable state. The changes of one `persist` effect are one transaction; a

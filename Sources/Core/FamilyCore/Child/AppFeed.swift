@@ -21,6 +21,8 @@ struct AppFeed: Sendable {
   let app: AppID
   private(set) var progress: AppProgress
   private(set) var entries: [AppEntry]
+  /// The handles that the app has named, in canonical form. The app learns about no other.
+  private(set) var named: HandleSet
   /// Whether a guardian withdrew the consent to the app. Derived from the log, not durable here.
   var isConsentWithdrawn = false
   private(set) var isAttached = false
@@ -31,10 +33,14 @@ struct AppFeed: Sendable {
   private var repeatDue: Instant?
   private var repetitions = 0
 
-  init(_ app: AppID, progress: AppProgress = AppProgress(), entries: [AppEntry] = []) {
+  init(
+    _ app: AppID, progress: AppProgress = AppProgress(), entries: [AppEntry] = [],
+    named: HandleSet = []
+  ) {
     self.app = app
     self.progress = progress
     self.entries = entries.sorted { $0.position < $1.position }
+    self.named = named
   }
 
   var deadline: Instant? {
@@ -93,6 +99,15 @@ struct AppFeed: Sendable {
     guard !progress.registered else { return [] }
     progress.registered = true
     return [.put(.app(app, progress))]
+  }
+
+  /// Records handles that the app names, in canonical form.
+  ///
+  /// - Parameter limit: The largest number of handles; `nil` for the people of a response.
+  /// - Returns: The changes, and the handles that the app had not named before.
+  mutating func name(_ handles: [Handle], limit: Int?) -> (changes: [RecordChange], new: [Handle]) {
+    let new = handles.filter { named.count < limit ?? .max && named.insert($0) }
+    return (new.map { .put(.named(app, $0)) }, new)
   }
 
   /// Records the rating in the app's manifest, once the app has or had one.

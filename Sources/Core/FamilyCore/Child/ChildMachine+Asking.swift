@@ -11,6 +11,8 @@ extension ChildMachine {
       return effects.append(.app(app, .age(id, rating(of: app))))
     }
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
+      // The app's code waits for no answer to its names, and their reply would end a question.
+      if case .name = request { return }
       guard case .age(let id, _, _) = request else {
         return effects.append(.app(app, .failed(problem)))
       }
@@ -20,7 +22,7 @@ extension ChildMachine {
     case .attach(_, let applied):
       ageRequests.removeAll(of: app)
       repeatConsent(to: app, applied: applied, into: &out)
-      let handles = known.all(in: app)
+      let handles = knownAndNamed(in: app)
       let proofs = link.rosterProofs.map { AppReply.roster($0) }
       // A copy, because the closure reads the machine while its feed is being changed.
       let machine = self
@@ -30,6 +32,7 @@ extension ChildMachine {
         } ?? []
       // The app ignores every message before the reply to its attachment.
       effects += (replies.prefix(1) + proofs + replies.dropFirst()).map { .app(app, $0) }
+    case .name(let handles): name(handles, by: app, into: &out, effects: &effects)
     case .rejected(let problem): effects.append(.notify(.appRejected(app, problem)))
     case .register: register(app, into: &out)
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []

@@ -56,7 +56,7 @@ extension ChildMachine {
   ) {
     guard let statement = consents.statements[app] else { return }
     let body: AppEntry.Body = statement.isWithdrawn ? .consentWithdrawn : .consentGiven
-    let evidence = link.evidence([statement.stamp], for: app)
+    let evidence = evidence([statement.stamp], for: app)
     out.changes +=
       update(app) {
         guard $0.needsReset(applied: applied), !$0.holdsConsent(body) else { return [] }

@@ -10,9 +10,8 @@ extension ChildMachine {
   mutating func endApprovals(into out: inout DeviceLink.Output, effects: inout [DeviceEffect]) {
     var later = known
     let ended = later.advance(to: latest.value)
-    let before = feeds.map { feed in ended.filter { known.contains($0, in: feed.app) } }
+    let before = ended.isEmpty ? [] : feeds.map { knownAndNamed(ended, in: $0) }
     known = later
-    guard !ended.isEmpty else { return }
     for (feed, before) in zip(feeds, before) {
       let lost = before.filter { !known.contains($0, in: feed.app) }
       guard !lost.isEmpty else { continue }

@@ -7,7 +7,7 @@ extension ChildMachine {
   ) {
     observeTime(now: now, proven: event.decisionTime, into: &out, effects: &effects)
     let handles = handlesConcerned(by: event).map(\.canonical)
-    let before = feeds.map { feed in handles.filter { known.contains($0, in: feed.app) } }
+    let before = feeds.map { knownAndNamed(handles, in: $0) }
     updateKnownHandles(event)
     applyConsent(event, into: &out, effects: &effects)
     var derived: (app: AppID, known: [Handle])?
@@ -36,12 +36,13 @@ extension ChildMachine {
       }
     default: break
     }
+    // The response has named its people.
     for (feed, before) in zip(feeds, before) {
       // If a withdrawal with a later stamp arrived before the approval, the app must forget the
       // handles again.
       let assumed = feed.app == derived?.app ? derived!.known.map(\.canonical) : []
       let old = before + assumed.filter { !before.contains($0) }
-      let now = handles.filter { known.contains($0, in: feed.app) }
+      let now = knownAndNamed(handles, in: feed)
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
       if !gained.isEmpty {
@@ -73,11 +74,6 @@ extension ChildMachine {
     handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
   }
 
-  /// The evidence for the handles in the app.
-  func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
-    link.evidence(commands(about: handles, in: app), for: app)
-  }
-
   /// Enqueues the response to a decision.
   ///
   /// - Returns: The app, and the handles that the app derives from the response.
@@ -88,6 +84,8 @@ extension ChildMachine {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
+    // The same app may have asked on another device.
+    recordNames(question.topic.handles.map(\.canonical), by: state.header.app, into: &out)
     enqueue(
       .response(question, choice), for: state.header.app, signed: [event.command], into: &out,
       effects: &effects)

@@ -117,11 +117,13 @@ public struct ChildMachine: Sendable {
     feeds = apps.sorted().map { app in
       var progress = first
       var entries: [AppEntry] = []
+      var named = HandleSet()
       for record in records {
         if case .app(app, let found) = record { progress = found }
         if case .entry(app, let entry) = record { entries.append(entry) }
+        if case .named(app, let handle) = record { named.insert(handle) }
       }
-      return AppFeed(app, progress: progress, entries: entries)
+      return AppFeed(app, progress: progress, entries: entries, named: named)
     }
     for case .passcodeTries(let found) in records { tries = found }
     for case .latestTime(let found) in records { latest.restore(found) }
@@ -246,7 +248,7 @@ public struct ChildMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
-    out.changes += feeds[index].append(body, link.evidence(commands, for: app))
+    out.changes += feeds[index].append(body, evidence(commands, for: app))
     if feeds[index].isAttached, let entry = feeds[index].entries.last {
       effects.append(.app(app, .entry(entry)))
     }

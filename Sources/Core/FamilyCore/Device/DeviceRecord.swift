@@ -21,6 +21,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case notification(DeviceNotification)
   /// The latest time that the device has seen. Approvals with an end are judged by it.
   case latestTime(Instant)
+  /// A handle that an app has named, in canonical form.
+  case named(AppID, Handle)
 }
 
 /// The key of a record in the store.
@@ -43,6 +45,8 @@ public enum RecordKey: Hashable, Sendable {
   case notification(CommandID)
   /// The key of the latest time.
   case latestTime
+  /// The key of a handle that an app has named.
+  case named(AppID, Handle)
 }
 
 extension DeviceRecord {
@@ -58,6 +62,7 @@ extension DeviceRecord {
     case .passcodeTries: .passcodeTries
     case .notification(let notification): .notification(notification.id)
     case .latestTime: .latestTime
+    case .named(let app, let handle): .named(app, handle)
     }
   }
 }

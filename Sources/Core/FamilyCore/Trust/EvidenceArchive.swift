@@ -33,8 +33,10 @@ struct EvidenceArchive: Sendable {
   }
 
   /// The evidence of a command's event for an app; `nil` if none was archived.
+  ///
+  /// - Parameter named: The handles that the app has named. The evidence reveals no other handle.
   func evidence(
-    _ command: CommandID, for app: AppID, _ verifier: EventVerifier,
+    _ command: CommandID, for app: AppID, named: HandleSet, _ verifier: EventVerifier,
     question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
     guard var event = events[command] else { return nil }
@@ -43,7 +45,7 @@ struct EvidenceArchive: Sendable {
         let secret = keys[header.id].flatMap({ verifier.ring.secret($0, event.audience) })
       else { return nil }
       let tags = verifier.vault.tags(of: question, in: header.app, secret)
-      return header.app == app ? tags : tags.forOtherApps
+      return tags.revealing(named, isOwn: header.app == app)
     }
     switch event.body {
     case .decided(let decision):

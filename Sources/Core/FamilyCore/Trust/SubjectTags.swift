@@ -58,15 +58,21 @@ extension EvidenceVault {
 }
 
 extension SubjectTags {
-  /// The tags for another app: only numbers and addresses, which all apps share, and the ends of
-  /// approvals stay revealed.
-  var forOtherApps: SubjectTags {
+  /// The tags for an app that has named these handles.
+  ///
+  /// Other handles stay hidden. For another app, custom names and updates stay hidden as well: only
+  /// numbers and addresses, which all apps share, and the ends of approvals are revealed.
+  ///
+  /// - Parameter isOwn: Whether the app asked the question.
+  func revealing(_ named: HandleSet, isOwn: Bool) -> SubjectTags {
     SubjectTags(
-      app: app, appKey: [],
+      app: app, appKey: isOwn ? appKey : [],
       items: items.map { item in
-        let kind = item.item.first.flatMap(Handle.Kind.init)
-        let isShared = kind == .phoneNumber || kind == .emailAddress || item.item.isEnd
-        return isShared ? item : Tag(tag: item.tag)
+        guard let handle = Handle(item: item.item) else {
+          return isOwn || item.item.isEnd ? item : Tag(tag: item.tag)
+        }
+        let isShared = isOwn || handle.kind != .custom
+        return isShared && named.contains(handle) ? item : Tag(tag: item.tag)
       })
   }
 }

@@ -245,6 +245,15 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .age(newValue)}
   }
 
+  /// Name at most 128 handles to learn about. The reply is `named`.
+  var name: PBHandles {
+    get {
+      if case .name(let v)? = body {return v}
+      return PBHandles()
+    }
+    set {body = .name(newValue)}
+  }
+
   /// Ask for the app's age rating. The reply is `age` with this number.
   var rating: UInt64 {
     get {
@@ -287,6 +296,8 @@ nonisolated struct PBAppRequest: Sendable {
     case ping(PBEmpty)
     /// Ask about the person's age. The reply is `age`.
     case age(PBAgeAsk)
+    /// Name at most 128 handles to learn about. The reply is `named`.
+    case name(PBHandles)
     /// Ask for the app's age rating. The reply is `age` with this number.
     case rating(UInt64)
     /// The app rejected a message of the device for this reason. Has no reply.
@@ -731,6 +742,15 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .pong(newValue)}
   }
 
+  /// The reply to `name`. An entry before it has those that are known.
+  var named: PBHandles {
+    get {
+      if case .named(let v)? = body {return v}
+      return PBHandles()
+    }
+    set {body = .named(newValue)}
+  }
+
   /// The reply to `age`.
   var age: PBAgeTold {
     get {
@@ -776,6 +796,8 @@ nonisolated struct PBAppReply: Sendable {
     case failed(PBProblem)
     /// The reply to `ping`.
     case pong(PBEmpty)
+    /// The reply to `name`. An entry before it has those that are known.
+    case named(PBHandles)
     /// The reply to `age`.
     case age(PBAgeTold)
     /// The family's next roster, oldest first.
@@ -1429,7 +1451,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{2}\u{13}disbelieved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{2}\u{12}disbelieved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1534,6 +1556,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .rating(v)
         }
       }()
+      case 42: try {
+        var v: PBHandles?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .name(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .name(v)
+        }
+      }()
       case 60: try {
         var v: PBProblem?
         var hadOneofValue = false
@@ -1600,6 +1635,10 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .rating?: try {
       guard case .rating(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 41)
+    }()
+    case .name?: try {
+      guard case .name(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
     case .disbelieved?: try {
       guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
@@ -2184,7 +2223,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{2} age\0\u{2}\u{14}roster\0\u{1}evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{2}\u{14}roster\0\u{1}evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2279,6 +2318,19 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .pong(v)
         }
       }()
+      case 9: try {
+        var v: PBHandles?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .named(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .named(v)
+        }
+      }()
       case 40: try {
         var v: PBAgeTold?
         var hadOneofValue = false
@@ -2359,6 +2411,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .pong?: try {
       guard case .pong(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .named?: try {
+      guard case .named(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
     }()
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }

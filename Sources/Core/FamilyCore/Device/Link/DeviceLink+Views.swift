@@ -42,11 +42,13 @@ extension DeviceLink {
   var rosterProofs: [RosterProof] { verifier?.evidence?.rosters ?? [] }
 
   /// The evidence of these commands that the app may see, each once.
-  func evidence(_ commands: [CommandID], for app: AppID) -> [Evidence] {
+  ///
+  /// - Parameter named: The handles that the app has named. The evidence reveals no other handle.
+  func evidence(_ commands: [CommandID], for app: AppID, named: HandleSet) -> [Evidence] {
     guard let verifier, let file = verifier.evidence else { return [] }
     var included: Set<CommandID> = []
     return commands.filter { included.insert($0).inserted }
-      .compactMap { file.evidence($0, for: app, verifier, question: family.question) }
+      .compactMap { file.evidence($0, for: app, named: named, verifier, question: family.question) }
   }
 
   /// The number of durable events that wait for a key or a roster before they can be verified.

@@ -78,7 +78,7 @@ public struct DeviceLink: Sendable {
       case .cursor(let cursor): cursors[cursor.audience] = cursor
       case .outbox(let position, let id, let command): sender.restore(position, id, command)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
-      case .app, .entry, .passcodeTries, .notification, .latestTime: break
+      case .app, .entry, .named, .passcodeTries, .notification, .latestTime: break
       }
     }
     var out = Output()

@@ -1,0 +1,55 @@
+import FamilyModel
+
+/// The handles that apps name. An app learns about no other handle of the child.
+extension ChildMachine {
+  /// Records the handles that the app names. The app receives those that are known.
+  mutating func name(
+    _ handles: [Handle], by app: AppID, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    let handles = handles.map(\.canonical)
+    let new = recordNames(handles, by: app, limit: Limits.namedHandles, into: &out)
+    let known = new.filter { self.known.contains($0, in: app) }
+    if !known.isEmpty {
+      enqueue(
+        .known(known), for: app, signed: commands(about: known, in: app), into: &out,
+        effects: &effects)
+    }
+    effects.append(.app(app, .named(handles)))
+  }
+
+  /// Records that the app has named the handles, which are in canonical form.
+  ///
+  /// - Parameter limit: The largest number of handles; `nil` for the people of a response.
+  /// - Returns: The handles that the app had not named before.
+  @discardableResult
+  mutating func recordNames(
+    _ handles: [Handle], by app: AppID, limit: Int? = nil, into out: inout DeviceLink.Output
+  ) -> [Handle] {
+    guard let (changes, new) = update(app, { $0.name(handles, limit: limit) }) else { return [] }
+    out.changes += changes
+    return new
+  }
+
+  /// Those of the handles that are known in the feed's app and that the app has named.
+  func knownAndNamed(_ handles: [Handle], in feed: AppFeed) -> [Handle] {
+    handles.filter { feed.named.contains($0) && known.contains($0, in: feed.app) }
+  }
+
+  /// All handles that are known in the app and that the app has named, in order.
+  func knownAndNamed(in app: AppID) -> [Handle] {
+    guard let feed = feeds.first(where: { $0.app == app }) else { return [] }
+    return known.all(in: app).filter(feed.named.contains)
+  }
+
+  /// The evidence for handles in the app, of those that the app has named.
+  func evidence(of handles: [Handle], in app: AppID) -> [Evidence] {
+    evidence(commands(about: handles, in: app), for: app)
+  }
+
+  /// The evidence of the commands, without the handles that the app has not named.
+  func evidence(_ commands: [CommandID], for app: AppID) -> [Evidence] {
+    let named = feeds.first { $0.app == app }?.named ?? []
+    return link.evidence(commands, for: app, named: named)
+  }
+}

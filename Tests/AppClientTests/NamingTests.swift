@@ -1,0 +1,51 @@
+import AppClient
+import FamilyCore
+import FamilyModel
+import Foundation
+import Testing
+
+/// The first question of an app about a handle goes to the device, and later ones to the copy.
+@Suite(.timeLimit(.minutes(2))) struct NamingTests {
+  private let ada = Handle("ada", .custom)
+
+  private func connected(_ device: FakeDevice, nameWait: Duration) async throws -> AppSession {
+    var timing = SessionTiming()
+    timing.nameWait = nameWait
+    let session = try AppSession.with(device, timing)
+    device.connect()
+    device.tell(.attached(acknowledged: 0))
+    device.tell(.caughtUp)
+    _ = await session.untilCaughtUp(within: .seconds(10))
+    return session
+  }
+
+  @Test("K2, K6: an app waits for the device's answer about a new handle, once")
+  func once() async throws {
+    let device = FakeDevice(isAlive: true)
+    let session = try await connected(device, nameWait: .seconds(600))
+    async let known = session.known(of: [ada])
+    while !device.requests.contains(.name([ada])) { await Task.yield() }
+    device.tell(.named([ada]))
+    #expect(await known == [])
+    #expect(await session.known(of: [ada]) == [])
+    #expect(device.requests.filter { $0 == .name([ada]) }.count == 1)
+  }
+
+  @Test("A8, K6: a device that does not answer leaves a new handle unknown after the limit")
+  func silent() async throws {
+    let device = FakeDevice(isAlive: true)
+    let session = try await connected(device, nameWait: .milliseconds(50))
+    #expect(await session.known(of: [ada]) == [])
+    #expect(device.requests.contains(.name([ada])))
+  }
+
+  @Test("K2, K6: without a device the answer comes at once, and the app names the handle later")
+  func away() async throws {
+    let device = FakeDevice(isAlive: true)
+    let session = try AppSession.with(device, SessionTiming())
+    #expect(await session.known(of: [ada]) == [])
+    #expect(device.requests == [])
+    device.connect()
+    while !device.requests.contains(.name([ada])) { await Task.yield() }
+  }
+}
