@@ -34,6 +34,14 @@ private let exclusiveImports = [
     #expect(violations("let seed = UInt64.random(in: 0...1)") == [".random("])
   }
 
+  @Test("T1: no program seeds the ids that it sends") func seeds() throws {
+    // The harness replays families in memory, and an outbox derives its delays from random ids.
+    let exceptions = ["FamilyHarness/", "FamilyModel/IDSource.swift", "Sending/Outbox.swift"]
+    for file in try Repository.files(below: "Sources") where file.text.contains("IDSource(seed:") {
+      #expect(exceptions.contains { file.path.contains($0) }, "\(file.path)")
+    }
+  }
+
   @Test("one module imports libzmq, one libsodium, one the database") func exclusive() throws {
     let files = try Repository.files(below: "Sources")
     #expect(files.count > 200)

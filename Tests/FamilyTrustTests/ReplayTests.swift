@@ -72,6 +72,31 @@ import Testing
       })
   }
 
+  @Test("T1: a child's event under a guardian's id hides no command of the guardian")
+  func sharedID() {
+    for isHonest in [true, false] {
+      var home = SignedFamily()
+      let question = home.ask("ada")
+      let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
+      let audience = Audience.conversation(SignedFamily.emily)
+      let (reminded, off) = (
+        Event.Body.reminded(question),
+        Event.Body.limitsChanged(child: SignedFamily.emily, on: false)
+      )
+      let header = home.header(question)
+      let child = home.sign(reminded, id, as: 3, about: header)
+      let guardian = home.sign(off, id, as: isHonest ? 1 : 3)
+      let first = home.forged(reminded, in: audience, by: 3, id: id, signature: child)
+      home.hand(first, to: 2)
+      var second = home.forged(off, in: audience, by: isHonest ? 1 : 3, id: id, signature: guardian)
+      (second.seq, second.previous) = (first.seq + 1, first.seq)
+      home.hand(second, to: 2)
+      let link = home.machines.guardians[2]!.link
+      #expect(link.conversations[SignedFamily.emily]?.limitsOn == !isHonest)
+      #expect((home.problems[2] == nil) == isHonest)
+    }
+  }
+
   @Test("X3: replaying old limits, accounts or passcodes changes nothing")
   func others() {
     var home = SignedFamily(connected: [1, 2, 3])

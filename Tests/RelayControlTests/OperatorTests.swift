@@ -105,6 +105,31 @@ import Testing
   }
 
   @Test(
+    "T1, F3: applying a file sets limits when the file changes, and keeps later choices",
+    .timeLimit(.minutes(10)))
+  func limits() async throws {
+    try await RelayControlFixture.with { fixture in
+      let file = fixture.folder.appendingPathComponent("families.yaml")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      func apply(_ limits: Bool) async throws -> Bool? {
+        try text.replacingOccurrences(of: "devices: 2", with: "devices: 2, limits: \(limits)")
+          .write(to: file, atomically: true, encoding: .utf8)
+        try await fixture.must(
+          "apply", file.path, "--directory", fixture.relayFolder, "--credentials",
+          fixture.folder.appendingPathComponent("credentials").path)
+        return try await fixture.must("settings", "--json", "--as", fixture.file("Rosa"))
+          .objects.first?["limits"] as? Bool
+      }
+      #expect(try await apply(false) == false)
+      #expect(try await apply(true) == true)
+      #expect(try await apply(false) == false)
+      try await fixture.must("limits", "on", "--as", fixture.file("Rosa"))
+      #expect(try await apply(false) == true)
+      #expect(try await apply(true) == true)
+    }
+  }
+
+  @Test(
     "errors name the next step, and a failed command prints no output", .timeLimit(.minutes(10)))
   func mistakes() async throws {
     try await RelayControlFixture.with { fixture in

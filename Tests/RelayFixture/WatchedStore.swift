@@ -35,8 +35,10 @@ package final class WatchedStore: EventStore {
   {
     try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
   }
-  package func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
-    try store.seq(of: command, in: family)
+  package func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
+    throws(StoreError) -> StoredEvent?
+  {
+    try store.event(of: command, by: device, in: family)
   }
   package func close() { store.close() }
 }

@@ -162,7 +162,8 @@ import Testing
         let page = try store.events(
           of: FamilyID(1), .family, after: seq - 1, limit: 2, bytes: 1 << 20)
         #expect(page.events == [event(1, seq)])
-        #expect(try store.seq(of: event(1, max(4, seq) - 3).command, in: FamilyID(1)) != nil)
+        let id = event(1, max(4, seq) - 3).command
+        #expect(try store.event(of: id, by: DeviceID(1), in: FamilyID(1)) != nil)
       }
     }
     store.close()

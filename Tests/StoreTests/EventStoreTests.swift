@@ -44,8 +44,34 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     let folder = try Folder()
     let store = try store(kind, folder)
     try store.commit(batch([event(1, 1), event(1, 2)]))
-    #expect(try store.seq(of: event(1, 2).command, in: FamilyID(1)) == 2)
-    #expect(try store.seq(of: event(1, 2).command, in: FamilyID(2)) == nil)
+    let (id, device) = (event(1, 2).command, DeviceID(1))
+    #expect(try store.event(of: id, by: device, in: FamilyID(1)) == event(1, 2))
+    #expect(try store.event(of: id, by: device, in: FamilyID(2)) == nil)
+  }
+
+  @Test(
+    "T1: an id of another device names another command, on both sides of a mark",
+    arguments: StoreKind.allCases)
+  func owner(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store = try store(kind, folder)
+    try store.commit(
+      batch(
+        (1...200 as ClosedRange<UInt64>).map { seq in
+          var next = event(1, seq)
+          next.device = DeviceID(UInt32(1 + seq % 2))
+          next.command = ID128(high: 5, low: (seq + 1) / 2)
+          return next
+        }))
+    for number: UInt64 in 1...100 {
+      for device: UInt32 in 1...2 {
+        let id = ID128(high: 5, low: number)
+        let found = try store.event(of: id, by: DeviceID(device), in: FamilyID(1))
+        #expect(found?.seq == 2 * number - (device == 2 ? 1 : 0))
+        #expect(found?.device == DeviceID(device))
+        #expect(try store.event(of: id, by: DeviceID(3), in: FamilyID(1)) == nil)
+      }
+    }
   }
 
   @Test(

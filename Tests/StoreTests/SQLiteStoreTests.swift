@@ -173,7 +173,7 @@ import Testing
     damaged.close()
   }
 
-  @Test("opens and upgrades a version 2 file")
+  @Test("refuses a file of another version")
   func version() throws {
     let folder = try Folder()
     func inFile<R>(_ body: (GRDB.Database) throws -> R) throws -> R {
@@ -181,20 +181,40 @@ import Testing
       defer { try? queue.close() }
       return try queue.inDatabase(body)
     }
-    var store = try SQLiteEventStore(path: folder.path("a"))
+    let store = try SQLiteEventStore(path: folder.path("a"))
     try store.commit(batch([event(1, 1)]))
     store.close()
     let version = try inFile { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
-    #expect(version == 3)
-    try inFile { try $0.execute(sql: "PRAGMA user_version = 2") }
-    store = try SQLiteEventStore(path: folder.path("a"))
-    #expect(try store.load(FamilyID(1)).events == [event(1, 1)])
-    store.close()
-    #expect(try inFile { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == version)
-    for other in [1, 4] {
+    #expect(version == 4)
+    for other in [1, 2, 3, 5] {
       try inFile { try $0.execute(sql: "PRAGMA user_version = \(other)") }
       #expect(throws: StoreError.self) { try SQLiteEventStore(path: folder.path("a")) }
     }
+  }
+
+  @Test(
+    "a damaged index of commands is detected",
+    arguments: [
+      "DELETE FROM command WHERE row = 17", "UPDATE command SET row = row + 1 WHERE row = 64",
+      "UPDATE command SET device = 9 WHERE row = 17",
+    ])
+  func damagedIndex(_ damage: String) throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    try store.commit(batch((1...70).map { event(1, $0) }))
+    try store.check()
+    store.close()
+    let queue = try DatabaseQueue(path: folder.path("a"))
+    try queue.inDatabase { try $0.execute(sql: damage) }
+    try queue.close()
+    let damaged = try SQLiteEventStore(path: folder.path("a"))
+    #expect {
+      try damaged.check()
+      _ = try damaged.event(of: event(1, 64).command, by: DeviceID(1), in: FamilyID(1))
+    } throws: {
+      ($0 as? StoreError)?.isDamage ?? false
+    }
+    damaged.close()
   }
 
   @Test("a missing event is detected")
@@ -242,7 +262,11 @@ import Testing
     } else {
       isFound { try damaged.check() }
       isFound { _ = try damaged.load(FamilyID(1)) }
-      isFound { _ = try damaged.seq(of: CommandID(high: 9, low: 9), in: FamilyID(1)) }
+      // The search for a new command walks only the events after the last mark.
+      if damage.contains("head") {
+        let id = CommandID(high: 9, low: 9)
+        isFound { _ = try damaged.event(of: id, by: DeviceID(1), in: FamilyID(1)) }
+      }
       // A commit must not continue from an unknown head.
       #expect(throws: StoreError.self) { try damaged.commit(batch([event(1, 0)])) }
     }
@@ -295,8 +319,13 @@ import Testing
       #expect(page.events.map { Int($0.seq) } == Array(all.prefix(50)))
       #expect(page.more == (all.count > 50))
     }
-    #expect(try store.seq(of: event(1, 7).command, in: FamilyID(1)) == 7)
-    #expect(try store.seq(of: event(2, 7).command, in: FamilyID(1)) == nil)
+    for seq: UInt64 in [1, 7, 64, 65, 128, 960, 961, 1_000] {
+      let id = event(1, seq).command
+      #expect(try store.event(of: id, by: DeviceID(1), in: FamilyID(1))?.seq == seq)
+      #expect(try store.event(of: id, by: DeviceID(2), in: FamilyID(1)) == nil)
+    }
+    #expect(try store.event(of: event(2, 7).command, by: DeviceID(1), in: FamilyID(1)) == nil)
+    try store.check()
   }
 
   @Test("a foreign file is refused and not changed")

@@ -15,7 +15,7 @@ final class Folder {
 
 func event(_ family: UInt64, _ seq: UInt64, _ audience: Audience = .family) -> StoredEvent {
   StoredEvent(
-    family: FamilyID(family), seq: seq, audience: audience,
+    family: FamilyID(family), seq: seq, audience: audience, device: DeviceID(1),
     command: ID128(high: family, low: seq), at: Instant(milliseconds: Int64(seq)),
     payload: Array("event \(seq) of \(family)".utf8))
 }

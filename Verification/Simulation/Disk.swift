@@ -74,8 +74,10 @@ final class RelayDisk: EventStore {
     return Page.cut(all, limit: limit, bytes: bytes)
   }
 
-  func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
-    families[family]?.events.first { $0.command == command }?.seq
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
+    -> StoredEvent?
+  {
+    families[family]?.events.first { $0.command == command && $0.device == device }
   }
 
   func close() {}

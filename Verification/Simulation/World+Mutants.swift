@@ -29,8 +29,9 @@ extension World {
     // The signature of a roster covers the command id.
     if case .setRoster = command { return relay.machine.step(input, now: now) }
     let other = ID128(high: id.high, low: random.next())
-    if relay.machine.needsStoredResult(of: other, in: device.family) {
-      relay.machine.setStoredResult(of: other, seq: nil, in: device.family)
+    if relay.machine.needsStoredResult(of: other, by: device.device, in: device.family) {
+      relay.machine.setStoredResult(
+        of: other, by: device.device, event: nil, in: device.family)
     }
     let effects = relay.machine.step(
       .request(

@@ -121,11 +121,14 @@ extension World {
   /// Looks up the result of a command that is older than the cached results.
   private func lookUpResult(_ envelope: Envelope) throws(StoreError) {
     guard case .command(let id, _, _) = envelope.request,
-      relay.machine.needsStoredResult(of: id, in: envelope.device.family)
+      relay.machine.needsStoredResult(
+        of: id, by: envelope.device.device, in: envelope.device.family)
     else { return }
     guard try flush() else { return }
-    let seq = try relay.disk.seq(of: id, in: envelope.device.family)
-    relay.machine.setStoredResult(of: id, seq: seq, in: envelope.device.family)
+    let (family, device) = (envelope.device.family, envelope.device.device)
+    let stored = try relay.disk.event(of: id, by: device, in: family)
+    relay.machine.setStoredResult(
+      of: id, by: device, event: stored.flatMap { try? Event.decode($0.payload) }, in: family)
   }
 
   private func subscribe(_ device: Int, _ connection: Int, _ topic: [UInt8]) throws(StoreError) {

@@ -12,8 +12,8 @@ extension World {
     case .append(let family, let event):
       relay.output.batch.events.append(
         StoredEvent(
-          family: family, seq: event.seq, audience: event.audience, command: event.command,
-          at: event.at, payload: event.encode()))
+          family: family, seq: event.seq, audience: event.audience, device: event.device,
+          command: event.command, at: event.at, payload: event.encode()))
     case .snapshot(let family, let seq, let bytes):
       relay.output.batch.snapshots.append(
         StoredSnapshot(family: family, seq: seq, payload: bytes))

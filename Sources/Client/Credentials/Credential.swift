@@ -2,6 +2,7 @@ public import FamilyCore
 public import FamilyModel
 public import FamilyTrust
 public import Foundation
+import SystemClock
 public import ZeroMQ
 
 /// A device's identity and keys with the relay's endpoints and key.
@@ -50,7 +51,7 @@ public struct Credential: Sendable {
   public func machine(restoring events: [Event]) -> GuardianMachine {
     GuardianMachine(
       address, of: personID, security: security, restoring: events.map { .event($0) },
-      ids: IDSource(seed: .random(in: .min ... .max)))
+      ids: .system)
   }
 
   /// Creates a credential in memory. ``write(to:)`` stores it.

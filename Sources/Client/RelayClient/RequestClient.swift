@@ -24,7 +24,7 @@ struct RequestClient: ~Copyable {
   private let context: Context
   let socket: Socket
   private let endpoint: String
-  private var ids = IDSource(seed: .random(in: .min ... .max))
+  private var ids = IDSource.system
   private var lastID: UInt64 = 0
 
   /// Creates a connection. The relay must run by the first request.

@@ -76,7 +76,7 @@ public struct ID128: Hashable, Comparable, Sendable {
 public typealias QuestionID = ID128
 
 /// A command's id: chosen by the device, ordered by time, and stored with the event that the
-/// command produced.
+/// command produced. Two devices may use one id: see ``CommandName``.
 public typealias CommandID = ID128
 
 extension CommandID {

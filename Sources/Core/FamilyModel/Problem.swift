@@ -110,6 +110,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let consentWithdrawn = Problem(414)
   /// The device knows no account of its owner.
   public static let noAccount = Problem(415)
+  /// The device has sent another command under this id. The command needs a new id.
+  public static let idTaken = Problem(416)
   /// The device does not answer: its agent is stopped, or too slow.
   public static let deviceAway = Problem(420)
   /// Another process of the app uses the app's store.

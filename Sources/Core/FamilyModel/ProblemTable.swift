@@ -213,6 +213,10 @@ extension Problem {
       "The device knows no account of its owner.",
       "A guardian sets the birthdate: `relayctl birthdate`."),
     ProblemEntry(
+      416, "the id of the command is taken",
+      "The device has sent another command under the same id.",
+      "Programs send the command again under a new id."),
+    ProblemEntry(
       420, "the device does not answer",
       "The device's agent is stopped, or too slow.",
       "Start child-agent, and repeat the call. Its log and status.json show its state."),

@@ -167,7 +167,7 @@ public actor AgentHost: Service {
     }
     rosters.share(&records, of: credential.address.family)
     observer?.restored(records, on: credential.address)
-    let ids = IDSource(seed: .random(in: .min ... .max))
+    let ids = IDSource.system
     let security = credential.security(sharing: verified)
     if credential.role.isGuardian {
       let machine = GuardianMachine(

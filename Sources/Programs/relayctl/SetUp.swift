@@ -77,14 +77,21 @@ struct SetUp: ~Copyable {
         person.role == .child
         ? organizer : credentials.first { $0.personID == person.id } ?? organizer
       try setAccount(of: person, try member.account(), signer, in: address, events)
-      guard person.role == .child, let limits = member.limits else { continue }
-      // The fixed id makes the relay accept this command once, so later choices are kept.
-      let id = CommandID(high: limits ? 2 : 1, low: UInt64(person.id.rawValue))
-      var machine = organizer.machine(restoring: events)
-      let prepared = try machine.prepare(
-        .setLimits(child: person.id, on: limits), id: id, now: .now)
-      try administrator.send(prepared, to: address)
+      guard person.role == .child, let isOn = member.limits else { continue }
+      try setLimits(of: person.id, isOn, organizer, in: address, events)
     }
+  }
+
+  /// Sets a child's limits unless this value is the last one that was applied.
+  private mutating func setLimits(
+    of child: PersonID, _ isOn: Bool, _ signer: Credential, in family: FamilyID, _ events: [Event]
+  ) throws {
+    var applied = try AppliedLimits(in: folder, of: family.rawValue)
+    guard applied.value(of: child) != isOn else { return }
+    var machine = signer.machine(restoring: events)
+    let prepared = try machine.prepare(.setLimits(child: child, on: isOn), now: .now)
+    try administrator.send(prepared, to: family)
+    try applied.record(isOn, of: child)
   }
 
   /// Prints the members and devices that guardians added and the file does not contain.

@@ -69,11 +69,13 @@ extension RelayService {
     // The output that is not yet committed may contain the command.
     flush(access)
     guarded {
-      let seq = try committer.read { store throws(StoreError) in
-        try store.seq(of: id, in: request.family)
+      let device = request.envelope.device.device
+      let stored = try committer.read { store throws(StoreError) in
+        try store.event(of: id, by: device, in: request.family)
       }
+      let event = try stored.map { try Event.decode($0.payload) }
       access.withShard(of: request.family) {
-        $0.machine.setStoredResult(of: id, seq: seq, in: request.family)
+        $0.machine.setStoredResult(of: id, by: device, event: event, in: request.family)
       }
       counters.resultLookups += 1
     }

@@ -13,8 +13,8 @@ extension Shard {
       output.lastEncodedEvent = (family, event.seq, bytes)
       output.events.append(
         StoredEvent(
-          family: family, seq: event.seq, audience: event.audience, command: event.command,
-          at: event.at, payload: bytes))
+          family: family, seq: event.seq, audience: event.audience, device: event.device,
+          command: event.command, at: event.at, payload: bytes))
     case .snapshot(let family, let seq, let bytes):
       output.snapshots.append(StoredSnapshot(family: family, seq: seq, payload: bytes))
     case .cursor(let family, let device, let cursor):

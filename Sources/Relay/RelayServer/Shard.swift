@@ -134,7 +134,7 @@ struct Shard: ~Copyable, Sendable {
   /// Whether only the store knows the command's result, and the sender's rate limit permits a
   /// lookup.
   mutating func needsResult(_ id: CommandID, _ request: PendingRequest) -> Bool {
-    machine.needsStoredResult(of: id, in: request.family)
+    machine.needsStoredResult(of: id, by: request.envelope.device.device, in: request.family)
       && machine.mayReadStoredResult(
         for: request.envelope.request, from: request.sender, now: request.receivedAt)
   }

@@ -48,13 +48,15 @@ public protocol EventStore: AnyObject {
   /// - Throws: `damaged` if a checksum does not match or an event is missing.
   func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
-  /// The sequence number of the event that the command led to.
+  /// The event that a device's command led to.
   ///
-  /// The relay asks only for commands older than those in its memory, so a scan of the family's log
-  /// is acceptable.
+  /// The relay asks only for commands older than those in its memory. The time must not grow with
+  /// the length of the family's log, because each device can cause the search.
   ///
-  /// - Returns: `nil` if no event of the family has the command's id.
-  func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64?
+  /// - Returns: `nil` if no event of the family has this device and this command's id.
+  /// - Throws: `damaged` if the event's checksum does not match.
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
+    -> StoredEvent?
   /// Releases the file and its lock. Precondition: no call follows.
   func close()
 }

@@ -2,7 +2,15 @@ public import FamilyModel
 
 /// A log in memory, for tests. The log ends with the process.
 public final class MemoryEventStore: EventStore {
+  /// The name of a command.
+  private struct CommandKey: Hashable {
+    var family: FamilyID
+    var device: DeviceID
+    var command: CommandID
+  }
+
   private var families: [FamilyID: StoredFamily] = [:]
+  private var commands: [CommandKey: UInt64] = [:]
   private var snapshots: [FamilyID: StoredSnapshot] = [:]
 
   /// Creates an empty log.
@@ -26,6 +34,10 @@ public final class MemoryEventStore: EventStore {
       new[cursor.family] = family
     }
     families = new
+    for event in batch.events {
+      let key = CommandKey(family: event.family, device: event.device, command: event.command)
+      commands[key] = commands[key] ?? event.seq
+    }
     for snapshot in batch.snapshots { snapshots[snapshot.family] = snapshot }
   }
 
@@ -46,8 +58,12 @@ public final class MemoryEventStore: EventStore {
     return Page.cut(all, limit: limit, bytes: bytes)
   }
 
-  public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
-    families[family]?.events.first { $0.command == command }?.seq
+  public func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
+    throws(StoreError) -> StoredEvent?
+  {
+    commands[CommandKey(family: family, device: device, command: command)].flatMap { seq in
+      families[family]?.events.first { $0.seq == seq }
+    }
   }
 
   public func close() {}

@@ -8,7 +8,9 @@ public struct StoredEvent: Hashable, Sendable {
   public var seq: UInt64
   /// The audience that may read the event.
   public var audience: Audience
-  /// The id of the command that led to the event; unique in the family.
+  /// The device that sent the command; zero: the administrator, or a device that requests to join.
+  public var device: DeviceID
+  /// The id of the command that led to the event; unique among the device's commands.
   public var command: CommandID
   /// The relay's clock at acceptance.
   public var at: Instant
@@ -16,12 +18,13 @@ public struct StoredEvent: Hashable, Sendable {
   public var payload: [UInt8]
   /// Creates a stored event from its encoding and its index fields.
   public init(
-    family: FamilyID, seq: UInt64, audience: Audience, command: CommandID, at: Instant,
-    payload: [UInt8]
+    family: FamilyID, seq: UInt64, audience: Audience, device: DeviceID, command: CommandID,
+    at: Instant, payload: [UInt8]
   ) {
     self.family = family
     self.seq = seq
     self.audience = audience
+    self.device = device
     self.command = command
     self.at = at
     self.payload = payload
@@ -33,6 +36,7 @@ public struct StoredEvent: Hashable, Sendable {
     sum.add(family.rawValue)
     sum.add(seq)
     sum.add(audience.rawValue)
+    sum.add(UInt64(device.rawValue))
     sum.add(command.high)
     sum.add(command.low)
     sum.add(UInt64(bitPattern: at.milliseconds))

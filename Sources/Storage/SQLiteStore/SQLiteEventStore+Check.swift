@@ -33,8 +33,24 @@ extension SQLiteEventStore {
         let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
         guard found == "ok" else { throw StoreError.damaged("the file's structure") }
         for family in try checkEvents(from: 1, db) { _ = try loadCursors(family, db) }
+        try checkIndex(db)
       }
     }
+  }
+
+  /// Verifies that the index has each command up to its family's last mark.
+  private func checkIndex(_ db: Database) throws {
+    let missing = try Int64.fetchOne(
+      db,
+      sql: """
+        SELECT count(*) FROM event
+        WHERE seq <= (SELECT max(seq) FROM mark WHERE mark.family = event.family)
+        AND NOT EXISTS (
+          SELECT 1 FROM command
+          WHERE command.family = event.family AND command.device = event.device
+          AND command.id = event.command)
+        """)
+    guard missing == 0 else { throw StoreError.damaged("the index of commands") }
   }
 
   /// Verifies the checksum of each event from a row on, and that each family's events form one
@@ -46,7 +62,7 @@ extension SQLiteEventStore {
     let query = try RawStatement(
       db,
       """
-      SELECT prior, family, seq, audience, command, at, payload, sum, id FROM event
+      SELECT prior, family, seq, audience, device, command, at, payload, sum, id FROM event
       WHERE id >= ? ORDER BY id
       """)
     query.bind(1, first)
@@ -59,7 +75,7 @@ extension SQLiteEventStore {
       guard prior == end.0, event.seq == end.1 + 1 else {
         throw StoreError.damaged("family \(family) lacks event \(end.1 + 1)")
       }
-      ends[family] = (query.integer(8), event.seq)
+      ends[family] = (query.integer(9), event.seq)
     }
     for (family, end) in ends {
       let head = try heads.find(family, db)

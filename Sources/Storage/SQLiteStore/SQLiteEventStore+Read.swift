@@ -50,26 +50,62 @@ extension SQLiteEventStore {
     }
   }
 
-  public func seq(of command: CommandID, in family: FamilyID) throws(StoreError) -> UInt64? {
+  public func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
+    throws(StoreError) -> StoredEvent?
+  {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
-        var found: UInt64?
-        try walk(family, from: newest, downTo: 0, "command", db) { event in
-          if event.bytes(3) == command.bytes { found = event.number(2) }
-          return found == nil
+        if let row = try indexedRow(of: command, device, family, db) {
+          return try event(inRow: row, of: command, device, family, db)
+        }
+        var found: StoredEvent?
+        let marked = newest.seq - newest.seq % Self.markEvery
+        try Self.walk(family, from: newest, downTo: marked, Self.columns, db) { row in
+          guard row.number(4) == UInt64(device.rawValue), row.bytes(5) == command.bytes else {
+            return true
+          }
+          found = try Self.event(row)
+          return false
         }
         return found
       }
     }
   }
 
+  private func indexedRow(
+    of command: CommandID, _ device: DeviceID, _ family: FamilyID, _ db: Database
+  ) throws -> Int64? {
+    let query = try RawStatement(
+      db, "SELECT row FROM command WHERE family = ? AND device = ? AND id = ?")
+    query.bind(1, family.rawValue.signed)
+    query.bind(2, Int64(device.rawValue))
+    return try query.first(binding: 3, command.bytes) { $0.integer(0) }
+  }
+
+  /// The event that the index names, verified to be the one of this command.
+  private func event(
+    inRow row: Int64, of command: CommandID, _ device: DeviceID, _ family: FamilyID, _ db: Database
+  ) throws -> StoredEvent {
+    let query = try RawStatement(
+      db, "SELECT prior, family, seq, \(Self.columns) FROM event WHERE id = ?")
+    query.bind(1, row)
+    defer { query.reset() }
+    guard try query.next(), case let event = try Self.event(query), event.family == family,
+      event.device == device, event.command == command
+    else { throw StoreError.damaged("the index of commands of family \(family.rawValue)") }
+    return event
+  }
+
+  /// The columns that ``event(_:)`` reads, after `prior`, `family` and `seq`.
+  private static let columns = "audience, device, command, at, payload, sum"
+
   /// The family's events after `after` up to the given one, ascending.
   private func events(
     of family: FamilyID, after: UInt64, through newest: HeadCache.Head, _ db: Database
   ) throws -> [StoredEvent] {
     var events: [StoredEvent] = []
-    try walk(family, from: newest, downTo: after, "audience, command, at, payload, sum", db) {
+    try Self.walk(family, from: newest, downTo: after, Self.columns, db) {
       events.append(try Self.event($0))
       return true
     }
@@ -81,7 +117,7 @@ extension SQLiteEventStore {
   /// body returns `false`.
   ///
   /// Each row is verified to hold the expected family and sequence number.
-  private func walk(
+  static func walk(
     _ family: FamilyID, from newest: HeadCache.Head, downTo after: UInt64, _ columns: String,
     _ db: Database, _ body: (RawStatement) throws -> Bool
   ) throws {
@@ -101,13 +137,14 @@ extension SQLiteEventStore {
 
   static func event(_ row: RawStatement) throws -> StoredEvent {
     let (family, seq) = (FamilyID(row.number(1)), row.number(2))
-    guard let command = ID128(bytes: row.bytes(4)) else {
+    guard let command = ID128(bytes: row.bytes(5)) else {
       throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
     }
     let event = StoredEvent(
-      family: family, seq: seq, audience: Audience(rawValue: row.number(3)), command: command,
-      at: Instant(milliseconds: row.integer(5)), payload: row.bytes(6))
-    guard Int64(event.checksum) == row.integer(7) else {
+      family: family, seq: seq, audience: Audience(rawValue: row.number(3)),
+      device: DeviceID(UInt32(truncatingIfNeeded: row.integer(4))), command: command,
+      at: Instant(milliseconds: row.integer(6)), payload: row.bytes(7))
+    guard Int64(event.checksum) == row.integer(8) else {
       throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
     }
     return event

@@ -18,7 +18,7 @@ extension SQLiteEventStore {
     _ events: [StoredEvent], after last: Int64, _ heads: inout HeadCache, _ db: Database
   ) throws -> Int64 {
     // With NULL, SQLite numbers the row after the newest one and appends without a search.
-    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?)")
+    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?,?)")
     var row = last
     for event in events {
       let family = event.family.rawValue
@@ -29,9 +29,10 @@ extension SQLiteEventStore {
       insert.bind(2, event.seq.signed)
       insert.bind(3, head.row)
       insert.bind(4, event.audience.rawValue.signed)
-      insert.bind(6, event.at.milliseconds)
-      insert.bind(8, Int64(event.checksum))
-      try insert.run(binding: 5, event.command, and: 7, event.payload)
+      insert.bind(5, Int64(event.device.rawValue))
+      insert.bind(7, event.at.milliseconds)
+      insert.bind(9, Int64(event.checksum))
+      try insert.run(binding: 6, event.command, and: 8, event.payload)
       guard insert.insertedRow == row else { throw StoreError.damaged("the newest event") }
       if event.seq % markEvery == 0 {
         let mark = try RawStatement(db, "INSERT INTO mark VALUES (?,?,?)")
@@ -39,10 +40,28 @@ extension SQLiteEventStore {
         mark.bind(2, event.seq.signed)
         mark.bind(3, row)
         try mark.run()
+        try indexCommands(
+          of: event.family, through: HeadCache.Head(row: row, seq: event.seq), db)
       }
       heads.advance(family, row: row, seq: event.seq)
     }
     return row
+  }
+
+  /// Adds the family's commands since the last mark to the index.
+  private static func indexCommands(
+    of family: FamilyID, through newest: HeadCache.Head, _ db: Database
+  ) throws {
+    let insert = try RawStatement(db, "INSERT OR IGNORE INTO command VALUES (?,?,?,?)")
+    var row = newest.row
+    try walk(family, from: newest, downTo: newest.seq - markEvery, "device, command", db) { event in
+      insert.bind(1, family.rawValue.signed)
+      insert.bind(2, event.integer(3))
+      insert.bind(4, row)
+      try insert.run(binding: 3, event.bytes(4))
+      row = event.integer(0)
+      return true
+    }
   }
 
   func write(_ slice: (families: ArraySlice<UInt64>, completedRow: Int64?), _ db: Database) throws {

@@ -7,7 +7,8 @@ public import RelayStore
 ///
 /// Each event names the row of the preceding event of its family, and ``HeadCache`` knows the
 /// newest. Every 64th event of a family has a mark, so that a page of a long history is read
-/// without walking the whole chain.
+/// without walking the whole chain. With the mark, the 64 commands enter an index. The commands after
+/// the last mark are found by a walk. An index entry for each event would dirty one page for each.
 ///
 /// A commit is one transaction and one fsync of the write-ahead log. A ``Checkpointer`` copies the
 /// log into the database. Only one store may use the file.
@@ -15,13 +16,16 @@ public final class SQLiteEventStore: EventStore {
   private static let schema = """
     CREATE TABLE event (
       id INTEGER PRIMARY KEY, family INTEGER NOT NULL, seq INTEGER NOT NULL, prior INTEGER NOT NULL,
-      audience INTEGER NOT NULL, command BLOB NOT NULL, at INTEGER NOT NULL,
-      payload BLOB NOT NULL, sum INTEGER NOT NULL);
+      audience INTEGER NOT NULL, device INTEGER NOT NULL, command BLOB NOT NULL,
+      at INTEGER NOT NULL, payload BLOB NOT NULL, sum INTEGER NOT NULL);
     CREATE TABLE head (family INTEGER PRIMARY KEY, row INTEGER NOT NULL, seq INTEGER NOT NULL);
     CREATE TABLE heads_written (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
     CREATE TABLE mark (
       family INTEGER NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL,
       PRIMARY KEY (family, seq)) WITHOUT ROWID;
+    CREATE TABLE command (
+      family INTEGER NOT NULL, device INTEGER NOT NULL, id BLOB NOT NULL, row INTEGER NOT NULL,
+      PRIMARY KEY (family, device, id)) WITHOUT ROWID;
     CREATE TABLE cursor (
       family INTEGER NOT NULL, device INTEGER NOT NULL, audience INTEGER NOT NULL,
       delivered INTEGER NOT NULL, read INTEGER NOT NULL, sum INTEGER NOT NULL,
@@ -30,9 +34,8 @@ public final class SQLiteEventStore: EventStore {
       family INTEGER PRIMARY KEY, seq INTEGER NOT NULL, payload BLOB NOT NULL,
       sum INTEGER NOT NULL);
     """
-  /// Version 2 had no snapshots. A version 2 reader would mistake the events after a snapshot for
-  /// the whole log, hence version 3.
-  private static let versions: ClosedRange<Int32> = 2...3
+  /// Events of versions below 4 do not name the device that sent the command.
+  private static let versions: ClosedRange<Int32> = 4...4
   /// Size of SQLite's page cache.
   private static let cacheKilobytes = 65_536
   /// Events of a family between two marks.

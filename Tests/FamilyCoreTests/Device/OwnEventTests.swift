@@ -60,6 +60,28 @@ import Testing
     #expect(device.link.pendingCommands.isEmpty)
   }
 
+  @Test("T1: a command whose id is taken goes out under a new id, and has one record")
+  func taken() throws {
+    let now = Instant(milliseconds: 0)
+    var (device, command, _) = try #require(sent(now))
+    let effects = device.step(.reply(0, .refused(command, .idTaken)), now: now)
+    let again = try #require(commands(effects).first?.1)
+    #expect(again != command)
+    #expect(device.link.pendingCommands.count == 1)
+    guard case .persist(let changes)? = effects.first else {
+      Issue.record("\(effects)")
+      return
+    }
+    let records = changes.compactMap { change in
+      if case .put(.outbox(1, let id, _)) = change { id } else { nil }
+    }
+    #expect(records == [again] && changes.count == 1)
+    _ = device.step(.reply(0, .accepted(command, seq: 1)), now: now)
+    #expect(device.link.pendingCommands.count == 1)
+    _ = device.step(.reply(0, .accepted(again, seq: 1)), now: now)
+    #expect(device.link.pendingCommands.isEmpty)
+  }
+
   @Test("A3: another device's event does not complete a command") func others() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))

@@ -25,8 +25,9 @@ import Testing
         }
         _ = home.send(device, .attach(cursors))
       case 1:
-        let seq: UInt64? = source.next() % 2 == 0 ? nil : 7
-        home.relay.setStoredResult(of: id, seq: seq, in: RelayMachineFixture.id)
+        let event = source.next() % 2 == 0 ? nil : home.log.last
+        home.relay.setStoredResult(
+          of: id, by: DeviceID(device), event: event, in: RelayMachineFixture.id)
       case 2: _ = home.relay.step(.timer, now: home.now)
       default:
         let command = command(&source, now: home.now)
@@ -39,7 +40,8 @@ import Testing
       #expect(!home.relay.families.isOpen(RelayMachineFixture.id))
       let after = home.relay.families[home.relay.families.slot(of: RelayMachineFixture.id)!]
       #expect(after == before, "seed \(seed)")
-      _ = home.relay.needsStoredResult(of: id, in: RelayMachineFixture.id)
+      _ = home.relay.needsStoredResult(
+        of: id, by: DeviceID(device), in: RelayMachineFixture.id)
     }
     #expect(home.log.count > 20)
   }
@@ -64,7 +66,9 @@ import Testing
     family.refusals.add(
       CommandID(high: .max, low: 0), by: DeviceID(12),
       Problem(code: 399, retryAfter: .milliseconds(UInt32.max)))
-    family.storedResult = RelayMachine.StoredResult(id: CommandID(high: 1, low: .max), seq: .max)
+    family.storedResult = RelayMachine.StoredResult(
+      id: CommandID(high: 1, low: .max), device: DeviceID(.max), seq: .max,
+      outline: CommandOutline(.cancel(QuestionID(high: 1, low: 2))))
     family.isCheckScheduled = true
     #expect(Unpacker.unpack(Packer.pack(family), as: RelayMachine.Family.self) == family)
     #expect(

@@ -82,7 +82,6 @@ import Testing
     "X2: a request that reads the log costs tokens by its length, up to half of the burst")
   func reading() {
     let events: [UInt64] = [0, 64, 1_000, 100_000, .max - 20]
-    #expect(events.map { RateLimits.cost(ofStoredResultIn: $0) } == [16, 32, 266, 4_096, 4_096])
     #expect(events.map { RateLimits.cost(ofPageIn: $0) } == [0, 2, 31, 3_125, 4_096])
     // The burst covers all pages of a long history, but not repeated reads of all of it.
     var home = RelayMachineFixture()

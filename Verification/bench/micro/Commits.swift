@@ -102,7 +102,8 @@ struct EventSource {
     seqs[Int(family)] += 1
     return StoredEvent(
       family: FamilyID(family), seq: seqs[Int(family)], audience: .conversation(PersonID(2)),
-      command: ID128(high: 1, low: source.next()), at: Instant(milliseconds: 1_763_000_000_000),
+      device: DeviceID(1), command: ID128(high: 1, low: source.next()),
+      at: Instant(milliseconds: 1_763_000_000_000),
       payload: payload)
   }
 

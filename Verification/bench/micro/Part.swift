@@ -182,7 +182,9 @@ enum ApprovalPart {
       name: "open a family, and pack another one", referenceName: "2 copies of 1000 bytes",
       run: {
         number = number % UInt32(families) + 1
-        keep(world.relay.needsStoredResult(of: command, in: FamilyID(UInt64(number))))
+        keep(
+          world.relay.needsStoredResult(
+            of: command, by: DeviceID(1), in: FamilyID(UInt64(number))))
       },
       reference: { for _ in 0..<2 { keep(bytes.withUnsafeBytes { [UInt8]($0) }) } })
   }

@@ -124,8 +124,8 @@ struct Scale: AsyncParsableCommand {
           device: seq == 1 ? DeviceID(0) : DeviceID(seq % 2 == 0 ? 2 : 1), at: at, body: body)
         batch.events.append(
           StoredEvent(
-            family: FamilyID(family), seq: seq, audience: audience, command: event.command, at: at,
-            payload: event.encode()))
+            family: FamilyID(family), seq: seq, audience: audience, device: event.device,
+            command: event.command, at: at, payload: event.encode()))
         if seq == events {
           for device in [RelayAddress.guardianDevice, RelayAddress.childDevice] {
             // Cursors at the head: the relay would republish events to a device that lags.

@@ -23,8 +23,8 @@ private func relay(_ input: inout Bytes) {
     _ = FamilyState(snapshot: payload)
     guard let event = try? Event.decode(payload) else { continue }
     let stored = StoredEvent(
-      family: FamilyID(1), seq: event.seq, audience: event.audience, command: event.command,
-      at: event.at, payload: payload)
+      family: FamilyID(1), seq: event.seq, audience: event.audience, device: event.device,
+      command: event.command, at: event.at, payload: payload)
     precondition(stored.checksum == stored.checksum)
     events.append(event)
   }

@@ -48,17 +48,23 @@ extension RelayMachine.Family {
 
   /// The event that the command produced earlier; `nil` for a new command.
   ///
-  /// - Throws: the problem of an earlier refusal; `overloaded` if the result must first be read
-  ///   from the store.
+  /// - Throws: the problem of an earlier refusal; `idTaken` if the device sent another command under
+  ///   this id; `overloaded` if the result must first be read from the store.
   private func earlierResult(_ command: Command, _ id: CommandID, _ device: DeviceID)
     throws(Problem) -> UInt64?
   {
-    switch state.results.find(id) {
-    case .seq(let seq): return seq
-    case .new: break
+    let found: CommandResults.Finding
+    switch state.results.find(id, by: device) {
     case .evicted:
-      guard let storedResult, storedResult.id == id else { throw .overloaded }
-      if let seq = storedResult.seq { return seq }
+      guard let storedResult, storedResult.id == id, storedResult.device == device else {
+        throw .overloaded
+      }
+      found = storedResult.finding
+    case let inMemory: found = inMemory
+    }
+    if case .event(let seq, let outline) = found {
+      guard outline == CommandOutline(command) else { throw .idTaken }
+      return seq
     }
     if let problem = refusals.find(id, by: device) { throw problem }
     return state.seqOfSameQuestion(command, by: device)

@@ -21,7 +21,8 @@ extension RelayMachine.Family {
     lastUsed = now
     // The administrator has no rate limit: it sets up many families in a row.
     if owner != nil,
-      let wait = rateLimits.spend(cost(of: request), of: sender.address.device, now: now)
+      let wait = rateLimits.spend(
+        cost(of: request, from: sender), of: sender.address.device, now: now)
     {
       effects.append(sender.refusal(of: request, .tooFast(retryAfter: wait)))
       return (.rateLimited, nil)
@@ -68,13 +69,14 @@ extension RelayMachine.Family {
     return owner
   }
 
-  private func cost(of request: Request) -> Int64 {
+  private func cost(of request: Request, from sender: RelayMachine.Sender) -> Int64 {
     let cost = RateLimits.cost(of: request)
     switch request {
     case .fetch(_, let after) where after < state.seq:
       return cost + RateLimits.cost(ofPageIn: state.seq - after)
-    case .command(let id, _, _) where state.results.isEvicted(id):
-      return cost + RateLimits.cost(ofStoredResultIn: state.seq)
+    case .command(let id, _, _)
+    where state.results.isEvicted(id, by: sender.address.device):
+      return cost + RateLimits.costOfStoredResult
     default: return cost
     }
   }
@@ -89,7 +91,7 @@ extension RelayMachine.Family {
       guard try identify(sender) != nil else { return true }
     } catch { return false }
     var copy = rateLimits
-    return copy.spend(cost(of: request), of: sender.address.device, now: now) == nil
+    return copy.spend(cost(of: request, from: sender), of: sender.address.device, now: now) == nil
   }
 
   private func fetch(

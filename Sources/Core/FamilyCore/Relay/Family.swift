@@ -20,7 +20,14 @@ extension RelayMachine {
   /// The event that a command produced according to the store; `seq` is `nil` for a new command.
   struct StoredResult: Hashable, Sendable {
     var id: CommandID
+    var device: DeviceID
     var seq: UInt64?
+    var outline: CommandOutline?
+
+    var finding: CommandResults.Finding {
+      guard let seq, let outline else { return .new }
+      return .event(seq: seq, outline: outline)
+    }
   }
 
   /// The outcome of a request.

@@ -60,7 +60,8 @@ public struct FamilyState: Hashable, Sendable {
   public mutating func apply(_ event: Event) {
     seq = event.seq
     heads.set(event.audience, event.seq)
-    results.add(event.command, event.seq, limit: resultsKept)
+    // A join request has no command whose result is ever looked up.
+    if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
     if case .keysShared = event.body {
       // Shared keys are no message of the child.
     } else if let child = event.audience.conversationChild,
@@ -109,6 +110,7 @@ public struct FamilyState: Hashable, Sendable {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
     roster = new
+    results.keepDevices(of: new)
     invitations.removeEnrolled(in: new)
     lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }

@@ -67,7 +67,7 @@ public struct RelayMachine: Sendable {
   ///   - verify: Verifies signatures.
   ///   - digest: The digest that the devices sign.
   ///   - resultsKept: The least number of command results that a family keeps in memory. Older ones
-  ///     are in the store: see ``needsStoredResult(of:in:)``.
+  ///     are in the store: see ``needsStoredResult(of:by:in:)``.
   ///   - openFamilies: The number of families held unpacked, those used last. Packed families take
   ///     a third of the memory.
   ///   - snapshotEvery: The least number of events between two snapshots of a family.
@@ -134,11 +134,13 @@ public struct RelayMachine: Sendable {
   // MARK: Stored results
 
   /// Whether the result of the command is in the store only. The shell then calls
-  /// ``setStoredResult(of:seq:in:)`` before the request; otherwise the request is refused as
+  /// ``setStoredResult(of:by:event:in:)`` before the request; otherwise the request is refused as
   /// `overloaded`.
-  public mutating func needsStoredResult(of command: CommandID, in family: FamilyID) -> Bool {
+  public mutating func needsStoredResult(
+    of command: CommandID, by device: DeviceID, in family: FamilyID
+  ) -> Bool {
     guard let slot = families.slot(of: family) else { return false }
-    return families.open(slot) { $0.state.results.isEvicted(command) }
+    return families.open(slot) { $0.state.results.isEvicted(command, by: device) }
   }
 
   /// Whether the shell may read a stored result for this request. Strangers, and members above
@@ -150,11 +152,14 @@ public struct RelayMachine: Sendable {
     return families.open(slot) { $0.mayReadStoredResult(for: request, from: sender, now: now) }
   }
 
-  /// Sets the store's answer about a command: the event that it produced, or `nil` for a new
-  /// command.
-  public mutating func setStoredResult(of command: CommandID, seq: UInt64?, in family: FamilyID) {
+  /// Sets the store's answer about a device's command: the event that it produced, or `nil` for a
+  /// new command.
+  public mutating func setStoredResult(
+    of command: CommandID, by device: DeviceID, event: Event?, in family: FamilyID
+  ) {
     if let slot = families.slot(of: family) {
-      families[slot].storedResult = StoredResult(id: command, seq: seq)
+      families[slot].storedResult = StoredResult(
+        id: command, device: device, seq: event?.seq, outline: event.map { CommandOutline($0) })
     }
   }
 }

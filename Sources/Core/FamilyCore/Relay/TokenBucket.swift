@@ -77,8 +77,9 @@ struct RateLimits: Hashable, Sendable {
   /// The cost of reading a page from this many events, few of which may belong to the audience. In
   /// the longest history it is half of a device's burst.
   static func cost(ofPageIn events: UInt64) -> Int64 { cost(of: events / 32) }
-  /// The cost of reading the result of an old command; the relay first commits all pending output.
-  static func cost(ofStoredResultIn events: UInt64) -> Int64 { cost(of: 16 + events / 4) }
+  /// The cost of reading the result of an old command by its index; the relay first commits all
+  /// pending output.
+  static let costOfStoredResult: Int64 = 64
   private static func cost(of tokens: UInt64) -> Int64 {
     Int64(min(tokens, UInt64(device.burst / 2)))
   }

@@ -16,6 +16,12 @@ extension Command {
     }
   }
 
+  /// Whether a part of the command depends on the command's id: the proof of the passcode for age
+  /// settings.
+  var dependsOnID: Bool {
+    if case .setAge(_, _, let proof) = self { !proof.isEmpty } else { false }
+  }
+
   /// The command with another content. A question also gets this digest of its subjects.
   func replacing(_ content: Content, subjects: [UInt8]) -> Command {
     switch self {

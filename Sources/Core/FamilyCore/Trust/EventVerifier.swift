@@ -30,7 +30,7 @@ struct EventVerifier: Sendable {
   /// The verified invitations, by their keys.
   private(set) var invitations: [[UInt8]: Invitation] = [:]
   /// The commands of verified events. A repetition at another position of the log is rejected.
-  private var commands: Set<CommandID> = []
+  private var commands: Set<CommandName> = []
   /// The deferred events in order of arrival.
   private(set) var deferred: [Event] = []
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
@@ -90,7 +90,7 @@ struct EventVerifier: Sendable {
   }
 
   private mutating func record(_ event: Event) {
-    commands.insert(event.command)
+    commands.insert(name(of: event))
     guard event.audience == .family else { return }
     familySeq = max(familySeq, event.seq)
     if case .invited(let invitation) = event.body {
@@ -102,6 +102,12 @@ struct EventVerifier: Sendable {
     }
   }
 
+  /// The name of the event's command. The relay names the sending device, but only a signature proves
+  /// it; a join request has none.
+  private func name(of event: Event) -> CommandName {
+    CommandName(event.signature?.signer ?? DeviceID(0), event.command)
+  }
+
   // MARK: Checks
 
   private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Verdict
@@ -110,7 +116,7 @@ struct EventVerifier: Sendable {
     guard let signature = event.signature else { return .rejected(.notSigned) }
     // A command time beyond the year 6000 would prevent every later change.
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
-      !commands.contains(event.command)
+      !commands.contains(name(of: event))
     else { return .rejected(.replayed) }
     if signature.basedOnSeq > familySeq { return .deferred }
     var header: QuestionHeader?
@@ -143,7 +149,7 @@ struct EventVerifier: Sendable {
 
   /// Verifies the proof of a join request. The device joins only with a later roster.
   private func check(_ join: JoinRequest, _ event: Event) -> Verdict {
-    guard event.audience == .family, !commands.contains(event.command) else {
+    guard event.audience == .family, !commands.contains(name(of: event)) else {
       return .rejected(.replayed)
     }
     guard invitations[join.invitation] != nil,

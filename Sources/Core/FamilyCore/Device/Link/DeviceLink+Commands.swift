@@ -60,7 +60,7 @@ extension DeviceLink {
       if isBehind { fetch(audience, now: now, into: &out) }
     case .accepted(let id, _): complete(id, nil, now: now, into: &out)
     case .refused(let id, let problem):
-      guard !sender.retry(id, after: problem, now: now) else { return }
+      guard !sender.retry(id, after: problem, now: now, into: &out) else { return }
       complete(id, problem, now: now, into: &out)
     case .joined: break
     case .pong:

@@ -41,10 +41,11 @@ extension DeviceLink {
     cursor.delivered = event.seq
     moveCursor(to: cursor)
     let before = out.events.count
-    if verify(event, into: &out) {
-      out.changes.append(.put(.event(event)))
-      // The first attempt of a command has no other acknowledgement than its own event.
-      if event.device == address.device { complete(event.command, nil, now: now, into: &out) }
+    if verify(event, into: &out) { out.changes.append(.put(.event(event))) }
+    // The first attempt of a command has no other acknowledgement than its own event. A deferred
+    // event may be a forgery, and acknowledges nothing before it is verified.
+    for event in out.events[before...] where event.device == address.device {
+      complete(event.command, nil, now: now, into: &out)
     }
     guard verifier != nil else { return }
     if !isBehind { resume(now: now) }

@@ -13,6 +13,7 @@ import FamilyModel
 /// - *Sealed* → (its question stays unknown, or this device may not read its audience) *removed*.
 /// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
 /// - *In flight* → (accepted or refused) *removed*.
+/// - *In flight* → (the id is taken) *queued* under a new id.
 /// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
 /// - Every state but *removed* → (``suspend()``) *suspended* → (``restart(now:)``) *queued*.
 ///
@@ -94,8 +95,12 @@ struct CommandSender: Sendable {
   /// Schedules a retry if the refusal is temporary.
   ///
   /// - Returns: `false` if the refusal is final.
-  mutating func retry(_ id: CommandID, after problem: Problem, now: Instant) -> Bool {
-    if problem.code >= Problem.overloaded.code {
+  mutating func retry(
+    _ id: CommandID, after problem: Problem, now: Instant, into out: inout DeviceLink.Output
+  ) -> Bool {
+    if problem == .idTaken {
+      return renumber(id, now: now, into: &out)
+    } else if problem.code >= Problem.overloaded.code {
       outbox.backOff(id, atLeast: problem.retryAfter, now: now)
     } else if problem == .stale {
       // The command is sealed and signed again, based on the roster of that moment.
@@ -103,6 +108,17 @@ struct CommandSender: Sendable {
     } else {
       return false
     }
+    return true
+  }
+
+  /// Sends the command again under a new id.
+  ///
+  /// - Returns: `false` for a command whose content depends on the id.
+  private mutating func renumber(
+    _ id: CommandID, now: Instant, into out: inout DeviceLink.Output
+  ) -> Bool {
+    guard let command = outbox.command(id), !command.dependsOnID else { return false }
+    if let change = outbox.renumber(id, nextID(now: now), now: now) { out.changes.append(change) }
     return true
   }
 

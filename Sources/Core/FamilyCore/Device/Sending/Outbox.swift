@@ -76,6 +76,18 @@ struct Outbox: Sendable {
     pending[index].due = now
   }
 
+  /// Gives the command a new id and makes it due. A question also needs a new admission.
+  mutating func renumber(_ id: CommandID, _ new: CommandID, now: Instant) -> RecordChange? {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
+    pending[index].id = new
+    pending[index].attempts = 0
+    pending[index].due = now
+    pending[index].revokeAdmission()
+    return .put(.outbox(position: pending[index].position, new, pending[index].command))
+  }
+
+  func command(_ id: CommandID) -> Command? { pending.first { $0.id == id }?.command }
+
   mutating func postpone(_ id: CommandID, until: Instant) {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
   }

@@ -24,11 +24,15 @@ extension RelayMachine.Family: Packable {
 extension RelayMachine.StoredResult: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(id)
+    packer.add(device)
     packer.add(seq)
+    packer.add(outline)
   }
 
   init(_ packed: inout Unpacker) {
     id = packed.value()
+    device = packed.value()
     seq = packed.value()
+    outline = packed.value()
   }
 }
