@@ -6,14 +6,14 @@ import Testing
 
 /// Decisions that a guardian's device signs after the question's expiration.
 @Suite struct LateDecisionTests {
-  /// Emily's question about Ada, which expires after an hour.
+  /// Emily's question about Ada, which expires after five minutes.
   private func ask(_ home: inout SignedFamily) -> QuestionID {
     let id = QuestionID(high: 78, low: 1)
     let question = Question(
       id: id,
       topic: .communication(
         people: [Subject(handle: Handle("ada", .custom))], actions: .message),
-      defaultChoice: .decline, expiration: home.now + .hours(1))
+      defaultChoice: .decline, expiration: home.now + .minutes(5))
     home.app(3, .ask(question, .byMessage))
     home.child(3, .answered(prompt: 1, .send(names: [])))
     return id
@@ -36,11 +36,11 @@ import Testing
     var home = SignedFamily()
     let question = ask(&home)
     // The relay claims that the decision arrived in time.
-    let late = approval(of: question, after: .hours(1) + .milliseconds(1), home)
+    let late = approval(of: question, after: .minutes(5) + .milliseconds(1), home)
     var other = home
     home.hand(late, to: 3)
     #expect(home.problems[3] == [.expired] && home.known() == [])
-    other.hand(approval(of: question, after: .hours(1), other), to: 3)
+    other.hand(approval(of: question, after: .minutes(5), other), to: 3)
     #expect(other.problems == [:] && other.known() == ["ada"])
   }
 
@@ -48,7 +48,7 @@ import Testing
   func app() {
     var home = SignedFamily()
     let question = ask(&home)
-    let late = approval(of: question, after: .hours(1) + .milliseconds(1), home)
+    let late = approval(of: question, after: .minutes(5) + .milliseconds(1), home)
     home.answer(question, "approve")
     let trust = AppTrustTests()
     var entry = trust.entry(question, home)
@@ -61,7 +61,7 @@ import Testing
   func relay() {
     var home = SignedFamily()
     let question = ask(&home)
-    let late = approval(of: question, after: .hours(1) + .milliseconds(1), home)
+    let late = approval(of: question, after: .minutes(5) + .milliseconds(1), home)
     #expect(
       home.request(
         1, 1, .command(late.command, .answer(question, choice: "approve"), late.signature))

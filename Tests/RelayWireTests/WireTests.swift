@@ -86,7 +86,9 @@ private let requests: [Request] = [
 ]
 
 private let replies: [Reply] = [
-  .accepted(id, seq: 4), .refused(id, .alreadyAnswered), .pong, .failed(.notEnrolled),
+  .accepted(id, seq: 4), .refused(id, .alreadyAnswered),
+  .refused(id, .earlyID(relayTime: Instant(milliseconds: 1_795_262_400_000))), .pong,
+  .failed(.notEnrolled),
   .attached([
     Channel(
       audience: .family, generation: 2, head: 8, receipt: Receipt(delivered: 3, read: 1))

@@ -30,9 +30,14 @@ public struct DeviceClient: ~Copyable {
   @discardableResult
   public mutating func send(_ command: Command) throws -> (id: CommandID, seq: UInt64) {
     var machine = try last ?? machine()
-    let prepared = try machine.prepare(command, now: .now)
-    last = machine
-    return try client.send(prepared, from: credential.address)
+    defer { last = machine }
+    do {
+      return try client.send(try machine.prepare(command, now: .now), from: credential.address)
+    } catch let problem as Problem {
+      // The clock of this machine is ahead of the relay's.
+      guard machine.learn(from: problem, now: .now) else { throw problem }
+      return try client.send(try machine.prepare(command, now: .now), from: credential.address)
+    }
   }
 
   /// Reads the newest sequence number of each audience that the person may read, ascending by

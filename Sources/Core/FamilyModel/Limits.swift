@@ -51,6 +51,9 @@ public enum Limits {
   /// The wall-clock times that a message carries, in milliseconds since 1970: up to the year 6429.
   /// Outside: `malformed`.
   public static let times: ClosedRange<Int64> = 0...(1 << 47 - 1)
+  /// The time by which a command's id may be ahead of the relay's clock. Above: the relay refuses the
+  /// command as `earlyID`, and devices and apps reject its event.
+  public static let idLead = Milliseconds.minutes(10)
   /// Other devices for which one `present` request speaks. Above: `tooLarge`.
   public static let presentDevices = 1024
   /// Key wraps in one command. Above: `tooMany`, on the wire `tooLarge`; a device sends further

@@ -11,12 +11,16 @@ public struct Problem: Error, Hashable, Sendable {
   /// The time to wait before a retry; zero if a retry cannot succeed.
   public var retryAfter = Milliseconds.zero
 
+  /// The relay's time, with `earlyID`; `nil`: not stated.
+  public var relayTime: Instant?
+
   private init(_ code: UInt16) { self.code = code }
 
   /// Creates a problem from its number on the wire. A number of a later version is kept.
-  public init(code: UInt16, retryAfter: Milliseconds = .zero) {
+  public init(code: UInt16, retryAfter: Milliseconds = .zero, relayTime: Instant? = nil) {
     self.code = code
     self.retryAfter = retryAfter
+    self.relayTime = relayTime
   }
 
   /// The bytes are not a valid message.
@@ -112,6 +116,13 @@ public struct Problem: Error, Hashable, Sendable {
   public static let noAccount = Problem(415)
   /// The device has sent another command under this id. The command needs a new id.
   public static let idTaken = Problem(416)
+  /// The command's id is ahead of the relay's clock by more than ``Limits/idLead``. The command needs
+  /// a new id, made from `relayTime`.
+  public static func earlyID(relayTime: Instant? = nil) -> Problem {
+    Problem(code: 417, relayTime: relayTime)
+  }
+  /// Whether the problem is ``earlyID(relayTime:)``, with any time.
+  public var isEarlyID: Bool { code == Problem.earlyID().code }
   /// The device does not answer: its agent is stopped, or too slow.
   public static let deviceAway = Problem(420)
   /// Another process of the app uses the app's store.

@@ -217,6 +217,10 @@ extension Problem {
       "The device has sent another command under the same id.",
       "Programs send the command again under a new id."),
     ProblemEntry(
+      417, "the id of the command is ahead of the relay's clock",
+      "The clock of the sender is more than 10 minutes ahead of the relay's clock.",
+      "Programs repeat the command with the relay's time. If the problem stays, check both clocks."),
+    ProblemEntry(
       420, "the device does not answer",
       "The device's agent is stopped, or too slow.",
       "Start child-agent, and repeat the call. Its log and status.json show its state."),

@@ -105,12 +105,15 @@ extension Problem {
     .with {
       $0.code = UInt32(code)
       $0.retryAfter = UInt32(clamping: retryAfter.count)
+      $0.relayTime = relayTime?.milliseconds ?? 0
     }
   }
 
   init(_ wire: PBProblem) throws(Problem) {
     let code = try Wire.require(UInt16(exactly: wire.code))
-    self.init(code: code, retryAfter: .milliseconds(wire.retryAfter))
+    let relayTime = wire.relayTime == 0 ? nil : try Wire.time(wire.relayTime)
+    self.init(
+      code: code, retryAfter: .milliseconds(wire.retryAfter), relayTime: relayTime)
   }
 }
 

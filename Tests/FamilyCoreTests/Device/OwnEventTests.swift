@@ -82,6 +82,28 @@ import Testing
     #expect(device.link.pendingCommands.isEmpty)
   }
 
+  @Test("T2: a device whose clock is ahead sends its commands with the relay's time")
+  func ahead() throws {
+    let relayTime = Instant(milliseconds: 1_795_262_400_000)
+    let now = relayTime + .days(2_190)
+    var (device, command, _) = try #require(sent(now))
+    #expect(command.time == now)
+    let refused = Reply.refused(command, .earlyID(relayTime: relayTime))
+    let again = try #require(commands(device.step(.reply(0, refused), now: now)).first?.1)
+    #expect(again.time <= relayTime + Limits.idLead)
+    // Later commands need no second attempt.
+    let next = commands(device.step(.post("next"), now: now + .hours(1))).map(\.1)
+    #expect(next.last?.time == relayTime + .hours(1))
+    #expect(device.link.pendingCommands.count == 2)
+    // An attachment tells the time, too.
+    _ = device.step(.disconnected, now: now)
+    _ = device.step(.connected, now: now + .days(1))
+    let attached = Reply.attached([], at: relayTime + .hours(2))
+    _ = device.step(.reply(1, attached), now: now + .days(1))
+    let last = commands(device.step(.post("last"), now: now + .days(1))).last?.1
+    #expect(last?.time == relayTime + .hours(2))
+  }
+
   @Test("A3: another device's event does not complete a command") func others() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))

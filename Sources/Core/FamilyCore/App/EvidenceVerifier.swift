@@ -121,6 +121,7 @@ struct EvidenceVerifier: Sendable {
       event.audience == .conversation(pinned.child)
     else { throw .notSigned }
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0 else { throw .replayed }
+    guard event.hasTimelyID else { throw .earlyID() }
     guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
       let person = roster.person(device.person),

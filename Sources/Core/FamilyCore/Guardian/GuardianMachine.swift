@@ -86,6 +86,15 @@ public struct GuardianMachine: Sendable {
     try link.prepare(command, id: id, now: now)
   }
 
+  /// Learns the relay's time from a refusal of a prepared command.
+  ///
+  /// - Returns: Whether the command can be prepared again, with an id of the relay's time.
+  public mutating func learn(from refusal: Problem, now: Instant) -> Bool {
+    guard refusal.isEarlyID, refusal.relayTime != nil else { return false }
+    link.sender.learn(relayTime: refusal.relayTime, now: now)
+    return true
+  }
+
   /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? { link.deadline }
 

@@ -16,6 +16,7 @@ extension RelayMachine.Family {
         effects.append(sender.reply(.accepted(commandID, seq: seq)))
         return nil
       }
+      guard commandID.time <= now + Limits.idLead else { throw .earlyID(relayTime: now) }
       try requireSignature(signature, of: address.device)
       let (body, audience) = try state.decide(
         command,

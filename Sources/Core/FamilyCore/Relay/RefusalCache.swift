@@ -43,12 +43,14 @@ extension RefusalCache.Entry: Packable {
     packer.add(id)
     packer.add(UInt64(problem.code))
     packer.add(UInt32(clamping: problem.retryAfter.count))
+    packer.add(problem.relayTime)
   }
 
   init(_ packed: inout Unpacker) {
     device = packed.value()
     id = packed.value()
     let code = UInt16(packed.number())
-    problem = Problem(code: code, retryAfter: .milliseconds(packed.value() as UInt32))
+    let retryAfter = Milliseconds.milliseconds(packed.value() as UInt32)
+    problem = Problem(code: code, retryAfter: retryAfter, relayTime: packed.value())
   }
 }

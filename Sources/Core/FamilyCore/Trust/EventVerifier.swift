@@ -114,10 +114,10 @@ struct EventVerifier: Sendable {
   {
     if case .joinRequested(let join) = event.body { return check(join, event) }
     guard let signature = event.signature else { return .rejected(.notSigned) }
-    // A command time beyond the year 6000 would prevent every later change.
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
       !commands.contains(name(of: event))
     else { return .rejected(.replayed) }
+    guard event.hasTimelyID else { return .rejected(.earlyID()) }
     if signature.basedOnSeq > familySeq { return .deferred }
     var header: QuestionHeader?
     if let id = event.body.laterQuestion {
@@ -261,6 +261,9 @@ extension Event {
   /// The time stamp that orders concurrent changes of one value: the signer's command id, which the
   /// relay cannot change; in a family without keys, the relay's order.
   var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
+
+  /// Whether the relay's rule permits the command's id: no relay may have accepted an earlier one.
+  var hasTimelyID: Bool { command.time <= at + Limits.idLead }
 
   /// The time of a decision: the earlier one of the signer's and the relay's clock, so that neither
   /// clock alone lengthens an approval.

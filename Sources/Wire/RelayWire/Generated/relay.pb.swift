@@ -482,6 +482,9 @@ nonisolated struct PBProblem: Sendable {
   /// Milliseconds to wait before a retry; 0: a retry does not help, or the code alone decides.
   var retryAfter: UInt32 = 0
 
+  /// The relay's time in milliseconds since 1970, with code 417; 0: not stated.
+  var relayTime: Int64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1564,7 +1567,7 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBProblem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Problem"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{3}retry_after\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{3}retry_after\0\u{3}relay_time\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1574,6 +1577,7 @@ nonisolated extension PBProblem: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.code) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfter) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.relayTime) }()
       default: break
       }
     }
@@ -1586,12 +1590,16 @@ nonisolated extension PBProblem: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.retryAfter != 0 {
       try visitor.visitSingularUInt32Field(value: self.retryAfter, fieldNumber: 2)
     }
+    if self.relayTime != 0 {
+      try visitor.visitSingularInt64Field(value: self.relayTime, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBProblem, rhs: PBProblem) -> Bool {
     if lhs.code != rhs.code {return false}
     if lhs.retryAfter != rhs.retryAfter {return false}
+    if lhs.relayTime != rhs.relayTime {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

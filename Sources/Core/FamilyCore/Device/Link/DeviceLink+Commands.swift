@@ -46,7 +46,9 @@ extension DeviceLink {
 
   mutating func reply(_ id: UInt64, _ reply: Reply, now: Instant, into out: inout Output) {
     switch reply {
-    case .attached(let channels, _): attached(channels, now: now, into: &out)
+    case .attached(let channels, let time):
+      sender.learn(relayTime: time, now: now)
+      attached(channels, now: now, into: &out)
     case .page(let audience, let events, let more):
       guard let request = fetching[audience], request.requestID == id else { return }
       let before = delivered(audience)

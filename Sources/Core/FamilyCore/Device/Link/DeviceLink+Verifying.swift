@@ -34,7 +34,7 @@ extension DeviceLink {
   }
 
   private mutating func apply(_ event: Event, into out: inout Output) {
-    if event.signature != nil { sender.observe(event.command) }
+    sender.observe(event)
     family.apply(event)
     if case .rosterChanged(let roster) = event.body, roster.device(address.device) != nil {
       joined = joined ?? event.at
@@ -44,6 +44,18 @@ extension DeviceLink {
 }
 
 extension Event.Body {
+  /// Whether the event states a value for which the later of two statements counts.
+  var isOrderedByTime: Bool {
+    switch self {
+    case .limitsChanged, .accountChanged, .contactChanged, .withdrawn, .decided, .answeredInPerson,
+      .passcodeChanged:
+      true
+    case .rosterChanged, .asked, .reminded, .cancelled, .posted, .invited, .joinRequested,
+      .ageNoted, .ageSet, .keysShared:
+      false
+    }
+  }
+
   /// Whether a device may lack keys after this event that this device has.
   var mayBringReaders: Bool {
     switch self {

@@ -97,6 +97,6 @@ public struct DeviceLink: Sendable {
       + Timing.jitter(sender.randomBits(), below: Timing.hostedPingInterval)
   }
 
-  /// A new command id, later than every command that this device knows.
+  /// A new command id: see ``CommandIDSource``.
   mutating func nextID(now: Instant) -> CommandID { sender.nextID(now: now) }
 }

@@ -13,7 +13,7 @@ import FamilyModel
 /// - *Sealed* → (its question stays unknown, or this device may not read its audience) *removed*.
 /// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
 /// - *In flight* → (accepted or refused) *removed*.
-/// - *In flight* → (the id is taken) *queued* under a new id.
+/// - *In flight* → (the id is taken, or ahead of the relay's clock) *queued* under a new id.
 /// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
 /// - Every state but *removed* → (``suspend()``) *suspended* → (``restart(now:)``) *queued*.
 ///
@@ -50,8 +50,22 @@ struct CommandSender: Sendable {
 
   mutating func nextID(now: Instant) -> CommandID { ids.next(now: now) }
   mutating func randomBits() -> UInt64 { ids.bits() }
-  /// Later ids are larger than the id of this command.
-  mutating func observe(_ id: CommandID) { ids.observe(id) }
+  /// Learns the relay's present time; a reply without a time teaches nothing.
+  mutating func learn(relayTime: Instant?, now: Instant) {
+    guard let relayTime, relayTime.milliseconds > 0 else { return }
+    ids.learn(relayTime: relayTime, now: now)
+  }
+
+  /// Observes a verified event: see ``CommandIDSource``.
+  mutating func observe(_ event: Event) {
+    ids.observe(relayTime: event.at)
+    guard event.signature != nil else { return }
+    if event.device == address.device {
+      ids.observeOwn(event.command)
+    } else if event.body.isOrderedByTime {
+      ids.observe(event.command)
+    }
+  }
 
   // MARK: the states of a command
 
@@ -88,6 +102,7 @@ struct CommandSender: Sendable {
   mutating func suspend() { outbox.suspend() }
 
   mutating func clockSetBack(now: Instant) {
+    ids.clockSetBack()
     newcomersSince = newcomersSince.map { min($0, now) }
     newcomersDue = newcomersDue.map { min($0, now) }
   }
@@ -98,7 +113,8 @@ struct CommandSender: Sendable {
   mutating func retry(
     _ id: CommandID, after problem: Problem, now: Instant, into out: inout DeviceLink.Output
   ) -> Bool {
-    if problem == .idTaken {
+    if problem == .idTaken || problem.isEarlyID {
+      learn(relayTime: problem.relayTime, now: now)
       return renumber(id, now: now, into: &out)
     } else if problem.code >= Problem.overloaded.code {
       outbox.backOff(id, atLeast: problem.retryAfter, now: now)
