@@ -42,13 +42,13 @@ import Testing
         Handle("maria", .custom), expiration: Instant(milliseconds: Limits.times.upperBound))
       let table = try await fixture.must("pending", "--as", rosa)
       let row = table.words[1]
-      #expect(row[0] == id.prefix(8) && row[1] == "Emily" && row[2] == "example.landmarks")
+      #expect(UInt64(row[0]) != nil && row[1] == "Emily" && row[2] == "example.landmarks")
       #expect(table.output.contains("Ada (dragonslayer42)"))
       #expect(table.output.contains("approve, decline"))
       #expect(table.output.contains("2100-01-01 00:00:00"))
 
       let question = try await fixture.must("pending", "--as", rosa, "--json").objects[0]
-      #expect(question["question"] as? String == id)
+      #expect(question["question"] as? String == id && "\(question["number"] ?? 0)" == row[0])
       #expect(question["expires"] as? String == "2100-01-01T00:00:00.000Z")
       let people = try #require(question["people"] as? [[String: String]])
       #expect(people == [["handle": "dragonslayer42", "kind": "custom", "name": "Ada"]])
@@ -59,6 +59,30 @@ import Testing
         abs(
           try Date(asked, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             .timeIntervalSinceNow) < 60)
+    }
+  }
+
+  @Test("M6, X6: one number names a request in every command", .timeLimit(.minutes(10)))
+  func number() async throws {
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      try fixture.ask(Handle("ada", .custom))
+      try fixture.ask(Handle("ben", .custom))
+      let pending = try await fixture.must("pending", "--as", rosa).words
+      let (ada, ben) = (pending[1][0], pending[2][0])
+      #expect(ada != ben)
+      let said = try await fixture.must("answer", ben, "approve", "--as", rosa).output
+      #expect(said.hasPrefix("Answered #\(ben) with “Approve”: "))
+      try await fixture.must("answer", "#\(ada)", "decline", "--as", rosa)
+      let history = try await fixture.must("history", "--as", rosa, "--json").conversation
+      #expect(history.map { "\($0["number"] ?? 0)" } == [ada, ben, ben, ada])
+      let app = ["--app", "example.landmarks", "--as", rosa]
+      for (handle, number) in [("ada", ada), ("ben", ben)] {
+        let text = try await fixture.run(["explain", handle] + app).output
+        #expect(text.contains("#\(number) · Rosa"))
+        let json = try await fixture.run(["explain", handle, "--json"] + app).objects
+        #expect("\(json[0]["number"] ?? 0)" == number)
+      }
     }
   }
 

@@ -19,18 +19,22 @@ import Wording
     let first = update(&feed, waiting)
     #expect(first.last?.rows.last?.text.trimmingSpaces == "Sending…")
     let seq = builder.ask(question)
-    #expect(update(&feed, builder) == [.init(rows: [renderer().right("Sent")], replacesLast: true)])
+    // The number is known as soon as the relay has committed the question.
+    #expect(
+      update(&feed, builder) == [
+        .init(rows: [renderer().right("#\(seq) · Sent")], replacesLast: true)
+      ])
     builder.remember(.receipt(.conversation(PersonID(3)), Receipt(delivered: seq)))
-    #expect(update(&feed, builder).map { $0.rows[0].text.trimmingSpaces } == ["Delivered"])
+    #expect(update(&feed, builder).map { $0.rows[0].text.trimmingSpaces } == ["#2 · Delivered"])
     feed.invalidateLastRow()
     builder.remember(.receipt(.conversation(PersonID(3)), Receipt(delivered: seq, read: seq)))
     let read = update(&feed, builder)
-    #expect(read.map { $0.rows[0].text.trimmingSpaces } == ["#1 · Read"])
+    #expect(read.map { $0.rows[0].text.trimmingSpaces } == ["#2 · Read"])
     #expect(read.first?.replacesLast == false)
     builder.decide(1, question, .decline)
     #expect(
       update(&feed, builder).map { $0.rows[0].text.trimmingSpaces }
-        == ["#1 · Rosa chose “Decline”.", "#1 · Answered"])
+        == ["#2 · Rosa chose “Decline”.", "#2 · Answered"])
     #expect(update(&feed, builder) == [])
   }
 
@@ -56,7 +60,7 @@ import Wording
       builder.timeline(1, renderer(at: 29)), renderer(at: 29), isGuardian: true)
     let rows = feed.update(
       builder.timeline(1, renderer(at: 31)), renderer(at: 31), isGuardian: true)
-    #expect(rows.flatMap(\.rows).whole == "#1 · This request has expired.")
+    #expect(rows.flatMap(\.rows).whole == "#2 · This request has expired.")
   }
 
   @Test("F4, F5, F6, K1, A4: announces changed settings")

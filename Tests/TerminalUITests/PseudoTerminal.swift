@@ -88,6 +88,22 @@ final class PseudoTerminal: Sendable {
     }
   }
 
+  /// Waits for the bubble of another question.
+  ///
+  /// - Parameter count: Which question, from 1 in order of appearance.
+  /// - Returns: The question's number.
+  func number(ofQuestion count: Int = 1) async throws -> String {
+    for _ in 0..<6_000 {
+      var numbers: [String] = []
+      for match in text.matches(of: /\[r([0-9]+)\]/) where !numbers.contains(String(match.1)) {
+        numbers.append(String(match.1))
+      }
+      if numbers.count >= count { return numbers[count - 1] }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    throw Failure(description: "\(name) shows no question:\n\(lines.joined(separator: "\n"))")
+  }
+
   /// Whether the terminal itself echoes input.
   var echoes: Bool {
     var mode = termios()

@@ -90,14 +90,14 @@ import Wording
     var pictures = Pictures()
     if let verdict { pictures.record(verdict, for: picture) }
     let text = builder.screen(1, renderer(pictures: pictures)).whole
-    #expect(text.contains("#1 · Emily"))
+    #expect(text.contains("#2 · Emily"))
     #expect(text.contains("Emily would like to send messages to Ada in example.landmarks."))
     let line =
       verdict == .clean
       ? "Picture: image/png, 3 KB" : "This picture is hidden because it may be sensitive."
     #expect(text.contains("• Ada (dragonslayer42) \(line)"))
-    #expect(text.contains("[d1] Decline [r1] Review [p1] Show Picture"))
-    #expect(!builder.screen(3, renderer()).whole.contains("[d1]"))
+    #expect(text.contains("[d2] Decline [r2] Review [p2] Show Picture"))
+    #expect(!builder.screen(3, renderer()).whole.contains("[d2]"))
   }
 
   @Test("R3, R8: a bubble shows the decision, the expiry or the cancellation")
@@ -111,7 +111,7 @@ import Wording
   }
 
   @Test("A6: the conversation shows a reminder") func reminder() {
-    #expect(fullConversation().screen(1, renderer()).whole.contains("#1 · Emily sent a reminder."))
+    #expect(fullConversation().screen(1, renderer()).whole.contains("#2 · Emily sent a reminder."))
   }
 
   @Test("M1: a guardian sees each child's conversation under its own heading")

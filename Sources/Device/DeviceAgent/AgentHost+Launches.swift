@@ -65,8 +65,7 @@ extension AgentHost {
         devices[address]?.launches[app]?.addHandled(id)
         trace("handled", device: address, question: id)
         logger.info(
-          "the app handled a response", metadata: metadata(app, address, ["question": "\(id.uuid)"])
-        )
+          "the app handled a response", metadata: metadata(app, address, facts(id, on: address)))
       default: continue
       }
     }
@@ -83,8 +82,17 @@ extension AgentHost {
     }
   }
 
+  /// The question's id, and the number that every screen of the family shows for it.
+  private func facts(_ id: QuestionID, on address: DeviceAddress) -> Logger.Metadata {
+    var facts: Logger.Metadata = ["question": "\(id.uuid)"]
+    if let state = devices[address]?.child?.conversation?.questions[id] {
+      facts["number"] = "#\(state.seq)"
+    }
+    return facts
+  }
+
   private func reportWaiting(_ id: QuestionID, for app: AppID, on address: DeviceAddress) {
-    let facts = metadata(app, address, ["question": "\(id.uuid)"])
+    let facts = metadata(app, address, facts(id, on: address))
     guard devices[address]?.child?.delivery(to: app)?.state == .notRegistered else {
       return logger.info("a response waits for its app", metadata: facts)
     }

@@ -60,6 +60,9 @@ public struct AgentStatus: Codable, Sendable {
   public struct Question: Codable, Sendable {
     /// The question's UUID.
     public var id: String
+    /// The number that every screen of the family shows for the question; absent in a status of an
+    /// older agent.
+    public var number: UInt64?
     /// `open`, `cancelled`, or the id of the choice.
     public var state: String
     /// The name of the person who answered.
@@ -158,7 +161,8 @@ extension AgentHost {
       answered = (choice.id, link.roster.person(link.owner(of: device))?.displayName)
     }
     return AgentStatus.Question(
-      id: state.header.id.uuid.uuidString, state: answered.state, by: answered.by,
+      id: state.header.id.uuid.uuidString, number: state.seq, state: answered.state,
+      by: answered.by,
       delivery: delivery.map { "\($0)" } ?? "sending")
   }
 }

@@ -22,15 +22,23 @@ struct Apps: ParsableCommand {
     }
     for device in status.devices {
       print("\(device.name), device \(device.device):")
-      for app in device.apps ?? [] { for line in Self.lines(app) { print("  " + line) } }
+      let numbers = Dictionary(
+        device.questions.compactMap { question in question.number.map { (question.id, $0) } },
+        uniquingKeysWith: { first, _ in first })
+      for app in device.apps ?? [] {
+        for line in Self.lines(app, numbers: numbers) { print("  " + line) }
+      }
     }
   }
 
   /// The app's state and its responses.
-  static func lines(_ app: AgentStatus.App, now: Date = Date()) -> [String] {
+  static func lines(
+    _ app: AgentStatus.App, numbers: [String: UInt64] = [:], now: Date = Date()
+  ) -> [String] {
+    func name(_ id: String) -> String { numbers[id].map { "#\($0) (\(id))" } ?? id }
     var lines = ["\(app.app): \(state(app, now))"]
-    lines += app.waiting.map { "  \($0) waits" }
-    lines += app.handled.map { "  \($0) handled" }
+    lines += app.waiting.map { "  \(name($0)) waits" }
+    lines += app.handled.map { "  \(name($0)) handled" }
     return lines
   }
 

@@ -7,7 +7,7 @@ import TextTable
 struct AnswerQuestion: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "answer", abstract: "Answer a child's question.")
-  @Argument(help: "The question's id, or the prefix that `relayctl pending` shows.")
+  @Argument(help: "The question's number in `relayctl pending`, or its id or a prefix of the id.")
   var question: String
   @Argument(help: "The id of a choice, for example approve or decline.")
   var choice: String
@@ -26,7 +26,7 @@ struct AnswerQuestion: ExplainedCommand {
     }
     try relay.send(.answer(state.header.id, choice: choice))
     let title = view.title(chosen, of: state)
-    print("Answered “\(title)”: \(view.sentence(state))".printable)
+    print("Answered #\(state.seq) with “\(title)”: \(view.sentence(state))".printable)
   }
 }
 

@@ -78,7 +78,7 @@ struct Explain: ExplainedCommand {
 
   private static let columns: [Listing.Column] = [
     .init("child"), .init("childID"), .init("handle"), .init("kind"), .init("app"),
-    .init("known"), .init("rule"), .init("by"), .init("at"), .init("changes"),
+    .init("known"), .init("rule"), .init("number"), .init("by"), .init("at"), .init("changes"),
     .init("conditions"), .init("similar"), .init("text"),
   ]
 }
@@ -94,6 +94,7 @@ extension FamilyView {
       .text(child.displayName), .number(UInt64(child.id.rawValue)),
       .text(explanation.handle.value), .text(KindArgument(explanation.handle.kind).rawValue),
       .text(explanation.app.rawValue), .flag(explanation.isKnown), .text(explanation.rule.name),
+      explanation.request.map { .number($0) } ?? .none,
       decision.map { .text(name(of: $0.by)) } ?? .none, decision.map { .time($0.at) } ?? .none,
       explanation.nextChange.map { .time($0) } ?? .none,
       .list(explanation.conditions.map { .text($0.name) }),

@@ -32,7 +32,7 @@ struct History: ExplainedCommand {
     var listing = Listing(
       columns: [
         .init(nil, "seq"), .init("when", "at"), .init("child"), .init(nil, "childID"),
-        .init("by"), .init(nil, "device"), .init(nil, "kind"), .init("text"),
+        .init("number"), .init("by"), .init(nil, "device"), .init(nil, "kind"), .init("text"),
         .init(nil, "question"), .init(nil, "choice"),
       ])
     listing.rows = history.suffix(limit ?? .max).map { line in
@@ -41,6 +41,7 @@ struct History: ExplainedCommand {
         .number(line.seq), .time(line.at),
         line.child.map { .text(view.name(of: $0)) } ?? .none,
         line.child.map { .number(UInt64($0.rawValue)) } ?? .none,
+        description.question.flatMap(view.state).map { .number($0.seq) } ?? .none,
         .text(description.by ?? view.name(of: line.device)),
         .number(UInt64(line.device.rawValue)), .text(description.kind), .text(description.text),
         description.question.map { .text($0.text) } ?? .none,

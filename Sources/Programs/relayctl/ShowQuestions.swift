@@ -13,13 +13,14 @@ struct Pending: ExplainedCommand {
     let view = try guardian.view()
     var listing = Listing(
       columns: [
-        .init("question"), .init("child"), .init(nil, "childID"), .init("app"), .init("about"),
+        .init("number"), .init(nil, "question"), .init("child"), .init(nil, "childID"),
+        .init("app"), .init("about"),
         .init(nil, "people"), .init(nil, "text"), .init("choices"), .init("asked"),
         .init("expires"),
       ])
     listing.rows = view.open(.now).map { state, asked in
       [
-        .shown(view.shortest(state.header.id), .text(state.header.id.text)),
+        .number(state.seq), .text(state.header.id.text),
         .text(view.name(of: state.header.child)), .number(UInt64(state.header.child.rawValue)),
         view.cell(state.header.app), .text(view.about(state)), view.people(state),
         .text(view.sentence(state)), view.choices(state), .time(asked),
@@ -31,9 +32,6 @@ struct Pending: ExplainedCommand {
 }
 
 extension FamilyView {
-  /// The minimum number of digits of a question's id in a table.
-  private static let minimumDigits = 8
-
   /// The open questions and the times when they were asked, oldest first.
   func open(_ now: Instant) -> [(state: QuestionState, asked: Instant)] {
     roster.children.flatMap { child in
@@ -48,19 +46,16 @@ extension FamilyView {
     roster.children.flatMap { conversation($0).inOrder }
   }
 
-  /// The shortest prefix of the question's id that is unique in the family.
-  func shortest(_ id: QuestionID) -> String {
-    let others = questions.map(\.header.id).filter { $0 != id }.map(\.digits)
-    let length = (Self.minimumDigits..<32).first { length in
-      !others.contains { $0.hasPrefix(id.digits.prefix(length)) }
-    }
-    return String(id.digits.prefix(length ?? 32))
-  }
+  /// The question with this id; `nil` for an unknown one.
+  func state(_ id: QuestionID) -> QuestionState? { questions.first { $0.header.id == id } }
 
-  /// The question whose id has this prefix. Open questions take precedence over closed ones.
+  /// The question with this number, or whose id has this prefix. Open questions take precedence over
+  /// closed ones, and a number over a prefix.
   ///
   /// - Throws: `ControlError` unless exactly one question matches.
   func question(_ text: String) throws -> QuestionState {
+    let number = UInt64(text.hasPrefix("#") ? text.dropFirst() : text[...])
+    if let state = questions.first(where: { $0.seq == number }) { return state }
     let digits = text.uppercased().filter { $0 != "-" }
     let open = open(.now).map(\.state)
     func matching(_ states: [QuestionState]) -> [QuestionState] {
@@ -68,16 +63,14 @@ extension FamilyView {
     }
     let found = [matching(open), matching(questions)].first { !$0.isEmpty } ?? []
     if found.count == 1 { return found[0] }
-    let ids = (found.isEmpty ? open : found).map { shortest($0.header.id) }
+    let numbers = (found.isEmpty ? open : found).map { "\($0.seq)" }.joined(separator: ", ")
     guard found.isEmpty else {
       throw ControlError(
-        "Several questions begin with '\(text)': \(ids.joined(separator: ", ")). Give more digits.")
+        "Several questions begin with '\(text)'. Give a number instead: \(numbers).")
     }
     throw ControlError(
-      "No question begins with '\(text)'. "
-        + (ids.isEmpty
-          ? "No question is open." : "Open questions: \(ids.joined(separator: ", ")).")
-    )
+      "No question has the number '\(text)'. "
+        + (numbers.isEmpty ? "No question is open." : "Open questions: \(numbers)."))
   }
 
   func people(_ state: QuestionState) -> Cell {

@@ -11,9 +11,10 @@ extension Feed {
     switch entry.body {
     case .text(let text): return renderer.bubble(text, of: entry)
     case .question(let card):
-      let number = number(card.header.id)
+      show(card.header.id)
+      let number = numbers[card.header.id]
       var keys: [(key: String, label: String)] = []
-      if isGuardian {
+      if isGuardian, let number {
         if card.question?.choices.contains(where: { $0.answer == .denial }) ?? false {
           keys.append(("d\(number)", wording(.decline)))
         }
@@ -31,8 +32,9 @@ extension Feed {
       )
     case .inPerson(let card, let title, let answer):
       return renderer.details(card, child: entry.author).flatMap { renderer.centred($0.text) }
-        + renderer.centred(
-          wording(.inPersonLine, entry.author, title), answer == .approval ? .good : .bad)
+        + statusLine(
+          card.header.id, wording(.inPersonLine, entry.author, title), renderer,
+          answer == .approval ? .good : .bad)
     case .withdrawal(let withdrawal):
       return renderer.centred(
         wording(withdrawal.phrase, entry.author, withdrawal.subject(renderer)))
@@ -47,16 +49,16 @@ extension Feed {
 
   /// The delivery state of the owner's message; `nil` for other entries.
   ///
-  /// - Parameter isBelow: Whether the row follows its message; otherwise it names the message.
+  /// - Parameter isBelow: Whether the row follows its message; otherwise it names the message. The
+  ///   row also names a question whose bubble has no number.
   func state(of entry: Entry, _ renderer: Renderer, isBelow: Bool = true) -> Row? {
     guard entry.isMine, let delivery = entry.delivery else { return nil }
     var subject = ""
-    if !isBelow {
-      switch entry.body {
-      case .question(let card): subject = numbers[card.header.id].map { "#\($0) · " } ?? ""
-      case .text(let text): subject = "\(text.displaySafe.shortened(16)) · "
-      default: break
-      }
+    switch entry.body {
+    case .question(let card) where !isBelow || unnumbered.contains(card.header.id):
+      subject = numbers[card.header.id].map { "#\($0) · " } ?? ""
+    case .text(let text) where !isBelow: subject = "\(text.displaySafe.shortened(16)) · "
+    default: break
     }
     return renderer.right(subject + renderer.wording(delivery.phrase))
   }

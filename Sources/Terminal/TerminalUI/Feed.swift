@@ -12,8 +12,10 @@ struct Feed {
   /// Entries of one conversation in one update; older entries are skipped unless they are open.
   static let backlogLimit = 20
 
-  /// The numbers of questions on this screen, from 1 in order of appearance.
-  private(set) var numbers: [QuestionID: Int] = [:]
+  /// The numbers of the questions; see ``QuestionState/seq``. A question in the outbox has none.
+  private(set) var numbers: [QuestionID: UInt64] = [:]
+  /// The questions whose bubbles are shown without a number.
+  private(set) var unnumbered: Set<QuestionID> = []
   /// The newest sequence number shown of each child's conversation.
   private(set) var shownSeq: [PersonID: UInt64] = [:]
   private var states: [CommandID: DeliveryState?] = [:]
@@ -27,13 +29,14 @@ struct Feed {
   /// Records that other output follows, so that the last row cannot be replaced.
   mutating func invalidateLastRow() { last = nil }
 
-  func question(_ number: Int) -> QuestionID? { numbers.first { $0.value == number }?.key }
+  func question(_ number: UInt64) -> QuestionID? { numbers.first { $0.value == number }?.key }
 
   /// The rows for everything that is new since the last update.
   mutating func update(_ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool) -> [Output] {
     var outputs: [Output] = []
     for child in timeline.children {
       let entries = timeline.entries(of: child.id)
+      number(entries)
       outputs += append(entries, of: child, timeline, renderer, isGuardian)
       outputs += deliveryChanges(entries, renderer)
       outputs += expiries(entries, of: child, renderer)
@@ -46,6 +49,7 @@ struct Feed {
     _ child: Person, _ timeline: Timeline, _ renderer: Renderer, isGuardian: Bool
   ) -> [Row] {
     let entries = timeline.entries(of: child.id).suffix(Self.backlogLimit)
+    number(Array(entries))
     last = nil
     lastChild = child.id
     return [renderer.rule(child.displayName)]
@@ -87,10 +91,19 @@ struct Feed {
     return outputs
   }
 
-  mutating func number(_ id: QuestionID) -> Int {
-    if let number = numbers[id] { return number }
-    numbers[id] = numbers.count + 1
-    return numbers.count
+  /// Learns the numbers of the questions that the relay has committed.
+  private mutating func number(_ entries: [Entry]) {
+    for entry in entries {
+      switch entry.body {
+      case .question(let card), .inPerson(let card, _, _): numbers[card.header.id] = entry.seq
+      default: break
+      }
+    }
+  }
+
+  /// Records whether the question's bubble is shown without a number.
+  mutating func show(_ id: QuestionID) {
+    if numbers[id] == nil { unnumbered.insert(id) } else { unnumbered.remove(id) }
   }
 
   // MARK: Changes of shown entries

@@ -33,7 +33,7 @@ struct Pictures: Sendable {
   /// Writes the question's pictures to files that only their owner can read.
   ///
   /// - Returns: The files, in the order of the question's people.
-  static func write(_ card: Card, number: Int, in folder: URL) throws -> [URL] {
+  static func write(_ card: Card, number: UInt64, in folder: URL) throws -> [URL] {
     let pictures = folder.appendingPathComponent("pictures")
     try FileManager.default.createDirectory(
       at: pictures, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -13,7 +13,7 @@ extension Renderer {
   }
 
   /// The question's number, the author and the time.
-  private func title(of entry: Entry, number: Int? = nil) -> String {
+  private func title(of entry: Entry, number: UInt64? = nil) -> String {
     [number.map { "#\($0)" }, entry.author, time(entry.at)].compactMap { $0 }
       .joined(separator: " · ")
   }
@@ -22,7 +22,7 @@ extension Renderer {
   ///
   /// - Parameter keys: The guardian's commands for an open question.
   func card(
-    _ card: Card, of entry: Entry, number: Int, answer: (by: String, title: String)?,
+    _ card: Card, of entry: Entry, number: UInt64?, answer: (by: String, title: String)?,
     keys: [(key: String, label: String)]
   ) -> [Row] {
     let child = entry.author

@@ -4,7 +4,7 @@ import Wording
 
 extension Renderer {
   /// A child's communication limits, birthdate, known handles and open questions.
-  func overview(_ timeline: Timeline, of child: Person, numbers: [QuestionID: Int]) -> [Row] {
+  func overview(_ timeline: Timeline, of child: Person, numbers: [QuestionID: UInt64]) -> [Row] {
     let conversation = timeline.link.conversations[child.id] ?? Conversation()
     let name = child.displayName
     var rows = [rule(name)]

@@ -7,11 +7,11 @@ enum TerminalCommand: Hashable, Sendable {
   /// Posts a text message.
   case post(String)
   /// A child cancels a question.
-  case cancel(Int?)
-  case decline(Int?)
-  case review(Int?)
+  case cancel(UInt64?)
+  case decline(UInt64?)
+  case review(UInt64?)
   /// Saves a question's pictures as files.
-  case pictures(Int?)
+  case pictures(UInt64?)
   /// Selects the child to which the next commands apply.
   case with(String)
   case limits(on: Bool, child: String?)
@@ -104,7 +104,7 @@ enum TerminalCommand: Hashable, Sendable {
   {
     // The short form: `d2` means `d 2`.
     if let key = first.first, "drp".contains(key), first.count > 1, words.count == 1,
-      let number = Int(first.dropFirst())
+      let number = UInt64(first.dropFirst())
     {
       return key == "d" ? .decline(number) : key == "r" ? .review(number) : .pictures(number)
     }
@@ -153,10 +153,10 @@ enum TerminalCommand: Hashable, Sendable {
   }
 
   /// The optional number of a command; the outer `nil` marks invalid arguments.
-  private static func numbered(_ words: [String]) -> Int?? {
+  private static func numbered(_ words: [String]) -> UInt64?? {
     if words.count == 1 { return .some(nil) }
     let digits = words[1].hasPrefix("#") ? words[1].dropFirst() : words[1][...]
-    guard words.count == 2, let number = Int(digits) else { return nil }
+    guard words.count == 2, let number = UInt64(digits) else { return nil }
     return .some(number)
   }
 

@@ -122,7 +122,7 @@ extension TerminalSession {
   // MARK: Questions
 
   /// The open question with this number, or the only open question; otherwise shows an error.
-  private func question(_ number: Int?) -> Card? {
+  private func question(_ number: UInt64?) -> Card? {
     guard let timeline else { return nil }
     let open = timeline.children.flatMap { timeline.openCards(of: $0.id) }
     guard let number else {

@@ -51,8 +51,9 @@ extension TerminalSession {
     case .decided(let id, let choice, let guardian):
       let question = timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first
       let title = timeline.title(of: choice, in: question)
-      return wording(
-        isGuardian ? .decidedLine : .decidedNotice, timeline.name(guardian), title)
+      return timeline.prefix(id)
+        + wording(
+          isGuardian ? .decidedLine : .decidedNotice, timeline.name(guardian), title)
     case .withdrawn(let withdrawal, let guardian):
       return wording(withdrawal.phrase, timeline.name(guardian), withdrawal.subject(renderer))
     case .ageShared(let app, let range):
@@ -60,7 +61,7 @@ extension TerminalSession {
     case .message(_, let author, _): return wording(.newMessage, timeline.name(author))
     case .reminded(let id):
       let child = timeline.link.conversations.first { $0.value.questions[id] != nil }?.key
-      return wording(.reminderLine, child.map(timeline.name) ?? "?")
+      return timeline.prefix(id) + wording(.reminderLine, child.map(timeline.name) ?? "?")
     case .ratingsRaised(let child, let risen):
       return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,

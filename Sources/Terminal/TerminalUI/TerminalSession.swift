@@ -327,7 +327,8 @@ package actor TerminalSession: Service {
       let title = timeline.title(of: choice, in: state)
       write(
         renderer.hanging(
-          Row("◆ ", .question), wording(.decidedNotice, timeline.name(guardian), title), .bold))
+          Row("◆ ", .question),
+          timeline.prefix(id) + wording(.decidedNotice, timeline.name(guardian), title), .bold))
     case .refused(let command, let problem):
       abandon(command)
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }

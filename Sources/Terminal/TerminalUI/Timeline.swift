@@ -67,6 +67,13 @@ struct Timeline {
   /// Whether the owner is an adult, or in no family.
   var isAdult: Bool { link.person?.role != .child }
 
+  /// The question's number and a separator, before a sentence about the question; empty for a
+  /// question that this device does not know.
+  func prefix(_ id: QuestionID) -> String {
+    link.conversations.values.lazy.compactMap { $0.questions[id] }.first.map { "#\($0.seq) · " }
+      ?? ""
+  }
+
   func name(_ person: PersonID) -> String { link.roster.person(person)?.displayName ?? "?" }
 
   /// The person who answered and the choice's title; `nil` without an answer.

@@ -16,7 +16,9 @@ extension Wording {
     var sentences = [
       self(explanation.isKnown ? .explainKnown : .explainUnknown, handle, app(explanation.app))
     ]
-    for rule in [explanation.rule] + explanation.conditions {
+    let number = explanation.request.map { "#\($0) · " } ?? ""
+    sentences.append(number + sentence(explanation.rule, name: name, time: time))
+    for rule in explanation.conditions {
       sentences.append(sentence(rule, name: name, time: time))
     }
     for miss in explanation.nearMisses {

@@ -1,4 +1,4 @@
-import FamilyCore
+@testable import FamilyCore
 import FamilyModel
 import Testing
 
@@ -41,6 +41,23 @@ import Testing
     world.guardian(2, .changeContact(child: World.emily, ada, known: false))
     #expect(child(ada).rule == .contactRemoved(by: PersonID(2), at: world.now))
     #expect(child(Handle("hello", .phoneNumber)).rule == .notAHandle(.badHandle))
+  }
+
+  @Test("X6: has the number of the request, which is the same on every device")
+  mutating func number() throws {
+    #expect(child(ada).request == nil)
+    world.ask(World.question(1, ada))
+    let asked = try #require(world.machines.log.last { $0.body.newQuestion != nil })
+    #expect(child(ada).request == asked.seq && guardian(ada).request == asked.seq)
+    world.guardian(2, .answer(World.question(1).id, choice: "decline"))
+    #expect(child(ada).request == asked.seq && guardian(ada).request == asked.seq)
+    world.ask(World.question(2, ada))
+    let second = try #require(world.machines.log.last { $0.body.newQuestion != nil })
+    world.guardian(1, .answer(World.question(2).id, choice: "approve"))
+    #expect(child(ada).request == second.seq && second.seq != asked.seq)
+    // No request decides about a withdrawn handle, or about a contact.
+    world.guardian(2, .withdraw(child: World.emily, .handle(ada, in: nil)))
+    #expect(child(ada).request == nil)
   }
 
   @Test("X6: names the end of an approval before and after it, and prefers one without an end")

@@ -17,7 +17,9 @@ struct HandleExplainer {
       return answer
     }
     answer.isKnown = known.contains(handle, in: app)
-    answer.rule = answer.isKnown ? grant ?? .neverAsked : unknownRule
+    let deciding = answer.isKnown ? grant : unknownFact
+    answer.rule = deciding?.rule ?? .neverAsked
+    answer.request = deciding.flatMap { number(ofEvent: $0.seq) }
     if !answer.isKnown {
       answer.nearMisses = nearMisses
       if conversation.inOrder.contains(where: { $0.question == nil }) {
@@ -38,7 +40,7 @@ struct HandleExplainer {
 
   /// The statement that keeps the handle known for longest: the latest one without an end, or else
   /// the one with the latest end.
-  private var grant: HandleExplanation.Rule? {
+  private var grant: Fact? {
     let kinds = known.reasons
       .filter { $0.handle == handle && ($0.reason.app == nil || $0.reason.app == app) }
       .map(\.reason.statementKind)
@@ -46,22 +48,28 @@ struct HandleExplainer {
     if let limited = grants.max(by: { $0.until ?? now < $1.until ?? now }),
       grants.allSatisfy({ $0.until != nil })
     {
-      return fact(limited)?.rule
+      return fact(limited)
     }
-    return grants.filter { $0.until == nil }.compactMap(fact).max { $0.seq < $1.seq }?.rule
+    return grants.filter { $0.until == nil }.compactMap(fact).max { $0.seq < $1.seq }
+  }
+
+  /// The number of the question that the event is about; `nil` for another event.
+  private func number(ofEvent seq: UInt64) -> UInt64? {
+    conversation.lines.first { $0.seq == seq }?.body.question
+      .flatMap { conversation.questions[$0]?.seq }
   }
 
   /// The latest fact about an unknown handle. A request that can still be answered precedes all.
-  private var unknownRule: HandleExplanation.Rule {
+  private var unknownFact: Fact? {
     let questions = conversation.inOrder.filter(isAbout)
     if let open = questions.last(where: { $0.isOpen(now) }) {
-      return .waiting(since: open.lastAsked, until: open.header.expiration)
+      return (open.seq, .waiting(since: open.lastAsked, until: open.header.expiration))
     }
     // A withdrawal overrides an approval whose end is still to come.
     let facts =
       statements.filter { $0.until.map { $0 <= now } ?? true }.compactMap(fact)
       + questions.compactMap(outcome)
-    return facts.max { $0.seq < $1.seq }?.rule ?? .neverAsked
+    return facts.max { $0.seq < $1.seq }
   }
 
   /// A custom name concerns its own app; numbers and addresses concern every app.
@@ -187,7 +195,10 @@ extension ChildMachine {
       return (handle.kind != .custom || header.app == app)
         && question.topic.handles.contains { $0.canonical == handle }
     }
-    if isSending, !answer.isKnown { answer.rule = .sending }
+    if isSending, !answer.isKnown {
+      answer.rule = .sending
+      answer.request = nil
+    }
     if refusal(of: app) == .ratedAbove { answer.conditions.append(.ratedAbove) }
     if let feed = feeds.first(where: { $0.app == app }),
       feed.entries.contains(where: { $0.body.concerns(handle) })

@@ -20,7 +20,8 @@ public struct QuestionState: Hashable, Sendable {
   public var header: QuestionHeader
   /// The content, or `nil` if this device cannot open it.
   public var question: Question?
-  /// The sequence number of the question's event.
+  /// The sequence number of the question's event. Every screen, table and log of the family shows it
+  /// as the question's number.
   public var seq: UInt64
   /// The current phase.
   public var phase: Phase = .open

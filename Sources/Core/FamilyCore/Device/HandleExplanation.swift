@@ -99,6 +99,8 @@ public struct HandleExplanation: Hashable, Sendable {
   public var isKnown: Bool
   /// The rule that decides ``isKnown``.
   public var rule: Rule
+  /// The number of the request that the rule is about; `nil` for a rule about no request.
+  public var request: UInt64?
   /// Further facts that keep the app from using the handle, or from asking.
   public var conditions: [Rule] = []
   /// Known handles that resemble an unknown one.
