@@ -116,10 +116,12 @@ let sources: [Target] = [
 
   library("App", "DeviceConnection", ["FamilyModel"]),
   library("Device", "ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
+  .target(name: "CAppLauncher", path: "Sources/Device/CAppLauncher"),
   library(
     "Device", "DeviceAgent",
     [
-      "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
+      "CAppLauncher", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore",
+      "ZeroMQ",
       "Credentials", "DeviceConnection", "SystemClock", deque, logging, lifecycle, subprocess,
       systemPackage,
     ]),
@@ -262,7 +264,7 @@ let suites: [Target] = [
   tests(
     "DeviceAgentTests",
     [
-      "RelayFixture", "RelayClient", "RelayServer",
+      "CAppLauncher", "RelayFixture", "RelayClient", "RelayServer", "child-agent",
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
       "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
       crypto, logging, lifecycle,

@@ -27,7 +27,7 @@ extension AppSession {
   /// The process runs on no device: `PERMISSION_RELAY_DEVICE` is not set.
   package struct NoDevice: Error {}
 
-  /// The file named by `PERMISSION_RELAY_DEVICE` is missing or is not an app's credential.
+  /// The file or descriptor in `PERMISSION_RELAY_DEVICE` is missing or is not an app's credential.
   struct BadCredential: Error, CustomStringConvertible {
     let path: String
     var description: String {
@@ -40,10 +40,26 @@ extension AppSession {
     guard let path = ProcessInfo.processInfo.environment[AppCredential.variable] else {
       throw NoDevice()
     }
-    guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
+    guard let data = read(path),
       let credential = try? JSONDecoder().decode(AppCredential.self, from: data)
     else { throw BadCredential(path: path) }
     return credential
+  }
+
+  /// Reads the file with this path or, in a launched app, with this descriptor.
+  ///
+  /// The descriptor stays open, and its position unchanged: another process of the app may inherit
+  /// it.
+  static func read(_ path: String) -> Data? {
+    guard path.hasPrefix(AppCredential.descriptorPrefix) else {
+      return try? Data(contentsOf: URL(fileURLWithPath: path))
+    }
+    guard let descriptor = Int32(path.dropFirst(AppCredential.descriptorPrefix.count)) else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return count > 0 ? Data(bytes.prefix(count)) : nil
   }
 
   /// A session with the device that the credential names.

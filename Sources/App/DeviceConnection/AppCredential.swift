@@ -1,10 +1,16 @@
 /// The keys and the address with which an app reaches its device.
 ///
-/// The device writes the file as JSON (mode 0600) and names it in the environment of the app.
+/// The device writes the file as JSON (mode 0600). A person who starts the app names the file by its
+/// path. An app that the device launches inherits the open file, because it may not read the
+/// device's folder.
 @_documentation(visibility: internal)
 public struct AppCredential: Codable, Sendable {
-  /// The environment variable with the file's path.
+  /// The environment variable with the file's path, or `fd:` and the number of an open descriptor.
   public static let variable = "PERMISSION_RELAY_DEVICE"
+  /// The variable's value in a launched app.
+  public static let inherited = "\(descriptorPrefix)3"
+  /// The prefix of a descriptor's number.
+  public static let descriptorPrefix = "fd:"
 
   /// The app's bundle identifier.
   public var app: String

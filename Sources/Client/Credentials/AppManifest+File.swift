@@ -8,7 +8,7 @@ extension AppManifest {
     public let description: String
   }
 
-  private static let keys = ["name", "usesDeclaredAgeRange", "ageRating"]
+  private static let keys = ["name", "usesDeclaredAgeRange", "ageRating", "environment"]
 
   /// Reads an app's manifest: `{"name": "Landmarks", "usesDeclaredAgeRange": true, "ageRating": 9}`.
   /// An absent member is not declared.
@@ -55,7 +55,22 @@ extension AppManifest {
     guard 1...Limits.titleBytes ~= name?.utf8.count ?? 1 else {
       throw failure("a name has 1 to \(Limits.titleBytes) bytes.", key: "name", in: text)
     }
-    self.init(usesDeclaredAgeRange: uses ?? false, ageRating: rating, name: name)
+    let variables = try value("environment", "a list of names", [String].self) ?? []
+    guard variables.count <= Limits.environmentNames, variables.allSatisfy(Self.isInheritable)
+    else {
+      throw failure(
+        "'environment' has at most \(Limits.environmentNames) names of variables, such as "
+          + "\"http_proxy\". The device sets HOME, TMPDIR and PERMISSION_RELAY_DEVICE itself.",
+        key: "environment", in: text)
+    }
+    self.init(
+      usesDeclaredAgeRange: uses ?? false, ageRating: rating, name: name, environment: variables)
+  }
+
+  private static func isInheritable(_ name: String) -> Bool {
+    1...Limits.identifierBytes ~= name.utf8.count
+      && name.utf8.allSatisfy { $0 == 0x5f || (0x30...0x39 ~= $0) || (0x41...0x5a ~= $0 & 0xdf) }
+      && !["HOME", "TMPDIR", "PERMISSION_RELAY_DEVICE"].contains(name)
   }
 
   /// The number of the first line that contains the key, from 1.

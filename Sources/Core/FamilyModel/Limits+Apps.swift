@@ -21,6 +21,9 @@ extension Limits {
   public static let attachmentBurst: Int64 = 32
   /// Attachments per second that the device handles in the long run. Above: the newest one waits.
   public static let attachmentsPerSecond: Int64 = 4
+  /// Variables of the device's environment that an app's manifest may name. Above: the manifest is
+  /// refused.
+  public static let environmentNames = 16
   /// Connections of one app to its device. Above: the device closes the oldest one.
   public static let appConnections = 8
   /// Received messages that wait in one connection of an app. Above: the app's process waits.

@@ -108,7 +108,7 @@ extension AppRequest {
     }
   }
 
-  /// Whether the reply goes to the process that holds the app's store, whoever sends the request.
+  /// Whether the reply goes to the process that holds the app's store, and not to the sender.
   fileprivate var isForHolder: Bool { if case .name = self { true } else { false } }
 }
 

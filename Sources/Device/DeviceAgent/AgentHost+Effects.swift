@@ -48,15 +48,13 @@ extension AgentHost {
       for input in localApps.launch(app, on: address) { act(input, on: address) }
       return
     }
-    guard let command = configuration.apps[app], let executable = command.first else { return }
-    let installed = Launcher.Installed(
-      executable: executable, arguments: Array(command.dropFirst()) + ["background"],
-      credential: AppSocket.credentialFile(configuration, address, app),
-      log: configuration.directory.appendingPathComponent("\(launchName(address, app)).log"))
+    guard let installed = installed(app, on: address) else { return }
     let name = launchName(address, app)
     Task { [weak self, launcher] in
-      let end = await launcher.run(installed, name: name) { [weak self] process in
-        Task { [weak self] in await self?.launched(app, process, on: address) }
+      let end = await launcher.run(installed, name: name) { [weak self] process, isConfined in
+        Task { [weak self] in
+          await self?.launched(app, process, isConfined: isConfined, on: address)
+        }
       }
       await self?.launchEnded(app, end, on: address)
     }

@@ -1,5 +1,7 @@
 import FamilyCore
+import DeviceConnection
 import FamilyModel
+import Foundation
 import Logging
 import SystemClock
 
@@ -10,6 +12,8 @@ struct LaunchRecord {
 
   /// The running process; `nil` between launches.
   var process: Int32?
+  /// Whether the last process was confined; `nil` before the first one.
+  var isConfined: Bool?
   var lastEnd: Launcher.End?
   /// The questions whose responses wait, by the positions of their entries.
   var waiting: [UInt64: QuestionID] = [:]
@@ -24,8 +28,43 @@ struct LaunchRecord {
 
 /// Reports each step of a response's way to its app.
 extension AgentHost {
-  func launched(_ app: AppID, _ process: Int32, on address: DeviceAddress) {
+  /// The app's program with its environment and access; `nil` if no such app is installed.
+  func installed(_ app: AppID, on address: DeviceAddress) -> Launcher.Installed? {
+    guard let command = configuration.apps[app], let executable = command.first else { return nil }
+    let credential = AppSocket.credentialFile(configuration, address, app)
+    let folder = credential.deletingPathExtension()
+    try? FileManager.default.createDirectory(
+      at: AppEnvironment.temporaryFolder(in: folder), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    var environment = AppEnvironment.variables(
+      folder: folder, named: configuration.manifests[app]?.environment ?? [],
+      of: ProcessInfo.processInfo.environment)
+    environment[AppCredential.variable] = AppCredential.inherited
+    let program = URL(fileURLWithPath: executable)
+    return Launcher.Installed(
+      executable: program.path, arguments: Array(command.dropFirst()) + ["background"],
+      credential: credential, folder: folder,
+      log: configuration.directory.appendingPathComponent("\(launchName(address, app)).log"),
+      environment: environment,
+      access: AppAccess(
+        program: program, folder: folder,
+        secrets: [configuration.directory] + configuration.secrets))
+  }
+
+  /// Warns once that apps are not confined.
+  func warnIfUnconfined() {
+    guard !Launcher.canConfine else { return }
+    trace("unconfined")
+    logger.warning(
+      """
+      apps are not confined, because the kernel has no Landlock. An app can read the keys of this \
+      device and of other apps. Use Linux 5.13 or later, or install trusted apps only.
+      """)
+  }
+
+  func launched(_ app: AppID, _ process: Int32, isConfined: Bool, on address: DeviceAddress) {
     devices[address]?.launches[app, default: LaunchRecord()].process = process
+    devices[address]?.launches[app]?.isConfined = isConfined
     isStatusStale = true
     trace("launched", device: address, facts: [("process", "\(process)")])
     logger.info("launched an app", metadata: metadata(app, address, ["process": "\(process)"]))

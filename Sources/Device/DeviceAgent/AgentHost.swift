@@ -28,6 +28,10 @@ public actor AgentHost: Service {
     public var manifests: [AppID: AppManifest]
     /// The desktop's notification service; `nil` shows nothing on the desktop.
     public var desktop: DesktopNotifications?
+    /// Files and folders that no launched app may read, beside `directory`.
+    public var secrets: [URL] = []
+    /// The program that supervises apps; see ``Launcher``. Without it no app starts.
+    public var launcher: String?
     /// The law of all regions. All devices of a family should have the same table.
     public var regions: RegionTable
     /// A configuration for the devices of these credentials.
@@ -56,7 +60,7 @@ public actor AgentHost: Service {
   let responder: (any Responder)?
   let trace: Trace
   let logger: Logger
-  let launcher = Launcher()
+  let launcher: Launcher
   let context: Context
   let store: any AgentStore
   var devices: [DeviceAddress: HostedDevice] = [:]
@@ -102,6 +106,7 @@ public actor AgentHost: Service {
     logger: Logger
   ) throws {
     self.configuration = configuration
+    launcher = Launcher(program: configuration.launcher)
     self.responder = responder
     self.localApps = localApps
     self.observer = observer
@@ -144,6 +149,7 @@ public actor AgentHost: Service {
     if localApps == nil, !configuration.apps.isEmpty,
       devices.values.contains(where: { $0.child != nil })
     {
+      warnIfUnconfined()
       apps = try AppSocket(configuration, in: context)
       thread.watch(apps!.zap.socket) { [weak self] in
         self?.assumeIsolated { $0.acceptApps() }

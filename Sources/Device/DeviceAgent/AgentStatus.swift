@@ -47,6 +47,8 @@ public struct AgentStatus: Codable, Sendable {
     public var entries: Int
     /// The running process that the device launched.
     public var process: Int32?
+    /// Whether the device confines the app's launches; absent in a status of an older agent.
+    public var confined: Bool?
     /// How the last launch ended, such as `exited with status 1`.
     public var lastEnd: String?
     /// Launches since the last acknowledgement that ended without another one.
@@ -144,7 +146,8 @@ extension AgentHost {
       return AgentStatus.App(
         app: delivery.app.rawValue, state: state,
         waiting: delivery.responses.map(\.question.uuid.uuidString), entries: delivery.entries,
-        process: launches.process, lastEnd: launches.lastEnd?.description,
+        process: launches.process, confined: launches.isConfined ?? Launcher.canConfine,
+        lastEnd: launches.lastEnd?.description,
         failedLaunches: delivery.failedLaunches, nextLaunch: next,
         handled: launches.handled.map(\.uuid.uuidString))
     }

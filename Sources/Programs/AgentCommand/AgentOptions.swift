@@ -128,9 +128,11 @@ public struct AgentOptions: ParsableArguments {
     PrivateFile.restrictNewFilesToOwner()
     let folder = URL(fileURLWithPath: directory)
     try PrivateFile.createFolder(folder)
-    let configuration = AgentHost.Configuration(
+    var configuration = AgentHost.Configuration(
       credentials: credentials, directory: folder, apps: apps, manifests: manifests,
       regions: try RegionTable(file: regions))
+    configuration.launcher = "/proc/self/exe"
+    configuration.secrets = self.credentials.map { URL(fileURLWithPath: $0) }
     let store = folder.appendingPathComponent("agent.sqlite").path
     guard let script else { return try await runTerminal(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))

@@ -29,6 +29,8 @@ struct Journal {
   /// A file in the app's own folder.
   static func file(_ name: String) -> URL {
     let credential = ProcessInfo.processInfo.environment["PERMISSION_RELAY_DEVICE"] ?? "."
+    // The device launches the app in its own folder, with a descriptor in place of a path.
+    guard !credential.hasPrefix("fd:") else { return URL(fileURLWithPath: name) }
     return URL(fileURLWithPath: credential).deletingPathExtension().appendingPathComponent(name)
   }
 

@@ -36,7 +36,8 @@ struct Apps: ParsableCommand {
     _ app: AgentStatus.App, numbers: [String: UInt64] = [:], now: Date = Date()
   ) -> [String] {
     func name(_ id: String) -> String { numbers[id].map { "#\($0) (\(id))" } ?? id }
-    var lines = ["\(app.app): \(state(app, now))"]
+    let confinement = app.confined == false ? ", not confined" : ""
+    var lines = ["\(app.app): \(state(app, now))\(confinement)"]
     lines += app.waiting.map { "  \(name($0)) waits" }
     lines += app.handled.map { "  \(name($0)) handled" }
     return lines

@@ -1,6 +1,7 @@
 import AgentCommand
 import ArgumentParser
 import Credentials
+import DeviceAgent
 import FamilyModel
 import Foundation
 import ProgramOptions
@@ -19,7 +20,10 @@ struct ChildAgent: AsyncParsableCommand {
     discussion: "See `child-agent run --help` for all options.",
     subcommands: [Run.self, Join.self, Apps.self], defaultSubcommand: Run.self)
 
-  static func main() async { await Program.run(Self.self, status: ExitStatus.init(ofAgent:)) }
+  static func main() async {
+    Launcher.superviseIfRequested()
+    await Program.run(Self.self, status: ExitStatus.init(ofAgent:))
+  }
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -26,10 +26,14 @@ public struct AppManifest: Hashable, Sendable {
   public var ageRating: AgeRating?
   /// The app's name for people; `nil`: the identifier.
   public var name: String?
+  /// The names of further variables of the device's environment that the app inherits.
+  public var environment: [String]
   /// Creates a manifest.
   public init(
-    usesDeclaredAgeRange: Bool = false, ageRating: AgeRating? = nil, name: String? = nil
+    usesDeclaredAgeRange: Bool = false, ageRating: AgeRating? = nil, name: String? = nil,
+    environment: [String] = []
   ) {
+    self.environment = environment
     self.usesDeclaredAgeRange = usesDeclaredAgeRange
     self.ageRating = ageRating
     self.name = name
