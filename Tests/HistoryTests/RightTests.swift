@@ -31,6 +31,36 @@ import Testing
     #expect(verdict(.reminded(HistoryBuilder.question.id), by: 3, before: decided).isViolated)
   }
 
+  @Test("T2, T4: finds an id ahead of the relay's clock, and a roster with a removed device")
+  func early() {
+    func verdict(_ change: (inout HistoryBuilder) -> Void) -> Verdict {
+      var builder = HistoryBuilder()
+      builder.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
+      change(&builder)
+      return builder.ended().verdict(RightfulEvents())
+    }
+    func post(_ builder: inout HistoryBuilder, _ time: Instant) {
+      builder.event(.posted(child: PersonID(3), .text("hi")), by: 3)
+      builder.log[1].command = CommandID(high: UInt64(time.milliseconds) << 16, low: 1)
+    }
+    let start = Instant(milliseconds: 0)
+    #expect(verdict { post(&$0, start + Limits.idLead) } == .ok)
+    #expect(verdict { post(&$0, start + Limits.idLead + .milliseconds(1)) }.isViolated)
+    var signed = HistoryBuilder.roster
+    for index in signed.devices.indices { signed.devices[index].signingKey = [UInt8(index)] }
+    var smaller = signed
+    smaller.devices.removeLast()
+    func rosters(_ last: Roster) -> Verdict {
+      verdict { builder in
+        for roster in [signed, smaller, last] {
+          builder.event(.rosterChanged(roster), by: 0, in: .family)
+        }
+      }
+    }
+    #expect(rosters(smaller) == .ok)
+    #expect(rosters(signed).isViolated)
+  }
+
   @Test("Q9, Q11: a child may ask its own question once, whether or not limits are on")
   func questions() {
     var other = HistoryBuilder.header()

@@ -130,6 +130,30 @@ import Testing
   }
 
   @Test(
+    "T4, F9: applying a file brings back no removed member and no removed device",
+    .timeLimit(.minutes(10)))
+  func removed() async throws {
+    try await RelayControlFixture.with { fixture in
+      let file = fixture.folder.appendingPathComponent("families.yaml")
+      let rosa = fixture.file("Rosa")
+      let apply = [
+        "apply", file.path, "--directory", fixture.relayFolder, "--credentials",
+        fixture.folder.appendingPathComponent("credentials").path,
+      ]
+      try await fixture.must("remove-device", "4", "--as", rosa)
+      try await fixture.must("remove-member", "Alex", "--as", rosa)
+      let before = try await fixture.must("family", "--as", rosa).output
+      #expect(!before.contains("Alex"))
+      for arguments in [apply, apply + ["--prune"]] {
+        let said = try await fixture.run(arguments)
+        #expect(said.isSuccess)
+        #expect(said.output.contains("not added again: Alex, Emily's device 4."))
+        #expect(try await fixture.must("family", "--as", rosa).output == before)
+      }
+    }
+  }
+
+  @Test(
     "errors name the next step, and a failed command prints no output", .timeLimit(.minutes(10)))
   func mistakes() async throws {
     try await RelayControlFixture.with { fixture in

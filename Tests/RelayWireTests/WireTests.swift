@@ -247,6 +247,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .ageShared(app, AgeRange(lower: 13, upper: nil, declaration: .selfDeclared)),
       .message(child: PersonID(3), from: PersonID(1), seq: 7), .reminded(id),
       .ratingsRaised(child: PersonID(3), [RisenRating(app: app, rating: .thirteen)]),
+      .deviceAdded(DeviceID(7), of: PersonID(2)),
     ]
     records += notices.map { notice in
       .notification(

@@ -66,7 +66,7 @@ extension SimulatedUsers.State {
         if case .rosterChanged = event.body { hasRoster.insert(address) }
         recorder.record(
           .applied(address, event.audience, seq: event.seq, event.command), address.family)
-      case .outbox(_, let id, let command):
+      case .outbox(_, let id, let command, _):
         recorder.record(.issued(address, id), address.family)
         let question: (id: QuestionID?, isAnswer: Bool) =
           switch command {

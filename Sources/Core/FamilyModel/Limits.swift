@@ -41,6 +41,9 @@ public enum Limits {
   public static let persons = 64
   /// Devices in a family. Above: `tooMany`.
   public static let devices = 256
+  /// Removed devices whose keys a family remembers. At the limit: `tooMany` for a roster that adds a
+  /// device.
+  public static let formerDevices = 1024
   /// The largest number of a person or device, so that the next number never overflows. Above:
   /// `badFamily`.
   public static let largestNumber: UInt32 = 1 << 31

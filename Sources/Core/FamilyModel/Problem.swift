@@ -123,6 +123,8 @@ public struct Problem: Error, Hashable, Sendable {
   }
   /// Whether the problem is ``earlyID(relayTime:)``, with any time.
   public var isEarlyID: Bool { code == Problem.earlyID().code }
+  /// The roster contains the signing key of a device that an earlier roster removed.
+  public static let keyRemoved = Problem(418)
   /// The device does not answer: its agent is stopped, or too slow.
   public static let deviceAway = Problem(420)
   /// Another process of the app uses the app's store.

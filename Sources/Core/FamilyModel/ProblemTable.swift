@@ -221,6 +221,10 @@ extension Problem {
       "The clock of the sender is more than 10 minutes ahead of the relay's clock.",
       "Programs repeat the command with the relay's time. If the problem stays, check both clocks."),
     ProblemEntry(
+      418, "the device was removed",
+      "The change would bring back a device that a guardian removed. Its keys never return.",
+      "Invite the device again: `relayctl invite NAME`. The device makes new keys when it joins."),
+    ProblemEntry(
       420, "the device does not answer",
       "The device's agent is stopped, or too slow.",
       "Start child-agent, and repeat the call. Its log and status.json show its state."),

@@ -152,6 +152,7 @@ extension AgentHost {
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)
     case .wantsToJoin: trace("wants-to-join", device: address)
+    case .deviceAdded: trace("device-added", device: address)
     case .ageShared: trace("age-shared", device: address)
     case .ratingRaised, .ratingsRaised: trace("rating-raised", device: address)
     case .eventRejected(let problem):

@@ -24,7 +24,7 @@ package struct DurableTrace: AgentObserver {
           ("audience", "\(event.audience.rawValue)"), ("seq", "\(event.seq)"),
           ("command", event.command.json),
         ])
-    case .outbox(_, let id, _): record("issued", device, [("command", id.json)])
+    case .outbox(_, let id, _, _): record("issued", device, [("command", id.json)])
     case .entry(_, let entry):
       guard case .response(let question, _) = entry.body else { return }
       record("app-entry", device, [("position", "\(entry.position)"), ("about", question.id.json)])

@@ -59,8 +59,16 @@ struct SetUp: ~Copyable {
     let rosters = events.compactMap { event in
       if case .rosterChanged(let roster) = event.body { roster } else { nil }
     }
-    let persons = try persons(of: family, after: rosters)
-    let credentials = try credentials(of: family, persons, after: rosters)
+    let removal = Removal(rosters)
+    let all = try self.persons(of: family, after: rosters)
+    let present = zip(all, family.members).filter { !removal.contains($0.0) }
+    let persons = present.map(\.0)
+    var kept = family
+    kept.members = present.map(\.1)
+    let files = try self.credentials(of: kept, persons, after: rosters)
+    let credentials = files.filter { !removal.contains($0) }
+    reportRemovedEarlier(
+      all.filter(removal.contains), files.filter(removal.contains), of: family.id)
     var roster = Roster(persons: persons, devices: credentials.map(\.device))
     let organizer = try organizer(of: roster, among: credentials, now: events)
     var machine = organizer.machine(restoring: events)
@@ -72,7 +80,7 @@ struct SetUp: ~Copyable {
       events = try administrator.history(of: .family, in: address)
     }
     reportKept(persons, credentials, roster, of: family.id)
-    for (person, member) in zip(persons, family.members) {
+    for (person, member) in zip(persons, kept.members) {
       let signer =
         person.role == .child
         ? organizer : credentials.first { $0.personID == person.id } ?? organizer
@@ -109,6 +117,21 @@ struct SetUp: ~Copyable {
     print(
       "Family \(family): kept, but not in the file: \(names). Use --prune to remove them.".printable
     )
+  }
+
+  /// Prints the members and devices of the file that guardians removed. They do not return.
+  private func reportRemovedEarlier(
+    _ persons: [Person], _ credentials: [Credential], of family: UInt64
+  ) {
+    let gone =
+      persons.map(\.displayName)
+      + credentials.map { "\($0.name)'s device \($0.address.device.rawValue)" }
+    guard !gone.isEmpty else { return }
+    print(
+      """
+      Family \(family): removed by a guardian, and not added again: \(gone.joined(separator: ", ")). \
+      To add them again, a guardian runs relayctl add-member or relayctl invite.
+      """.printable)
   }
 
   /// Prints the devices that the new roster removes.
@@ -221,6 +244,27 @@ struct SetUp: ~Copyable {
       }
     }
     return credentials
+  }
+}
+
+/// The members and devices that were in a roster of the family and no longer are.
+private struct Removal {
+  private var persons: Set<PersonID> = []
+  private var keys = RemovedKeys()
+
+  /// - Parameter rosters: The family's rosters, in order.
+  init(_ rosters: [Roster]) {
+    guard var last = rosters.first else { return }
+    for next in rosters {
+      keys.record(from: last, to: next)
+      last = next
+    }
+    persons = Set(rosters.flatMap(\.persons).map(\.id)).subtracting(last.persons.map(\.id))
+  }
+
+  func contains(_ person: Person) -> Bool { persons.contains(person.id) }
+  func contains(_ credential: Credential) -> Bool {
+    keys.contains(credential.deviceKeys.signingKey)
   }
 }
 

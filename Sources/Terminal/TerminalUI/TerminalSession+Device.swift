@@ -64,6 +64,8 @@ extension TerminalSession {
       return timeline.prefix(id) + wording(.reminderLine, child.map(timeline.name) ?? "?")
     case .ratingsRaised(let child, let risen):
       return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
+    case .deviceAdded(let device, let owner):
+      return wording(.deviceAdded, timeline.name(owner), "\(device.rawValue)")
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
       .ratingRaised:
       return ""

@@ -343,7 +343,9 @@ package actor TerminalSession: Service {
       let text = wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
     // The conversation, or another line of the screen, shows each of these.
-    case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected: break
+    case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected,
+      .deviceAdded:
+      break
     case .wantsToJoin(let join): await self.join(join)
     }
   }

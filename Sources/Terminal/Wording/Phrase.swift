@@ -350,8 +350,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpNotices
   /// Dismisses notifications.
   case helpDismiss
-  /// Desktop notifications, which name no person: of a decision, on a child's or another device.
-  case desktopDecided, desktopDecidedGuardian
+  /// Desktop notifications without names: of a decision, on a child's or other device; of a device.
+  case desktopDecided, desktopDecidedGuardian, desktopDevice
   /// The same of a withdrawal, a shared age range, a message, a reminder, and a risen rating.
   case desktopWithdrawn, desktopAgeShared, desktopMessage, desktopReminded, desktopRating
 

@@ -71,6 +71,7 @@ extension Wording {
     case .message: self(.desktopMessage)
     case .reminded: self(.desktopReminded)
     case .ratingsRaised: self(.desktopRating)
+    case .deviceAdded: self(.desktopDevice)
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
       .ratingRaised:
       nil

@@ -44,6 +44,11 @@ extension DeviceNotification {
             }
           }
         }
+      case .deviceAdded(let device, let owner):
+        $0.deviceAdded = .with {
+          $0.device = device.rawValue
+          $0.person = owner.rawValue
+        }
       case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
         .ratingRaised:
         preconditionFailure("this notice is not kept")
@@ -73,6 +78,8 @@ extension DeviceNotification {
           let rating = try Wire.require(try AgeRating?(wire: app.rating))
           return RisenRating(app: AppID(app.app), rating: rating)
         })
+    case .deviceAdded(let added):
+      notice = .deviceAdded(DeviceID(added.device), of: PersonID(added.person))
     case nil: throw .malformed
     }
     self.init(

@@ -63,11 +63,12 @@ extension DeviceRecord {
     case .event(let event): event.encode()
     case .cursor(let cursor): Wire.encode(cursor.wire)
     case .receipt(_, let receipt): Wire.encode(receipt.wire)
-    case .outbox(_, let id, let command):
+    case .outbox(_, let id, let command, let basedOnSeq):
       Wire.encode(
         PBPending.with {
           $0.commandID = Data(id.bytes)
           $0.command = command.wire
+          $0.basedOn = basedOnSeq
         })
     case .app(_, let standing):
       Wire.encode(
@@ -107,7 +108,7 @@ extension DeviceRecord {
       let pending = try Wire.parse(PBPending.self, value)
       return .outbox(
         position: number(key.dropFirst()), try Wire.id(pending.commandID),
-        try Command(pending.command).opened())
+        try Command(pending.command).opened(), basedOnSeq: pending.basedOn)
     case 5:
       let standing = try Wire.parse(PBAppStanding.self, value)
       return .app(

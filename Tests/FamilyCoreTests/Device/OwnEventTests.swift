@@ -73,7 +73,7 @@ import Testing
       return
     }
     let records = changes.compactMap { change in
-      if case .put(.outbox(1, let id, _)) = change { id } else { nil }
+      if case .put(.outbox(1, let id, _, _)) = change { id } else { nil }
     }
     #expect(records == [again] && changes.count == 1)
     _ = device.step(.reply(0, .accepted(command, seq: 1)), now: now)

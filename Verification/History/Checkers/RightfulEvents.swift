@@ -2,7 +2,7 @@ import FamilyCore
 import FamilyModel
 
 /// Checks that each event in the log was within its author's rights and in time when the relay
-/// accepted it.
+/// accepted it. No command's id is ahead of the relay's clock, and no removed device returns.
 public struct RightfulEvents: Checker {
   public let name = "nothing without the right to it"
   /// Creates the checker.
@@ -26,6 +26,7 @@ private struct RightsModel {
   private var roster: Roster?
   private var questions: [QuestionID: QuestionHeader] = [:]
   private var closed: Set<QuestionID> = []
+  private var removedKeys: Set<[UInt8]> = []
 
   /// Checks the event, then applies it.
   ///
@@ -36,6 +37,7 @@ private struct RightsModel {
   }
 
   private func isRightful(_ event: Event) -> Bool {
+    guard event.command.time <= event.at + Limits.idLead else { return false }
     let author = roster?.owner(of: event.device)
     let isGuardian = author?.role.isGuardian ?? false
     let isAdministrator = event.device.rawValue == 0
@@ -44,6 +46,8 @@ private struct RightsModel {
     case .rosterChanged(let next):
       // Devices name the signer of an event that the administrator sent.
       let isFounder = roster == nil && next.owner(of: event.device)?.role == .organizer
+      let hasRemoved = next.devices.contains { removedKeys.contains($0.signingKey) }
+      guard !hasRemoved else { return false }
       return isAdministrator || isGuardian || isFounder
     case .limitsChanged: return isAdministrator || isGuardian
     case .asked(let header, _), .answeredInPerson(let header, _, _, _):
@@ -78,7 +82,11 @@ private struct RightsModel {
 
   private mutating func apply(_ event: Event) {
     switch event.body {
-    case .rosterChanged(let new): roster = new
+    case .rosterChanged(let new):
+      let kept = Set(new.devices.map(\.signingKey))
+      let former = roster?.devices.map(\.signingKey) ?? []
+      removedKeys.formUnion(former.filter { !$0.isEmpty && !kept.contains($0) })
+      roster = new
     case .asked(let header, _): questions[header.id] = header
     case .answeredInPerson(let header, _, _, _):
       questions[header.id] = header

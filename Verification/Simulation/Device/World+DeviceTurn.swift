@@ -56,7 +56,7 @@ extension World {
     for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
     for case .put(let stored) in changes {
       switch stored {
-      case .outbox(_, let id, _): record(.issued(device.address, id))
+      case .outbox(_, let id, _, _): record(.issued(device.address, id))
       case .app(let app, let standing):
         guard let number = device.apps.firstIndex(where: { $0.id == app }) else { continue }
         if standing.registered, !device.progress[number].registered {

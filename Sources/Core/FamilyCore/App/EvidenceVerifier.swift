@@ -29,6 +29,8 @@ struct EvidenceVerifier: Sendable {
   /// The verified rosters, ascending by sequence number. The device repeats them at every
   /// attachment.
   private var rosters: [RosterProof] = []
+  /// The keys that no later roster may contain.
+  private var removedKeys = RemovedKeys()
   /// The signed statements about handles.
   private var known = KnownHandles()
   /// The stamp of the latest statement about the consent to the app.
@@ -106,6 +108,9 @@ struct EvidenceVerifier: Sendable {
       basedOnSeq: proof.signature.basedOnSeq, question: nil,
       hiddenDigest: { _ in proof.hiddenDigest }, contentDigest: { _ in [] })
     guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
+    let current = rosters.last?.roster ?? Roster()
+    do throws(Problem) { try removedKeys.check(current, next: next) } catch { return error }
+    removedKeys.record(from: current, to: next)
     rosters.append(proof)
     return nil
   }

@@ -15,6 +15,7 @@ extension ChildMachine {
     case .rosterChanged:
       isListDue = true
       link.reattach(now: now, into: &out)
+      effects += link.noticesOfNewDevices(by: link.owner(of: event.device))
       guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
       for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
     case .decided(let decision):

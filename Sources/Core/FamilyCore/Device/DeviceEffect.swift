@@ -106,6 +106,8 @@ public enum Notice: Hashable, Sendable {
   case appRejected(AppID, Problem)
   /// A device with the code of an invitation requests to join.
   case wantsToJoin(JoinRequest)
+  /// A device joined the family, or got other keys.
+  case deviceAdded(DeviceID, of: PersonID)
   /// The relay refuses to serve this device.
   case shutOut(Problem)
 }

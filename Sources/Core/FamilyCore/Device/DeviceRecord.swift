@@ -9,8 +9,9 @@ public enum DeviceRecord: Hashable, Sendable {
   /// The guardians' receipt in a conversation.
   case receipt(Audience, Receipt)
   /// A command that the relay has not acknowledged. `position` is its place in the order of the
-  /// outbox.
-  case outbox(position: UInt64, CommandID, Command)
+  /// outbox. `basedOnSeq` is the newest event of the family that the device knew. A roster states
+  /// changes of the roster of that event.
+  case outbox(position: UInt64, CommandID, Command, basedOnSeq: UInt64 = 0)
   /// An app's registration and progress.
   case app(AppID, AppProgress)
   /// An app entry that the app has not acknowledged.
@@ -56,7 +57,7 @@ extension DeviceRecord {
     case .event(let event): .event(event.audience, seq: event.seq)
     case .cursor(let cursor): .cursor(cursor.audience)
     case .receipt(let audience, _): .receipt(audience)
-    case .outbox(let position, _, _): .outbox(position: position)
+    case .outbox(let position, _, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)
     case .passcodeTries: .passcodeTries

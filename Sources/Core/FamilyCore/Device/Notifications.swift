@@ -23,7 +23,7 @@ extension Notice {
   /// Whether the device keeps the notice as a notification. Other notices concern the moment only.
   public var isKept: Bool {
     switch self {
-    case .decided, .withdrawn, .ageShared, .message, .reminded, .ratingsRaised: true
+    case .decided, .withdrawn, .ageShared, .message, .reminded, .ratingsRaised, .deviceAdded: true
     case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut, .ratingRaised:
       false
     }

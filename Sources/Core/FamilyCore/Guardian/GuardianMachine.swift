@@ -208,6 +208,7 @@ public struct GuardianMachine: Sendable {
     switch event.body {
     case .rosterChanged:
       link.reattach(now: now, into: &out)
+      effects += link.noticesOfNewDevices(by: author)
       // A question may arrive before the roster that contains its child.
       show(open(now: now), now: now, into: &out, effects: &effects)
     case .asked(let header, _):

@@ -10,6 +10,7 @@ extension FamilyState {
     try next.validate()
     try roster.checkSuccessor(next)
     try verifySignature(of: next, proposal, verify)
+    try removedKeys.check(roster, next: next)
     return (.rosterChanged(next), .family)
   }
 

@@ -20,6 +20,8 @@ public struct FamilyState: Hashable, Sendable {
 
   /// The family's persons and devices.
   public internal(set) var roster = Roster()
+  /// The keys that no later roster may contain.
+  var removedKeys = RemovedKeys()
   /// The newest event; zero: the family does not exist.
   public internal(set) var seq: UInt64 = 0
   /// The event of the current roster.
@@ -109,6 +111,7 @@ public struct FamilyState: Hashable, Sendable {
     for audience in leftAudiences.sorted() {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
     }
+    removedKeys.record(from: roster, to: new)
     roster = new
     results.keepDevices(of: new)
     invitations.removeEnrolled(in: new)
@@ -145,6 +148,7 @@ extension FamilyState: Packable {
     packer.add(lastPerson)
     packer.add(lastOfChild)
     packer.add(invitations)
+    packer.add(removedKeys)
   }
 
   init(_ packed: inout Unpacker) {
@@ -161,6 +165,7 @@ extension FamilyState: Packable {
     lastPerson = packed.value()
     lastOfChild = packed.value()
     invitations = packed.value()
+    removedKeys = packed.value()
   }
 }
 

@@ -26,6 +26,8 @@ struct EventVerifier: Sendable {
   /// The newest verified event of the family's audience. This device's signatures are based on it.
   private(set) var familySeq: UInt64 = 0
   private var rosters: [(seq: UInt64, roster: Roster)] = []
+  /// The keys that no later roster may contain.
+  private(set) var removedKeys = RemovedKeys()
   private var passcodes: [(seq: UInt64, command: CommandID, passcode: Passcode)] = []
   /// The verified invitations, by their keys.
   private(set) var invitations: [[UInt8]: Invitation] = [:]
@@ -84,6 +86,9 @@ struct EventVerifier: Sendable {
     return results
   }
 
+  /// The roster that was valid at the family's event; `nil` before the first one.
+  func roster(at seq: UInt64) -> Roster? { rosters.last { $0.seq <= seq }?.roster }
+
   private mutating func archive(_ event: Event) {
     let vault = vault
     evidence?.add(event, vault)
@@ -96,7 +101,10 @@ struct EventVerifier: Sendable {
     if case .invited(let invitation) = event.body {
       invitations[invitation.key] = invitation
     }
-    if case .rosterChanged(let roster) = event.body { rosters.append((event.seq, roster)) }
+    if case .rosterChanged(let roster) = event.body {
+      if let last = rosters.last?.roster { removedKeys.record(from: last, to: roster) }
+      rosters.append((event.seq, roster))
+    }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.seq, event.command, passcode))
     }
@@ -179,6 +187,11 @@ struct EventVerifier: Sendable {
 
   private mutating func open(_ event: Event) -> Verdict {
     switch event.body {
+    case .rosterChanged(let next):
+      let current = rosters.last?.roster ?? Roster()
+      do throws(Problem) { try removedKeys.check(current, next: next) } catch {
+        return .rejected(error)
+      }
     case .keysShared(let wraps):
       _ = ring.learn(wraps, event.audience, in: family, isShared: true, vault)
     case .passcodeChanged:

@@ -829,6 +829,9 @@ nonisolated struct PBPending: Sendable {
   /// Clears the value of `command`. Subsequent reads from it will return its default value.
   mutating func clearCommand() {self._command = nil}
 
+  /// seq of the newest event of the family that the device knew.
+  var basedOn: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -948,6 +951,15 @@ nonisolated struct PBNotification: Sendable {
     set {notice = .ratingsRaised(newValue)}
   }
 
+  /// A device joined the family.
+  var deviceAdded: PBNotification.DeviceAdded {
+    get {
+      if case .deviceAdded(let v)? = notice {return v}
+      return PBNotification.DeviceAdded()
+    }
+    set {notice = .deviceAdded(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -964,6 +976,8 @@ nonisolated struct PBNotification: Sendable {
     case reminded(Data)
     /// The ratings of a child's apps have risen.
     case ratingsRaised(PBNotification.RatingsRaised)
+    /// A device joined the family.
+    case deviceAdded(PBNotification.DeviceAdded)
 
   }
 
@@ -1098,6 +1112,23 @@ nonisolated struct PBNotification: Sendable {
 
       init() {}
     }
+
+    init() {}
+  }
+
+  /// A device that joined the family, or got other keys.
+  nonisolated struct DeviceAdded: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The device.
+    var device: UInt32 = 0
+
+    /// The device's owner.
+    var person: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
 
     init() {}
   }
@@ -2443,7 +2474,7 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension PBPending: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Pending"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}command_id\0\u{1}command\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}command_id\0\u{1}command\0\u{3}based_on\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2453,6 +2484,7 @@ nonisolated extension PBPending: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.commandID) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._command) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.basedOn) }()
       default: break
       }
     }
@@ -2469,12 +2501,16 @@ nonisolated extension PBPending: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     try { if let v = self._command {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.basedOn != 0 {
+      try visitor.visitSingularUInt64Field(value: self.basedOn, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBPending, rhs: PBPending) -> Bool {
     if lhs.commandID != rhs.commandID {return false}
     if lhs._command != rhs._command {return false}
+    if lhs.basedOn != rhs.basedOn {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2562,7 +2598,7 @@ nonisolated extension PBPasscodeTries: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Notification"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}at\0\u{1}read\0\u{1}decided\0\u{1}withdrawn\0\u{3}age_shared\0\u{1}message\0\u{1}reminded\0\u{3}ratings_raised\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}at\0\u{1}read\0\u{1}decided\0\u{1}withdrawn\0\u{3}age_shared\0\u{1}message\0\u{1}reminded\0\u{3}ratings_raised\0\u{3}device_added\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2646,6 +2682,19 @@ nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.notice = .ratingsRaised(v)
         }
       }()
+      case 10: try {
+        var v: PBNotification.DeviceAdded?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .deviceAdded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .deviceAdded(v)
+        }
+      }()
       default: break
       }
     }
@@ -2689,6 +2738,10 @@ nonisolated extension PBNotification: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .ratingsRaised?: try {
       guard case .ratingsRaised(let v)? = self.notice else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .deviceAdded?: try {
+      guard case .deviceAdded(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     }()
     case nil: break
     }
@@ -2932,6 +2985,41 @@ nonisolated extension PBNotification.RatingsRaised.App: SwiftProtobuf.Message, S
   static func ==(lhs: PBNotification.RatingsRaised.App, rhs: PBNotification.RatingsRaised.App) -> Bool {
     if lhs.app != rhs.app {return false}
     if lhs.rating != rhs.rating {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBNotification.DeviceAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBNotification.protoMessageName + ".DeviceAdded"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}person\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.device != 0 {
+      try visitor.visitSingularUInt32Field(value: self.device, fieldNumber: 1)
+    }
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBNotification.DeviceAdded, rhs: PBNotification.DeviceAdded) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.person != rhs.person {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

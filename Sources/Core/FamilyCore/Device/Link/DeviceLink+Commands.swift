@@ -10,7 +10,9 @@ extension DeviceLink {
   {
     if isShutOut { throw .notEnrolled }
     try check(command, now: now)
-    try sender.enqueue(command, id: id, due: state == .attached ? now : nil, into: &out)
+    try sender.enqueue(
+      command, id: id, due: state == .attached ? now : nil, basedOnSeq: verifier?.familySeq ?? 0,
+      into: &out)
   }
 
   /// The host has room for the question.
@@ -34,7 +36,9 @@ extension DeviceLink {
   /// relay cannot read sealed contents.
   private func check(_ command: Command, now: Instant) throws(Problem) {
     switch command {
-    case .setRoster(let next): try roster.checkSuccessor(next)
+    case .setRoster(let next):
+      try roster.checkSuccessor(next)
+      try verifier?.removedKeys.check(roster, next: next)
     case .addChild(let name):
       if roster.persons.contains(where: { $0.displayName.lowercased() == name.lowercased() }) {
         throw .conflict

@@ -76,7 +76,8 @@ public struct DeviceLink: Sendable {
       switch record {
       case .event(let event): events.append(event)
       case .cursor(let cursor): cursors[cursor.audience] = cursor
-      case .outbox(let position, let id, let command): sender.restore(position, id, command)
+      case .outbox(let position, let id, let command, let basedOnSeq):
+        sender.restore(position, id, command, basedOnSeq: basedOnSeq)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
       case .app, .entry, .named, .passcodeTries, .notification, .latestTime: break
       }

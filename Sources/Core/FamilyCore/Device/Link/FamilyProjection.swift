@@ -3,6 +3,8 @@ import FamilyModel
 /// The family as one device knows it: the state that the verified events add up to.
 struct FamilyProjection: Sendable {
   private(set) var roster = Roster()
+  /// The devices that the current roster added, or gave other keys; none of the first roster.
+  private(set) var newDevices: [Device] = []
   private(set) var accounts: [PersonID: Account] = [:]
   /// The age settings of each person, and the age answers that apps received.
   private(set) var ages: [PersonID: AgeLog] = [:]
@@ -37,6 +39,8 @@ struct FamilyProjection: Sendable {
   mutating func apply(_ event: Event) {
     switch event.body {
     case .rosterChanged(let roster):
+      let isFirst = self.roster.devices.isEmpty
+      newDevices = isFirst ? [] : roster.devices.filter { self.roster.device($0.id) != $0 }
       self.roster = roster
       lastPerson = max(lastPerson, roster.persons.last?.id ?? lastPerson)
       for device in roster.devices { owners[device.id] = device.person }
@@ -62,25 +66,5 @@ struct FamilyProjection: Sendable {
       guard let child = event.audience.conversationChild else { return }
       conversations[child, default: Conversation()].apply(event)
     }
-  }
-}
-
-/// Changes of the roster.
-extension FamilyProjection {
-  func roster(adding name: String, as role: Role) -> Roster {
-    var roster = roster
-    let id = PersonID(lastPerson.rawValue + 1)
-    roster.persons.append(Person(id: id, role: role, displayName: name))
-    return roster
-  }
-
-  func roster(adding join: JoinRequest, of person: PersonID) -> Roster {
-    var roster = roster
-    let id = DeviceID((owners.keys.last?.rawValue ?? 0) + 1)
-    roster.devices.append(
-      Device(
-        id: id, person: person, publicKey: join.publicKey, signingKey: join.signingKey,
-        agreementKey: join.agreementKey))
-    return roster
   }
 }

@@ -14,9 +14,13 @@ extension CommandSender {
   }
 
   /// Seals the command's content for its readers and signs the event that the command leads to.
+  ///
+  /// A roster is made from the present roster and the changes that its author intended: the
+  /// differences from the roster at `basedOnSeq`. A roster from before a removal therefore brings
+  /// back no device.
   func seal(
-    _ command: Command, id: CommandID, family: FamilyProjection, verifier: EventVerifier?,
-    isBehind: Bool
+    _ command: Command, id: CommandID, basedOnSeq: UInt64? = nil, family: FamilyProjection,
+    verifier: EventVerifier?, isBehind: Bool
   ) -> SealOutcome {
     guard let verifier else { return .sealed(SignedCommand(id: id, command: command)) }
     guard !isBehind else { return .blocked }
@@ -24,6 +28,9 @@ extension CommandSender {
     if case .addChild(let name) = command {
       guard verifier.familySeq > 0 else { return .blocked }
       command = .setRoster(family.roster(adding: name, as: .child))
+    } else if case .setRoster(let next) = command, let basedOnSeq {
+      let base = verifier.roster(at: basedOnSeq) ?? Roster()
+      command = .setRoster(family.roster(applying: base, next))
     }
     func header(_ id: QuestionID) -> QuestionHeader? { family.question(id)?.header }
     // The relay may have the question and accept the command, but no device accepts it unsigned.

@@ -71,18 +71,26 @@ struct CommandSender: Sendable {
 
   /// Stores a command.
   ///
-  /// - Parameter due: When to send it; `nil`: after the next attachment.
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - id: The command's id.
+  ///   - due: When to send it; `nil`: after the next attachment.
+  ///   - basedOnSeq: The newest event of the family that the device knows.
+  ///   - out: Receives the change of the outbox.
   /// - Throws: `tooMany` if the outbox is full.
   mutating func enqueue(
-    _ command: Command, id: CommandID, due: Instant?, into out: inout DeviceLink.Output
+    _ command: Command, id: CommandID, due: Instant?, basedOnSeq: UInt64,
+    into out: inout DeviceLink.Output
   ) throws(Problem) {
     guard !outbox.isFull else { throw .tooMany }
-    out.changes.append(outbox.add(id, command))
+    out.changes.append(outbox.add(id, command, basedOnSeq: basedOnSeq))
     if let due { outbox.postpone(id, until: due) }
   }
 
-  mutating func restore(_ position: UInt64, _ id: CommandID, _ command: Command) {
-    outbox.restore(position, id, command)
+  mutating func restore(
+    _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64
+  ) {
+    outbox.restore(position, id, command, basedOnSeq: basedOnSeq)
   }
 
   /// Admits a question. Has no effect on a question that has left the outbox.
@@ -176,7 +184,8 @@ struct CommandSender: Sendable {
         continue
       }
       switch seal(
-        pending.command, id: pending.id, family: family, verifier: verifier, isBehind: isBehind)
+        pending.command, id: pending.id, basedOnSeq: pending.basedOnSeq, family: family,
+        verifier: verifier, isBehind: isBehind)
       {
       case .sealed(let signed): send(signed, attempt: pending.attempts, into: &out)
       case .blocked: isBlocked = true

@@ -9,6 +9,8 @@ struct Outbox: Sendable {
     var position: UInt64
     var id: CommandID
     var command: Command
+    /// The newest event of the family when the command entered.
+    var basedOnSeq: UInt64
     /// How often the command was sent, or could not be sealed, since the last attachment.
     var attempts = 0
     /// How often an overloaded relay refused the command since the last attachment.
@@ -17,11 +19,16 @@ struct Outbox: Sendable {
     /// Whether the command may be sent. Only questions need admission.
     private(set) var isAdmitted: Bool
 
-    init(position: UInt64, id: CommandID, command: Command) {
+    init(position: UInt64, id: CommandID, command: Command, basedOnSeq: UInt64) {
       self.position = position
       self.id = id
       self.command = command
+      self.basedOnSeq = basedOnSeq
       isAdmitted = !command.isQuestion
+    }
+
+    var record: DeviceRecord {
+      .outbox(position: position, id, command, basedOnSeq: basedOnSeq)
     }
 
     mutating func admit() { isAdmitted = true }
@@ -34,16 +41,20 @@ struct Outbox: Sendable {
   var deadline: Instant? { pending.lazy.map(\.due).min() }
   var isFull: Bool { pending.count >= Limits.outbox }
 
-  mutating func restore(_ position: UInt64, _ id: CommandID, _ command: Command) {
-    pending.append(Pending(position: position, id: id, command: command))
+  mutating func restore(
+    _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64
+  ) {
+    pending.append(
+      Pending(position: position, id: id, command: command, basedOnSeq: basedOnSeq))
     pending.sort { $0.position < $1.position }
     next = max(next, position + 1)
   }
 
-  mutating func add(_ id: CommandID, _ command: Command) -> RecordChange {
+  mutating func add(_ id: CommandID, _ command: Command, basedOnSeq: UInt64 = 0) -> RecordChange {
     defer { next += 1 }
-    pending.append(Pending(position: next, id: id, command: command))
-    return .put(.outbox(position: next, id, command))
+    let entry = Pending(position: next, id: id, command: command, basedOnSeq: basedOnSeq)
+    pending.append(entry)
+    return .put(entry.record)
   }
 
   mutating func remove(_ id: CommandID) -> (Command, RecordChange)? {
@@ -83,7 +94,7 @@ struct Outbox: Sendable {
     pending[index].attempts = 0
     pending[index].due = now
     pending[index].revokeAdmission()
-    return .put(.outbox(position: pending[index].position, new, pending[index].command))
+    return .put(pending[index].record)
   }
 
   func command(_ id: CommandID) -> Command? { pending.first { $0.id == id }?.command }

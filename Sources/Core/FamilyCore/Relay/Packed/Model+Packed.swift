@@ -91,6 +91,18 @@ extension Roster: Packable {
   }
 }
 
+extension RemovedKeys: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(UInt64(keys.count))
+    for key in keys { packer.add(key) }
+  }
+  init(_ packed: inout Unpacker) {
+    var keys: [[UInt8]] = []
+    for _ in 0..<packed.count() { keys.append(packed.array()) }
+    self.init(keys)
+  }
+}
+
 extension QuestionHeader: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(id)

@@ -1,0 +1,74 @@
+import FamilyModel
+
+/// Changes of the roster.
+extension FamilyProjection {
+  func roster(adding name: String, as role: Role) -> Roster {
+    var roster = roster
+    let id = PersonID(lastPerson.rawValue + 1)
+    roster.persons.append(Person(id: id, role: role, displayName: name))
+    return roster
+  }
+
+  func roster(adding join: JoinRequest, of person: PersonID) -> Roster {
+    var roster = roster
+    let id = DeviceID((owners.keys.last?.rawValue ?? 0) + 1)
+    roster.devices.append(
+      Device(
+        id: id, person: person, publicKey: join.publicKey, signingKey: join.signingKey,
+        agreementKey: join.agreementKey))
+    return roster
+  }
+
+  /// The present roster with the changes that lead from `base` to `next`.
+  ///
+  /// Members and devices that were removed since `base` stay removed. New ones get new numbers if
+  /// another change has taken theirs. A new device of a member that was removed since is left out.
+  func roster(applying base: Roster, _ next: Roster) -> Roster {
+    guard base != roster else { return next }
+    var result = roster
+    var numbers: [PersonID: PersonID] = [:]
+    for person in next.persons {
+      if let old = base.person(person.id) {
+        guard old != person, let index = result.persons.firstIndex(where: { $0.id == old.id })
+        else { continue }
+        result.persons[index] = person
+      } else {
+        let last = max(lastPerson, result.persons.map(\.id).max() ?? lastPerson)
+        let id = person.id > last ? person.id : PersonID(last.rawValue + 1)
+        numbers[person.id] = id
+        result.persons.append(Person(id: id, role: person.role, displayName: person.displayName))
+      }
+    }
+    for device in next.devices {
+      if let old = base.device(device.id) {
+        guard old != device, let index = result.devices.firstIndex(where: { $0.id == old.id })
+        else { continue }
+        result.devices[index] = device
+      } else {
+        let last = max(
+          owners.keys.last ?? DeviceID(0), result.devices.map(\.id).max() ?? DeviceID(0))
+        var added = device
+        added.id = device.id > last ? device.id : DeviceID(last.rawValue + 1)
+        added.person = numbers[device.person] ?? device.person
+        result.devices.append(added)
+      }
+    }
+    result.persons.removeAll { base.person($0.id) != nil && next.person($0.id) == nil }
+    let devices = result.devices.filter { device in
+      result.person(device.person) != nil
+        && (base.device(device.id) == nil || next.device(device.id) != nil)
+    }
+    return Roster(persons: result.persons, devices: devices)
+  }
+}
+
+extension DeviceLink {
+  /// The notices that the current roster added devices of other persons, for every member but the
+  /// roster's author. A member can thus see a device that another guardian added in the member's
+  /// name.
+  func noticesOfNewDevices(by author: PersonID) -> [DeviceEffect] {
+    guard author != personID else { return [] }
+    return family.newDevices.filter { $0.id != address.device }
+      .map { .notify(.deviceAdded($0.id, of: $0.person)) }
+  }
+}
