@@ -32,6 +32,18 @@ import Testing
     #expect(share(id(now + Limits.idLead), &home) == nil)
   }
 
+  @Test("T2: a withdrawal counts although the relay once stated a time in the past")
+  func pastTime() {
+    var home = SignedFamily()
+    home.answer(home.ask("ada"), "approve", by: 2)
+    #expect(home.known() == ["ada"])
+    home.guardian(1, .reply(0, .attached([], at: home.now - .days(1_800))))
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: nil)))
+    home.wait(.seconds(5))
+    #expect(home.known() == [] && home.known(4) == [])
+    #expect(!home.children[3]!.knownHandles(in: SignedFamily.app).contains(Handle("ada", .custom)))
+  }
+
   /// A family whose log has a command of the device with the latest possible time: the log of an
   /// earlier relay, or of a relay that helps the sender.
   private func attacked(by device: UInt32, at time: Instant?) -> SignedFamily {

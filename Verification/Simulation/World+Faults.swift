@@ -121,6 +121,7 @@ extension World {
     relay.disk.isFull = false
     relay.disk.repair()
     slow(.relay, by: .zero)
+    correctRelayClock()
     // Without reconnecting, a connection that suffered the faults must recover.
     let reconnects = random.chance(30)
     for (index, device) in devices.enumerated() {
@@ -137,6 +138,16 @@ extension World {
       if reconnects { disconnect(index) }
       connect(index)
     }
+  }
+
+  /// Sets the relay's clock forward if it is behind the families' statements. A device sends no
+  /// statement that would count before one that it knows.
+  private func correctRelayClock() {
+    let events = relay.disk.families.values.flatMap(\.events)
+    guard let latest = events.map({ max($0.at, $0.command.time) }).max(),
+      latest > clock(relay.clock)
+    else { return }
+    jump(.relay, latest - clock(relay.clock))
   }
 
   func checkConvergence() {

@@ -38,6 +38,16 @@ import Testing
     #expect(ids.next(now: now + .minutes(1)).time == now + .minutes(1) + Limits.idLead)
   }
 
+  @Test("T2: a relay that states a time in the past makes no statement lose against a known one")
+  mutating func past() {
+    ids.observe(relayTime: now)
+    ids.observe(id(now + .seconds(1)))
+    ids.learn(relayTime: now - .days(1_800), now: now + .seconds(2))
+    let first = ids.next(now: now + .seconds(2))
+    #expect(first > id(now + .seconds(1)) && first.time <= now + .seconds(2))
+    #expect(ids.next(now: now + .seconds(2)) > first)
+  }
+
   @Test("T2: a device whose clock is ahead uses the relay's time until its clock is set back")
   mutating func ahead() {
     let wrong = now + .days(2_190)

@@ -104,6 +104,19 @@ import Testing
     #expect(last?.time == relayTime + .hours(2))
   }
 
+  @Test("T2: a device does not flood a relay whose clock is behind the family's events")
+  func behind() throws {
+    let now = Instant(milliseconds: 1_795_262_400_000)
+    var (device, command, _) = try #require(sent(now))
+    var other = event(CommandID(high: 1, low: 1), by: 4)
+    other.at = now
+    _ = device.step(.broadcast(.event(other)), now: now)
+    let refused = Reply.refused(command, .earlyID(relayTime: now - .days(1_800)))
+    #expect(commands(device.step(.reply(0, refused), now: now)).isEmpty)
+    #expect(commands(device.step(.timer, now: now + .seconds(29))).isEmpty)
+    #expect(commands(device.step(.timer, now: now + .seconds(30))).count == 1)
+  }
+
   @Test("A3: another device's event does not complete a command") func others() throws {
     let now = Instant(milliseconds: 0)
     var (device, command, _) = try #require(sent(now))

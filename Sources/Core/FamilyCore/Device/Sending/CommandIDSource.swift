@@ -12,21 +12,23 @@ struct CommandIDSource: Sendable {
   private var lastTime = Instant(milliseconds: 0)
   /// The time of the latest statement of others.
   private var latestOfOthers = Instant(milliseconds: 0)
-  /// The latest time that the relay stated.
+  /// The latest time that the relay stated, or an earlier one if the relay corrected itself.
   private var relayTime = Instant(milliseconds: 0)
+  /// The latest time of an event.
+  private var newestEvent = Instant(milliseconds: 0)
   /// How far this device's clock is ahead of the relay's, as far as the device knows.
   private var lead = Milliseconds.zero
 
   init(_ source: IDSource) { self.source = source }
 
   mutating func next(now: Instant) -> CommandID {
-    let present = now - lead
-    // The relay accepts every id up to the bound.
-    let bound = max(present, relayTime) + Limits.idLead
-    let afterOthers = min(latestOfOthers + .milliseconds(1), bound)
-    lastTime = max(lastTime + .milliseconds(1), afterOthers, present)
-    // The wire has no later time.
-    lastTime = min(lastTime, Instant(milliseconds: Limits.times.upperBound))
+    // A relay that states a time in the past must not make statements lose against older ones.
+    let present = max(now - lead, min(now, newestEvent))
+    let bound = max(now, relayTime) + Limits.idLead
+    let afterAll = max(lastTime, latestOfOthers) + .milliseconds(1)
+    // The wire has no later time than the last one.
+    lastTime = min(
+      max(afterAll, present), bound, Instant(milliseconds: Limits.times.upperBound))
     return source.id(now: lastTime)
   }
 
@@ -37,7 +39,10 @@ struct CommandIDSource: Sendable {
   mutating func observeOwn(_ id: CommandID) { lastTime = max(lastTime, id.time) }
 
   /// Observes the relay's time of an event, which may be long past.
-  mutating func observe(relayTime time: Instant) { relayTime = max(relayTime, time) }
+  mutating func observe(relayTime time: Instant) {
+    relayTime = max(relayTime, time)
+    newestEvent = max(newestEvent, time)
+  }
 
   /// Learns the relay's present time. An id that the relay has refused as early binds no later id.
   mutating func learn(relayTime time: Instant, now: Instant) {

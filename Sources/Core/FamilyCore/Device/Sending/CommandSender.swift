@@ -123,7 +123,7 @@ struct CommandSender: Sendable {
   ) -> Bool {
     if problem == .idTaken || problem.isEarlyID {
       learn(relayTime: problem.relayTime, now: now)
-      return renumber(id, now: now, into: &out)
+      return renumber(id, after: problem, now: now, into: &out)
     } else if problem.code >= Problem.overloaded.code {
       outbox.backOff(id, atLeast: problem.retryAfter, now: now)
     } else if problem == .stale {
@@ -139,10 +139,15 @@ struct CommandSender: Sendable {
   ///
   /// - Returns: `false` for a command whose content depends on the id.
   private mutating func renumber(
-    _ id: CommandID, now: Instant, into out: inout DeviceLink.Output
+    _ id: CommandID, after problem: Problem, now: Instant, into out: inout DeviceLink.Output
   ) -> Bool {
     guard let command = outbox.command(id), !command.dependsOnID else { return false }
-    if let change = outbox.renumber(id, nextID(now: now), now: now) { out.changes.append(change) }
+    let new = nextID(now: now)
+    if let change = outbox.renumber(id, new, now: now) { out.changes.append(change) }
+    // The relay's clock is behind the family's statements, and refuses the new id, too.
+    if let relayTime = problem.relayTime, new.time > relayTime + Limits.idLead {
+      outbox.postpone(new, until: now + Timing.longestRequestTimeout)
+    }
     return true
   }
 
