@@ -93,12 +93,15 @@ let sources: [Target] = [
   library("Transport", "ZeroMQ", ["CZeroMQ"]),
   library("Transport", "SystemClock", ["FamilyModel"]),
 
+  system("Client", "CProcess"),
+  library("Client", "PrivateFiles", ["CProcess"]),
   system("Client", "CSodium"),
   library(
     "Client", "Credentials",
     [
-      "FamilyModel", "FamilyCore", "FamilyTrust", "ZeroMQ", "CSodium", "SystemClock", crypto,
-      cryptoExtras,
+      "FamilyModel", "FamilyCore", "FamilyTrust", "ZeroMQ", "PrivateFiles", "CSodium",
+      "SystemClock",
+      crypto, cryptoExtras,
     ]),
   library(
     "Client", "RelayClient",
@@ -115,7 +118,9 @@ let sources: [Target] = [
     ]),
 
   library("App", "DeviceConnection", ["FamilyModel"]),
-  library("Device", "ContentCheck", ["FamilyModel", "ZeroMQ", crypto], exclude: ["README.md"]),
+  library(
+    "Device", "ContentCheck", ["FamilyModel", "ZeroMQ", "PrivateFiles", crypto],
+    exclude: ["README.md"]),
   .target(name: "CAppLauncher", path: "Sources/Device/CAppLauncher"),
   library(
     "Device", "DeviceAgent",
@@ -153,7 +158,7 @@ let sources: [Target] = [
       "QRCode", "SystemClock", "Wording", lifecycle,
     ]),
 
-  library("Programs", "ProgramOptions", [argumentParser, logging]),
+  library("Programs", "ProgramOptions", ["PrivateFiles", argumentParser, logging]),
   library(
     "Programs", "AgentCommand",
     [
@@ -178,7 +183,7 @@ let sources: [Target] = [
   program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials", "ProgramOptions"]),
   program(
     "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
-  program("content-worker", ["ContentCheck", logging, lifecycle]),
+  program("content-worker", ["ContentCheck", "PrivateFiles", logging, lifecycle]),
 ]
 
 // MARK: Verification
@@ -252,6 +257,7 @@ let suites: [Target] = [
   tests(
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire"]),
+  tests("PrivateFilesTests", ["PrivateFiles"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),
   tests(

@@ -31,7 +31,8 @@ struct RealDevice {
 
   /// Runs the device, calls the body with the device's process, and kills the device.
   func run(_ body: (pid_t) async throws -> Void) async throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: folder) }
     let credential = folder.appendingPathComponent("family-0-Ben-1.json")
     try Credential(

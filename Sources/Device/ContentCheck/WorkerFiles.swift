@@ -1,4 +1,5 @@
 public import Foundation
+public import PrivateFiles
 public import ZeroMQ
 
 /// The content of `worker.json`: the worker's endpoint and public key. Not secret.
@@ -37,10 +38,7 @@ public struct WorkerAddress: Codable, Hashable, Sendable {
 /// The worker's folder: a permanent key pair, the address, and the lock of the running worker.
 public struct WorkerFiles: Sendable {
   /// A folder or file that the worker rejects.
-  public struct Failure: Error, CustomStringConvertible {
-    /// The reason, and the remedy if there is one.
-    public let description: String
-  }
+  public typealias Failure = PrivateFile.Failure
 
   private struct KeyFile: Codable {
     var version = 1
@@ -59,9 +57,7 @@ public struct WorkerFiles: Sendable {
   /// - Throws: `Failure` if other users may enter the folder or read the key, if the path is too
   ///   long, or if another worker runs there.
   public init(in directory: URL) throws {
-    try FileManager.default.createDirectory(
-      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try Self.check(directory, "lets others in: chmod 700")
+    try PrivateFile.createFolder(directory)
     let socket = directory.appendingPathComponent("worker.ipc").path
     guard socket.utf8.count <= ContentLimits.pathBytes else {
       throw Failure(description: "\(socket) is too long for a unix socket: use a shorter folder.")
@@ -71,43 +67,20 @@ public struct WorkerFiles: Sendable {
     address = WorkerAddress(endpoint: "ipc://\(socket)", publicKey: keys.publicKey)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try Self.write(try encoder.encode(address), to: WorkerAddress.file(in: directory))
+    try PrivateFile.write(try encoder.encode(address), to: WorkerAddress.file(in: directory))
   }
 
   private static func keys(_ file: URL) throws -> CurveKeyPair {
     guard FileManager.default.fileExists(atPath: file.path) else {
       let keys = try CurveKeyPair.generate()
-      try write(try JSONEncoder().encode(KeyFile(secretKey: keys.secretZ85)), to: file)
+      try PrivateFile.write(try JSONEncoder().encode(KeyFile(secretKey: keys.secretZ85)), to: file)
       return keys
     }
-    try check(file, "holds a secret and others may read it: chmod 600")
-    guard
-      let content = try? JSONDecoder().decode(KeyFile.self, from: try Data(contentsOf: file)),
+    let data = try PrivateFile.read(file)
+    guard let content = try? JSONDecoder().decode(KeyFile.self, from: data),
       content.version == 1, let keys = CurveKeyPair(secretZ85: content.secretKey)
     else { throw Failure(description: "\(file.path) is not a worker's key file.") }
     return keys
-  }
-
-  private static func check(_ url: URL, _ advice: String) throws {
-    var status = stat()
-    guard stat(url.path, &status) == 0 else { throw failure("read", url.path) }
-    guard status.st_mode & 0o077 == 0 else {
-      throw Failure(description: "\(url.path) \(advice) \(url.path)")
-    }
-  }
-
-  /// Writes a file atomically with mode 0600.
-  private static func write(_ data: Data, to file: URL) throws {
-    let temporary = file.appendingPathExtension("new")
-    // A worker killed at this point leaves the temporary file, perhaps with another mode.
-    unlink(temporary.path)
-    let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("write", file.path) }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    try handle.write(contentsOf: data)
-    try handle.synchronize()
-    try handle.close()
-    guard rename(temporary.path, file.path) == 0 else { throw failure("write", file.path) }
   }
 
   fileprivate static func failure(_ verb: String, _ path: String) -> Failure {

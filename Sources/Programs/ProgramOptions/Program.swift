@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import PrivateFiles
 
 /// The exit codes of the programs, beside 0 for success.
 public enum ExitStatus: Int32, Sendable {
@@ -15,12 +16,14 @@ public enum ExitStatus: Int32, Sendable {
 
 /// The start and the end of a program.
 public enum Program {
-  /// Parses the process's arguments and runs the command. An error ends the process.
+  /// Parses the process's arguments and runs the command. An error ends the process. The memory of the
+  /// process is protected first, because all programs hold keys.
   ///
   /// - Parameter status: The exit code of an error; `nil` leaves the choice to the parser.
   public static func run(
     _ type: (some ParsableCommand).Type, status: (any Error) -> ExitStatus? = { _ in nil }
   ) async {
+    ProcessMemory.protect()
     do {
       var command = try type.parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import ContentCheck
 import Foundation
 import Logging
+import PrivateFiles
 import ServiceLifecycle
 
 /// The reference worker of the content check: flags pictures by a list of hashes.
@@ -30,6 +31,7 @@ struct ContentWorkerCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    ProcessMemory.protect()
     var logger = Logger(label: "content-worker") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     let list = try HashList(URL(fileURLWithPath: hashes)) { [logger] change in

@@ -1,0 +1,85 @@
+import Foundation
+import PrivateFiles
+import Testing
+
+@Suite struct PrivateFileTests {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "private-\(UUID().uuidString.prefix(8))")
+
+  init() throws { try PrivateFile.createFolder(folder) }
+
+  private func inFolder(_ body: () throws -> Void) rethrows {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body()
+  }
+
+  private func set(mode: Int, of file: URL) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+  }
+
+  @Test(
+    "F3: an existing folder that lets other users in is refused", arguments: [0o755, 0o770, 0o701])
+  func mode(_ mode: Int) throws {
+    try inFolder {
+      try PrivateFile.createFolder(folder)
+      try set(mode: mode, of: folder)
+      let failure = #expect(throws: PrivateFile.Failure.self) {
+        try PrivateFile.createFolder(folder)
+      }
+      #expect(failure?.description.contains("chmod 700") == true)
+    }
+  }
+
+  @Test(
+    "F3: a folder and a file of another user are refused",
+    .enabled(if: geteuid() == 0, "only root can give files away"))
+  func owner() throws {
+    try inFolder {
+      let file = folder.appendingPathComponent("key")
+      try PrivateFile.write(Data("key".utf8), to: file)
+      #expect(try PrivateFile.read(file) == Data("key".utf8))
+      #expect(chown(file.path, 12_345, 12_345) == 0)
+      let failure = #expect(throws: PrivateFile.Failure.self) { try PrivateFile.read(file) }
+      #expect(failure?.description.contains("another user") == true)
+      #expect(chown(folder.path, 12_345, 12_345) == 0)
+      #expect(throws: PrivateFile.Failure.self) { try PrivateFile.createFolder(folder) }
+    }
+  }
+
+  @Test("F3: a prepared link leads no secret and no truncation to another file") func links() throws
+  {
+    try inFolder {
+      let file = folder.appendingPathComponent("key")
+      let victim = folder.appendingPathComponent("victim")
+      try Data("old".utf8).write(to: victim)
+      for name in ["key", "key.new-\(getpid())", "key.new"] {
+        try FileManager.default.createSymbolicLink(
+          at: folder.appendingPathComponent(name), withDestinationURL: victim)
+      }
+      try PrivateFile.write(Data("secret".utf8), to: file)
+      #expect(try Data(contentsOf: victim) == Data("old".utf8))
+      #expect(try PrivateFile.read(file) == Data("secret".utf8))
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+      #expect(mode as? Int == 0o600)
+    }
+  }
+
+  @Test("F3: a failed write leaves no file behind") func failure() throws {
+    try inFolder {
+      let file = folder.appendingPathComponent("taken")
+      try FileManager.default.createDirectory(
+        at: file.appendingPathComponent("inner"), withIntermediateDirectories: true)
+      #expect(throws: PrivateFile.Failure.self) { try PrivateFile.write(Data([1]), to: file) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["taken"])
+    }
+  }
+
+  @Test("F3: a process that holds keys writes no core file, and other processes cannot read it")
+  func memory() throws {
+    ProcessMemory.protect()
+    #expect(ProcessMemory.isProtected)
+    let limits = try String(contentsOfFile: "/proc/self/limits", encoding: .utf8)
+    let line = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+    #expect(line?.split(separator: " ").suffix(3).first == "0")
+  }
+}
