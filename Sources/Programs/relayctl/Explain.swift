@@ -15,7 +15,7 @@ struct Explain: ExplainedCommand {
       """,
     discussion: "The explanation of a handle names the rule that decides, the guardian and the "
       + "time, and known handles with a similar spelling. Whether the app has received the newest "
-      + "change, and the app's age rating, only the child's device knows: type `explain` there.")
+      + "change only the child's device knows: type `explain` there.")
   @Argument(help: "A phone number, e-mail address or user name, or the number of a problem.")
   var subject: String
   @Option(help: "The app (default: every app that asked about people).") var app: String?

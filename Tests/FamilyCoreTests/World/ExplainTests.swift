@@ -131,7 +131,10 @@ import Testing
     var settings = AgeSettings()
     settings.ceiling = .four
     world.guardian(1, .setAge(World.emily, settings))
-    #expect(child(ada).conditions.contains(.ratedAbove))
+    #expect(child(ada).conditions.count { $0 == .ratedAbove } == 1)
+    // Guardians know the rating from the list of apps.
+    #expect(guardian(ada).conditions.count { $0 == .ratedAbove } == 1)
+    #expect(!guardian(ada, in: AppID("example.unlisted")).conditions.contains(.ratedAbove))
     // A number is known in every app, also in one that has never registered.
     world.guardian(1, .changeContact(child: World.emily, phone, known: true))
     #expect(child(phone, in: World.otherApp).conditions.contains(.neverListened))

@@ -173,13 +173,19 @@ extension Conversation {
 extension DeviceLink {
   /// Why the handle is known for the child in the app, or is not, as this device knows the family.
   ///
-  /// A guardian's device knows neither the app's rating nor the entries that the app has not
-  /// acknowledged.
+  /// The app's rating is that of the child's list of apps. A guardian's device does not know the
+  /// entries that the app has not acknowledged.
   public func explain(_ handle: Handle, of child: PersonID, in app: AppID, now: Instant)
     -> HandleExplanation
   {
-    (conversations[child] ?? Conversation()).explain(
+    var answer = (conversations[child] ?? Conversation()).explain(
       handle, in: app, now: now, owner: owner(of:))
+    let ceiling = age(of: child).settings.ceiling
+    let listed = apps(of: child).filter { $0.listed.app == app }
+    if !listed.isEmpty, !listed.contains(where: { $0.listed.isAllowed(by: ceiling) }) {
+      answer.conditions.append(.ratedAbove)
+    }
+    return answer
   }
 }
 
@@ -199,6 +205,8 @@ extension ChildMachine {
       answer.rule = .sending
       answer.request = nil
     }
+    // This device's own manifest is newer than the list of apps.
+    answer.conditions.removeAll { $0 == .ratedAbove }
     if refusal(of: app) == .ratedAbove { answer.conditions.append(.ratedAbove) }
     if let feed = feeds.first(where: { $0.app == app }),
       feed.entries.contains(where: { $0.body.concerns(handle) })
