@@ -119,7 +119,7 @@ struct Watch: Service {
     let credential = guardian?.arguments.drop { $0 != "--credential" }.dropFirst().first
     return cluster.appCredentials.prefix(Self.hintLimit).map {
       "export PERMISSION_RELAY_DEVICE='\($0)'"
-    } + (credential.map { ["relayctl pending --as '\($0)'"] } ?? [])
+    } + (credential.map { ["\(Layout.program("relayctl")) pending --as '\($0)'"] } ?? [])
   }
   /// The number of devices whose variable is printed.
   private static let hintLimit = 4

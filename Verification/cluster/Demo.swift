@@ -244,6 +244,12 @@ struct Transcript {
     try await until("Olivia's photo sharing is on") {
       try await landmarks(3, ["photos"], device: 2).hasSuffix("photo sharing is on\n")
     }
+    let apps = try await cluster.relayctl("apps", "--as", guardian)
+    say("relayctl apps --as …")
+    for line in apps.split(separator: "\n") { say(String(line)) }
+    try check(
+      ["Olivia", "Emily", "Landmarks", "9+"].allSatisfy(apps.contains),
+      "Sam sees the children's apps with their age ratings")
   }
 
   private func finalTable() throws {

@@ -57,13 +57,14 @@ struct Withdraw: ExplainedCommand {
     let child = try view.child(child.name)
     let app = app.map { AppID($0) }
     guard let value, let kind else {
-      try relay.send(.withdraw(child: child.id, .withdrawal(.consent(AppID(consent!)))))
+      let app = AppID(consent!)
+      try relay.send(.withdraw(child: child.id, .withdrawal(.consent(app))))
       return print(
-        "Withdrawn: \(child.displayName) may no longer use \(consent!).".printable)
+        "Withdrawn: \(child.displayName) may no longer use \(view.name(of: app)).".printable)
     }
     let handle = Handle(value, kind.kind)
     try handle.validate()
-    let scope = app.map { " in \($0.rawValue)" } ?? ""
+    let scope = app.map { " in \(view.name(of: $0))" } ?? ""
     let isKnown = view.reasons(handle, child).contains { reason in
       guard let app, let other = reason.app else { return true }
       return app == other

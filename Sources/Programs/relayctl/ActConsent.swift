@@ -26,6 +26,7 @@ struct GiveConsent: ExplainedCommand {
     if isWithdrawn {
       try relay.send(.withdraw(child: child.id, .withdrawal(.consentGiven(AppID(app)))))
     }
-    print("\(child.displayName) may \(isWithdrawn ? "use" : "already use") \(app).".printable)
+    let use = isWithdrawn ? "use" : "already use"
+    print("\(child.displayName) may \(use) \(view.name(of: AppID(app))).".printable)
   }
 }

@@ -21,9 +21,10 @@ struct Known: ExplainedCommand {
     for child in try view.children(child.name) {
       let conversation = view.conversation(child)
       for (handle, reason) in conversation.known.judged(at: .now).reasons {
+        let scope = reason.app.map(view.cell) ?? .shown("every app", .none)
         listing.rows.append([
           .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
-          .text(KindArgument(handle.kind).rawValue), .text(reason.name), reason.scope,
+          .text(KindArgument(handle.kind).rawValue), .text(reason.name), scope,
           reason.until.map { .time($0) } ?? .none,
           conversation.name(of: handle).map { .text($0) } ?? .none,
         ])
@@ -35,8 +36,6 @@ struct Known: ExplainedCommand {
 
 extension KnownHandles.Reason {
   fileprivate var name: String { self == .contact ? "contact" : "approved" }
-
-  fileprivate var scope: Cell { app.map { .text($0.rawValue) } ?? .shown("every app", .none) }
 }
 
 struct Settings: ExplainedCommand {
