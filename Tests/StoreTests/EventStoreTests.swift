@@ -110,6 +110,27 @@ enum StoreKind: CaseIterable { case memory, sqlite }
   }
 
   @Test(
+    "T8: a passcode lock replaces the earlier one, and survives a new start",
+    arguments: StoreKind.allCases)
+  func passcodeLock(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    var store = try store(kind, folder)
+    let locks = [1, 2].map { StoredPasscodeLock(family: FamilyID(1), payload: [1, $0]) }
+    for lock in locks {
+      var batch = Batch()
+      batch.passcodeLocks = [lock]
+      #expect(!batch.isEmpty)
+      try store.commit(batch)
+    }
+    if kind == .sqlite {
+      store.close()
+      store = try self.store(kind, folder)
+    }
+    #expect(try store.load(FamilyID(1)).passcodeLock == locks[1])
+    #expect(try store.load(FamilyID(2)).passcodeLock == nil)
+  }
+
+  @Test(
     "a snapshot replaces the earlier one, and the events after a snapshot load alone",
     arguments: StoreKind.allCases)
   func snapshot(_ kind: StoreKind) throws {

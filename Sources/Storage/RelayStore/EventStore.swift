@@ -20,7 +20,7 @@ public import FamilyModel
 public protocol EventStore: AnyObject {
   /// Makes the batch durable. Returns after the bytes are on disk.
   ///
-  /// Cursors and snapshots replace earlier ones with the same key. An empty batch changes nothing.
+  /// Cursors, snapshots and passcode locks replace earlier ones with the same key. An empty batch changes nothing.
   ///
   /// Precondition: the events of one family are consecutive and ascending within the batch.
   ///
@@ -32,8 +32,8 @@ public protocol EventStore: AnyObject {
   ///
   /// - Returns: `nil` if no snapshot was stored, or its checksum does not match.
   func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot?
-  /// All events of the family after `seq`, ascending, and all cursors, ascending by device and
-  /// audience.
+  /// All events of the family after `seq`, ascending, all cursors, ascending by device and
+  /// audience, and the passcode lock.
   ///
   /// - Throws: `damaged` if a checksum does not match, an event is missing, or the log ends before
   ///   `seq`.

@@ -33,6 +33,9 @@ public final class MemoryEventStore: EventStore {
       family.cursors.sort { ($0.device, $0.cursor.audience) < ($1.device, $1.cursor.audience) }
       new[cursor.family] = family
     }
+    for lock in batch.passcodeLocks {
+      new[lock.family, default: StoredFamily()].passcodeLock = lock
+    }
     families = new
     for event in batch.events {
       let key = CommandKey(family: event.family, device: event.device, command: event.command)

@@ -98,6 +98,27 @@ public struct StoredSnapshot: Hashable, Sendable {
   }
 }
 
+/// The relay's part of a family's passcode. The payload is opaque to the store and secret.
+public struct StoredPasscodeLock: Hashable, Sendable {
+  /// The family of the passcode. A family has at most one lock.
+  public var family: FamilyID
+  /// The encoded lock.
+  public var payload: [UInt8]
+  /// Creates the lock `payload` of `family`.
+  public init(family: FamilyID, payload: [UInt8]) {
+    self.family = family
+    self.payload = payload
+  }
+
+  /// The checksum of all fields, stored beside them.
+  public var checksum: UInt32 {
+    var sum = Checksum()
+    sum.add(family.rawValue)
+    sum.add(payload)
+    return sum.value
+  }
+}
+
 /// The records that one commit makes durable, as a whole or not at all.
 public struct Batch: Hashable, Sendable {
   /// New events, ascending by `seq` within each family.
@@ -106,6 +127,8 @@ public struct Batch: Hashable, Sendable {
   public var cursors: [StoredCursor] = []
   /// Snapshots that replace earlier ones of the same family.
   public var snapshots: [StoredSnapshot] = []
+  /// Passcode locks that replace earlier ones of the same family.
+  public var passcodeLocks: [StoredPasscodeLock] = []
   /// Creates an empty batch.
   public init() {}
   /// Removes all records and keeps the arrays' capacity for the next batch.
@@ -113,20 +136,29 @@ public struct Batch: Hashable, Sendable {
     events.removeAll(keepingCapacity: true)
     cursors.removeAll(keepingCapacity: true)
     snapshots.removeAll(keepingCapacity: true)
+    passcodeLocks.removeAll(keepingCapacity: true)
   }
   /// Whether the batch has no records.
-  public var isEmpty: Bool { events.isEmpty && cursors.isEmpty && snapshots.isEmpty }
+  public var isEmpty: Bool {
+    events.isEmpty && cursors.isEmpty && snapshots.isEmpty && passcodeLocks.isEmpty
+  }
 }
 
-/// A family's stored events and cursors.
+/// A family's stored events, cursors and passcode lock.
 public struct StoredFamily: Hashable, Sendable {
   /// The events, ascending by `seq`.
   public var events: [StoredEvent]
   /// The cursors, ascending by device and audience.
   public var cursors: [StoredCursor]
+  /// The passcode lock; `nil` before a guardian prepares a passcode.
+  public var passcodeLock: StoredPasscodeLock?
   /// Creates a family, by default without records.
-  public init(events: [StoredEvent] = [], cursors: [StoredCursor] = []) {
+  public init(
+    events: [StoredEvent] = [], cursors: [StoredCursor] = [],
+    passcodeLock: StoredPasscodeLock? = nil
+  ) {
     self.events = events
     self.cursors = cursors
+    self.passcodeLock = passcodeLock
   }
 }

@@ -25,9 +25,23 @@ extension SQLiteEventStore {
           throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
         }
         let events = try events(of: family, after: seq, through: newest, db)
-        return StoredFamily(events: events, cursors: try loadCursors(family, db))
+        return StoredFamily(
+          events: events, cursors: try loadCursors(family, db),
+          passcodeLock: try loadPasscodeLock(family, db))
       }
     }
+  }
+
+  private func loadPasscodeLock(_ family: FamilyID, _ db: Database) throws -> StoredPasscodeLock? {
+    let query = try RawStatement(db, "SELECT payload, sum FROM passcode_lock WHERE family = ?")
+    query.bind(1, family.rawValue.signed)
+    guard try query.next() else { return nil }
+    defer { query.reset() }
+    let lock = StoredPasscodeLock(family: family, payload: query.bytes(0))
+    guard Int64(lock.checksum) == query.integer(1) else {
+      throw StoreError.damaged("the passcode lock of family \(family.rawValue)")
+    }
+    return lock
   }
 
   public func events(

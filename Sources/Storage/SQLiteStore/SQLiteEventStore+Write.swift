@@ -104,4 +104,14 @@ extension SQLiteEventStore {
       try put.run(binding: 3, item.payload)
     }
   }
+
+  func write(_ locks: [StoredPasscodeLock], _ db: Database) throws {
+    guard !locks.isEmpty else { return }
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO passcode_lock VALUES (?,?,?)")
+    for item in locks {
+      put.bind(1, item.family.rawValue.signed)
+      put.bind(3, Int64(item.checksum))
+      try put.run(binding: 2, item.payload)
+    }
+  }
 }

@@ -33,6 +33,8 @@ public final class SQLiteEventStore: EventStore {
     CREATE TABLE snapshot (
       family INTEGER PRIMARY KEY, seq INTEGER NOT NULL, payload BLOB NOT NULL,
       sum INTEGER NOT NULL);
+    CREATE TABLE passcode_lock (
+      family INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL);
     """
   /// Events of versions below 4 do not name the device that sent the command.
   private static let versions: ClosedRange<Int32> = 4...4
@@ -101,6 +103,7 @@ public final class SQLiteEventStore: EventStore {
             try write(batch.events, db)
             try write(batch.cursors, db)
             try write(batch.snapshots, db)
+            try write(batch.passcodeLocks, db)
             let slice = heads.slice(events: batch.events.count, lastRow: before)
             try write(slice, db)
             written = slice.families
