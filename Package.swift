@@ -302,8 +302,8 @@ let suites: [Target] = [
   tests(
     "RelayControlTests",
     [
-      "relayctl", "FamilyModel", "Credentials", "RelayClient", "SystemClock", subprocess,
-      systemPackage,
+      "relayctl", "FamilyModel", "FamilyTrust", "Credentials", "RelayClient", "SystemClock",
+      subprocess, systemPackage,
     ]),
 
   tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),

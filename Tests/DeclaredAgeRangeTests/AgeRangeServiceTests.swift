@@ -100,9 +100,9 @@ private let service = AgeRangeService.shared
   func passcode() async throws {
     let family = TestFamily()
     await family.sandbox(.teen14)
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     try await family.app {
-      for (typed, isRight) in [("1111", false), ("2580", true)] {
+      for (typed, isRight) in [("111111", false), ("258013", true)] {
         family.child.will(.approveInPerson(passcode: typed))
         await family.child.setAgeSharing(.never)
         try await expect(isRight ? nil : [nil, 15], (16, nil))

@@ -209,12 +209,12 @@ private final class SignificantChange {
 
   @Test("A7, Q11: the button of a significant update reports its flow's result or its error")
   func update() async throws {
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     let change = SignificantChange()
     try await family.app {
       family.child.will(.cancel)
       try await change.button.press(in: ViewController())
-      family.child.will(.approveInPerson(passcode: "2580"))
+      family.child.will(.approveInPerson(passcode: "258013"))
       try await change.button.press(in: ViewController())
       #expect(change.results == [.cancel, .approveInPerson(approved: true)])
     }

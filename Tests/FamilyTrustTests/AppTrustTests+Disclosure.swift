@@ -103,11 +103,7 @@ extension AppTrustTests {
   func inPerson() {
     var home = SignedFamily()
     let secret = DeviceKeys()
-    home.guardian(
-      1,
-      .setPasscode(
-        Passcode(
-          salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: secret.signingKey)))
+    home.choosePasscode(secret)
     home.inPerson("ada", passcode: secret)
     #expect(home.known() == ["ada"] && home.known(4) == ["ada"] && home.appProblems == [:])
     let entry = home.toldEntries.last { if case .response = $0.body { true } else { false } }!

@@ -195,15 +195,14 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
   func inPerson() {
     var home = SignedFamily()
     let secret = DeviceKeys()
-    let passcode = Passcode(
-      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: secret.signingKey)
-    home.guardian(1, .setPasscode(passcode))
+    home.choosePasscode(secret)
     let question = home.ask("ada")
     var header = home.header(question)
     header.id = QuestionID(high: 8, low: 8)
     let id = CommandID(high: UInt64(home.now.milliseconds + 7) << 16, low: 6)
     let message = InPerson.signedBytes(
-      family: SignedFamily.family, header: header, choice: "approve")
+      family: SignedFamily.family, command: id, header: header, choice: "approve",
+      content: KeyVault.digest([]))
     for proof in [Array(repeating: 0, count: 64), KeyVault(DeviceKeys()).sign(message)] {
       let body = Event.Body.answeredInPerson(
         header, .sealed([]), Decision(question: header.id, choice: approve), proof: proof)
@@ -214,5 +213,51 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
       #expect(home.problems[4] == [.noProof])
       #expect(home.known(4) == [])
     }
+  }
+
+  @Test("T8: a proof that the child's software kept is valid for no other command")
+  func keptProof() throws {
+    var home = SignedFamily()
+    let secret = DeviceKeys()
+    home.choosePasscode(secret)
+    home.tamper = { event, device in
+      if device == 4, case .answeredInPerson = event.body { [] } else { [event] }
+    }
+    home.inPerson("ada", passcode: secret)
+    #expect(home.known() == ["ada"] && home.known(4) == [])
+    let genuine = try #require(home.log.last)
+    guard case .answeredInPerson(let header, let content, let decision, let proof) = genuine.body,
+      case .sealed(var sealed) = content
+    else { throw Problem.unknown }
+    var others = Array(repeating: header, count: 4)
+    others[0].id = QuestionID(high: 8, low: 8)
+    others[1].subjects[0] ^= 1
+    others[2].app = AppID("other")
+    others[3].expiration = home.now + .hours(1)
+    sealed[sealed.count - 1] ^= 1
+    var bodies = others.map { header in
+      var decision = decision
+      decision.question = header.id
+      return Event.Body.answeredInPerson(header, content, decision, proof: proof)
+    }
+    bodies.append(.answeredInPerson(header, .sealed(sealed), decision, proof: proof))
+    let deny = Decision(question: header.id, choice: header.choices[1])
+    bodies.append(.answeredInPerson(header, content, deny, proof: proof))
+    home.tamper = { event, _ in [event] }
+    func problems(_ body: Event.Body, _ id: CommandID, at: Instant) -> [Problem]? {
+      var (home, event) = (home, genuine)
+      (event.body, event.command, event.at) = (body, id, at)
+      event.signature = home.sign(
+        body, id, as: 3, basedOnSeq: genuine.signature?.basedOnSeq ?? 0)
+      home.hand(event, to: 4)
+      #expect((home.known(4) == ["ada"]) == (home.problems[4] == nil))
+      return home.problems[4]
+    }
+    for body in bodies { #expect(problems(body, genuine.command, at: genuine.at) == [.noProof]) }
+    let other = CommandID(high: genuine.command.high, low: 77)
+    #expect(problems(genuine.body, other, at: genuine.at) == [.noProof])
+    let late = genuine.at + Limits.passcodeProofTime + .seconds(1)
+    #expect(problems(genuine.body, genuine.command, at: late) == [.proofOutdated])
+    #expect(problems(genuine.body, genuine.command, at: genuine.at) == nil)
   }
 }

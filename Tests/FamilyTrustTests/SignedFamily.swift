@@ -54,6 +54,7 @@ struct SignedFamily: FamilyDriver {
   var wantingToAsk: [CommandID] = []
   /// The guardian's passcode, as typed on a child's device.
   private var typedPasscode: DeviceKeys?
+  private var chosenPasscode: DeviceKeys?
   private var nextQuestion: UInt64 = 0
 
   init(
@@ -151,12 +152,18 @@ struct SignedFamily: FamilyDriver {
         people: handles.map { Subject(handle: $0) }, actions: .message), defaultChoice: choice)
   }
 
+  /// A guardian sets the passcode with this key.
+  mutating func choosePasscode(_ secret: DeviceKeys) {
+    chosenPasscode = secret
+    guardian(1, .choosePasscode("258013"))
+  }
+
   /// A guardian types the passcode on the child's device.
   mutating func inPerson(_ handle: String, passcode: DeviceKeys, on device: UInt32 = 3) {
     let question = question([Handle(handle, .custom)], .decline)
     app(device, .ask(question, .inPerson))
     typedPasscode = passcode
-    child(device, .answered(prompt: nextQuestion, .passcode("2580", choice: nil)))
+    child(device, .answered(prompt: nextQuestion, .passcode("258013", choice: nil)))
   }
 
   mutating func answer(_ question: QuestionID, _ choice: String, by device: UInt32 = 1) {
@@ -185,7 +192,15 @@ struct SignedFamily: FamilyDriver {
     case .requestAdmission(let command):
       wantingToAsk.append(command)
       if admitsQuestions { child(id, .admitted(command)) }
-    case .checkPasscode(let prompt, _, _, let bytes):
+    case .derivePasscode(_, let evaluation):
+      guard let chosenPasscode else { return }
+      guardian(
+        id,
+        .setPasscode(
+          Passcode(
+            salt: Array(repeating: 0, count: 16), logCost: 4,
+            publicKey: chosenPasscode.signingKey, relayKey: evaluation.relayKey)))
+    case .checkPasscode(let prompt, _, _, _, let bytes):
       guard let typedPasscode else { return }
       child(id, .passcodeChecked(prompt: prompt, proof: KeyVault(typedPasscode).sign(bytes)))
     case .app(_, let reply):

@@ -14,7 +14,7 @@ import Testing
 
   @Test("A1, A5: an ask reports whether the question was sent, repeated, cancelled or decided")
   func results() async throws {
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     try await family.app {
       let question = PermissionQuestion(handle: ada)
       let first = try await CommunicationLimits.current.askReportingResult(
@@ -23,7 +23,7 @@ import Testing
       #expect(try await ask() == .alreadyAsked(question: question.id))
       family.child.will(.cancel)
       #expect(try await ask(CommunicationHandle(value: "ben", kind: .custom)) == .cancelled)
-      family.child.will(.approveInPerson(passcode: "2580"))
+      family.child.will(.approveInPerson(passcode: "258013"))
       let cleo = CommunicationHandle(value: "cleo", kind: .custom)
       #expect(try await ask(cleo) == .answeredInPerson(approved: true))
     }

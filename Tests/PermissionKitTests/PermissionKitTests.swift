@@ -30,12 +30,12 @@ import Testing
   @Test(
     "A4: the passcode decides on the child's device; a wrong passcode decides nothing")
   func inPerson() async throws {
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     try await family.app {
       family.child.will(.approveInPerson(passcode: "0000"))
       try await ask(ada)
       #expect(await !CommunicationLimits.current.isKnownHandle(ada))
-      family.child.will(.approveInPerson(passcode: "2580"))
+      family.child.will(.approveInPerson(passcode: "258013"))
       let id = try await ask(ada)
       let response = await next()
       #expect(response?.question.id == id)

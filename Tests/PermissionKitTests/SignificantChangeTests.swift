@@ -22,12 +22,12 @@ import Testing
 
   @Test("Q5: each permission flow returns its results")
   func flows() async throws {
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     try await family.app {
       try await expect(.askToApprove(didSend: true), of: .askToApprove)
-      family.child.will(.approveInPerson(passcode: "2580"))
+      family.child.will(.approveInPerson(passcode: "258013"))
       try await expect(.approveInPerson(approved: true), of: .approveInPerson)
-      family.child.will(.approveInPerson(passcode: "2580", choice: "decline"))
+      family.child.will(.approveInPerson(passcode: "258013", choice: "decline"))
       try await expect(.approveInPerson(approved: false), of: .approveInPerson)
       family.child.will(.cancel)
       for flow in [PermissionFlow.askToApprove, .approveInPerson, .acknowledgmentAlert] {
@@ -38,18 +38,18 @@ import Testing
 
   @Test("Q11: the alert leads to the chosen path, and its own buttons approve nothing")
   func alert() async throws {
-    await family.organizer.setPasscode("2580")
+    await family.organizer.setPasscode("258013")
     await family.organizer.setLimits(on: false)
     try await family.app {
       family.child.will(.askByMessage)
       try await expect(.askToApprove(didSend: true), of: .acknowledgmentAlert)
     }
     let other = TestFamily()
-    await other.organizer.setPasscode("2580")
+    await other.organizer.setPasscode("258013")
     try await other.app {
-      other.child.will(.approveInPerson(passcode: "1111"))
+      other.child.will(.approveInPerson(passcode: "111111"))
       try await expect(.cancel, of: .acknowledgmentAlert)
-      other.child.will(.approveInPerson(passcode: "2580"))
+      other.child.will(.approveInPerson(passcode: "258013"))
       try await expect(.approveInPerson(approved: true), of: .acknowledgmentAlert)
     }
   }

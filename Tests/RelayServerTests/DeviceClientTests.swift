@@ -29,21 +29,18 @@ import Testing
     let fixture = try await RelayFixture()
     let keys = try fixture.createFamily(1)
     let emily = PersonID(3)
-    let passcode = Passcode(
-      salt: Array(repeating: 1, count: 16), logCost: 14,
-      publicKey: RelayFixture.deviceKeys(99).signingKey)
     var age = AgeSettings()
     age.ceiling = .thirteen
     var controls = try fixture.client(1, 10, .organizer, keys)
     for command in [
-      .setLimits(child: emily, on: false), .setPasscode(passcode),
-      .setAge(emily, .ageSettings(age), proof: []),
+      .setLimits(child: emily, on: false), .setAge(emily, .ageSettings(age), proof: []),
     ] as [Command] { try controls.send(command) }
+    try controls.setPasscode("246824", logCost: 4)
     var child = try fixture.client(1, 30, .child, keys)
     #expect(throws: Problem.notPermitted) { try child.send(.setLimits(child: emily, on: true)) }
     for link in [try controls.machine().link, try child.machine().link] {
       #expect(link.conversations[emily]?.limitsOn == false)
-      #expect(link.passcode == passcode && link.age(of: emily).settings == age)
+      #expect(link.passcode?.isOutdated == false && link.age(of: emily).settings == age)
     }
     try await fixture.stop()
   }

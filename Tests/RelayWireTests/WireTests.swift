@@ -65,7 +65,9 @@ private let settings: AgeSettings = {
   return settings
 }()
 private let passcode = Passcode(
-  salt: .init(repeating: 3, count: 16), logCost: 15, publicKey: .init(repeating: 4, count: 32))
+  salt: .init(repeating: 3, count: 16), logCost: 15, publicKey: .init(repeating: 4, count: 32),
+  relayKey: .init(repeating: 5, count: 32))
+private let element = [UInt8](repeating: 8, count: 32)
 private let proof = [UInt8](repeating: 6, count: 64)
 
 private let requests: [Request] = [
@@ -83,6 +85,7 @@ private let requests: [Request] = [
   .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
   .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
   .present([]), .present([device, DeviceAddress(family: FamilyID(1 << 60), device: DeviceID(9))]),
+  .evaluate(element, isNew: false), .evaluate(element, isNew: true),
 ]
 
 private let replies: [Reply] = [
@@ -94,6 +97,8 @@ private let replies: [Reply] = [
       audience: .family, generation: 2, head: 8, receipt: Receipt(delivered: 3, read: 1))
   ]),
   .page(.family, events, more: true),
+  .evaluated(PasscodeEvaluation(element: element, proof: proof, relayKey: element)),
+  .failed(.passcodeLocked(retryAfter: .hours(1))),
 ]
 
 private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T
@@ -106,6 +111,24 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
   func request(_ request: Request) throws {
     let envelope = Envelope(device: device, requestID: 5, request: request)
     #expect(try decode(envelope.encode(), Envelope.decode) == envelope)
+  }
+
+  @Test("T8: rejects elements, proofs and keys of another length") func lengths() {
+    for count in [0, 31, 33] {
+      let bytes = [UInt8](repeating: 1, count: count)
+      let request = Envelope(
+        device: device, requestID: 1, request: .evaluate(bytes, isNew: false)
+      ).encode()
+      #expect(throws: Problem.malformed) { try decode(request, Envelope.decode) }
+      for evaluation in [
+        PasscodeEvaluation(element: bytes, proof: proof, relayKey: element),
+        PasscodeEvaluation(element: element, proof: bytes, relayKey: element),
+        PasscodeEvaluation(element: element, proof: proof, relayKey: bytes),
+      ] {
+        let reply = ReplyEnvelope(device: device, requestID: 1, reply: .evaluated(evaluation))
+        #expect(throws: Problem.malformed) { try decode(reply.encode(), ReplyEnvelope.decode) }
+      }
+    }
   }
 
   @Test("decoding inverts encoding for every reply", arguments: replies)
@@ -224,7 +247,6 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
       .app(app, AppProgress(head: 5, rating: .sixteen)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
-      .passcodeTries(PasscodeTries(count: 3, notBefore: Instant(milliseconds: 9))),
       .latestTime(Instant(milliseconds: 1_795_262_400_000)), .named(app, ada.handle),
       .outbox(
         position: 16, id, .changeContact(child: PersonID(3), .contactName(ada.handle, "Ada"))),

@@ -38,7 +38,7 @@ import Wording
       #expect(!row.text.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E })
     }
     #expect(!(prompt.dialog(received: renderer().now, in: " ") is WindowDialog))
-    var passcode = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, wrong: false)
+    var passcode = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, after: nil)
       .dialog(received: renderer().now, in: "Chats")
     #expect(passcode.isHidden)
     #expect(passcode.submit("", renderer()) == .done(.answer(.cancel)))
@@ -68,16 +68,41 @@ import Wording
   @Test("A4: passcode input is hidden and delayed, and an empty line cancels")
   func passcode() {
     var dialog = dialog(
-      .passcode(ConversationBuilder.app, question, wait: .milliseconds(59_001), wrong: true))
+      .passcode(ConversationBuilder.app, question, wait: .milliseconds(59_001), after: .wrong))
     #expect(dialog.isHidden)
     #expect(dialog.opening(renderer()).whole.contains("Incorrect passcode"))
     #expect(dialog.label(renderer()) == "Try again in 60 seconds. › ")
     #expect(
-      dialog.submit("1234", renderer()) == .more(renderer().text("Try again in 60 seconds.", .bad)))
+      dialog.submit("123456", renderer())
+        == .more(renderer().text("Try again in 60 seconds.", .bad)))
     let later = renderer(at: 61)
     #expect(dialog.label(later) == "Enter the Screen Time passcode › ")
-    #expect(dialog.submit("1234", later) == .done(.answer(.passcode("1234", choice: "approve"))))
+    #expect(
+      dialog.submit("123456", later) == .done(.answer(.passcode("123456", choice: "approve"))))
     #expect(dialog.submit("", later) == .done(.answer(.cancel)))
+  }
+
+  @Test("T8: the prompt shows why a passcode was not checked", arguments: Language.allCases)
+  func unchecked(_ language: Language) {
+    let renderer = renderer(79, language)
+    for (problem, phrase) in [
+      (Problem.noRelay, Phrase.passcodeNeedsRelay), (.noPasscode, .noPasscode),
+      (.passcodeOutdated, .passcodeOutdated),
+      (.passcodeLocked(retryAfter: .minutes(1)), .passcodeLocked),
+    ] {
+      let wait = problem.retryAfter
+      let failure = PasscodeFailure.unchecked(problem)
+      for prompt in [
+        Prompt.passcode(ConversationBuilder.app, question, wait: wait, after: failure),
+        .ageSettings(AgeSettings(), wait: wait, after: failure),
+      ] {
+        let dialog = dialog(prompt)
+        let text = renderer.text(renderer.wording(phrase), .bad).whole
+        #expect(dialog.opening(renderer).whole.contains(text))
+        let isLocked = dialog.label(renderer) == renderer.wording(.tryAgainIn, "60") + " › "
+        #expect(isLocked == (wait > .zero))
+      }
+    }
   }
 
   @Test("A4, Q7: the guardian chooses one of several approvals")
@@ -89,7 +114,7 @@ import Wording
     var dialog = dialog(
       .passcode(
         ConversationBuilder.app, ConversationBuilder.question(1, choices: choices), wait: .zero,
-        wrong: false))
+        after: nil))
     #expect(!dialog.isHidden)
     #expect(
       dialog.opening(renderer()).whole.contains(
@@ -97,7 +122,7 @@ import Wording
     _ = dialog.submit("2", renderer())
     #expect(dialog.isHidden)
     #expect(
-      dialog.submit("1234", renderer()) == .done(.answer(.passcode("1234", choice: "today"))))
+      dialog.submit("123456", renderer()) == .done(.answer(.passcode("123456", choice: "today"))))
   }
 
   @Test("A6: a repeated question offers a reminder") func again() {
@@ -135,13 +160,15 @@ import Wording
   @Test("A4: a new passcode is typed twice") func newPasscode() {
     var dialog = PasscodeDialog()
     #expect(dialog.isHidden)
-    _ = dialog.submit("123", renderer())
-    _ = dialog.submit("1234", renderer())
     #expect(
-      dialog.submit("4321", renderer())
+      dialog.submit("12345", renderer())
+        == .more(renderer().text("A passcode has from 6 to 64 characters.", .bad)))
+    _ = dialog.submit("123456", renderer())
+    #expect(
+      dialog.submit("432143", renderer())
         == .more(renderer().text("The passcodes don’t match.", .bad)))
-    _ = dialog.submit("1234", renderer())
-    #expect(dialog.submit("1234", renderer()) == .done(.passcode("1234")))
+    _ = dialog.submit("123456", renderer())
+    #expect(dialog.submit("123456", renderer()) == .done(.passcode("123456")))
   }
 
   @Test("A1, A2, A4, A6, R2: no dialog is wider than the terminal", arguments: Language.allCases)
@@ -155,7 +182,7 @@ import Wording
         .permission(ConversationBuilder.app, question),
         .compose(ConversationBuilder.app, question, to: guardians),
         .alreadyAsked(ConversationBuilder.app, question, mayRemind: true),
-        .passcode(ConversationBuilder.app, question, wait: .minutes(1), wrong: true),
+        .passcode(ConversationBuilder.app, question, wait: .minutes(1), after: .wrong),
         .acknowledge(ConversationBuilder.app, question),
       ] {
         for row in prompt.dialog(received: renderer.now).opening(renderer) {
@@ -186,7 +213,7 @@ import Wording
       titles: question.choices.map { renderer().wording.choice($0) })
     let menu = "[1] Approve – “Decline” [2] Approve – “Always” [3] Decline – “Approve”"
     #expect(review.opening(renderer(100)).whole.contains(menu))
-    var inPerson = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, wrong: false)
+    var inPerson = Prompt.passcode(ConversationBuilder.app, question, wait: .zero, after: nil)
       .dialog(received: renderer().now)
     #expect(inPerson.opening(renderer(100)).whole.contains(menu))
     guard case .more(let rows) = inPerson.submit("1", renderer()) else {
@@ -210,7 +237,7 @@ import Wording
       id: QuestionID(high: 1, low: 9), topic: .significantUpdate(description: "Now with chats."))
     for prompt: Prompt in [
       .compose(ConversationBuilder.app, update, to: []),
-      .passcode(ConversationBuilder.app, update, wait: .zero, wrong: false),
+      .passcode(ConversationBuilder.app, update, wait: .zero, after: nil),
     ] {
       let rows = prompt.dialog(received: renderer().now).opening(renderer())
       #expect(rows.whole.contains("Now with chats."))

@@ -29,7 +29,8 @@ import Wording
     for prompt: Prompt in [
       .permission(AppID(bad), question), .compose(AppID(bad), question, to: guardians),
       .alreadyAsked(AppID(bad), question, mayRemind: true),
-      .passcode(AppID(bad), question, wait: .zero, wrong: true), .acknowledge(AppID(bad), question),
+      .passcode(AppID(bad), question, wait: .zero, after: .wrong),
+      .acknowledge(AppID(bad), question),
     ] {
       let dialog = prompt.dialog(received: renderer.now)
       rows += dialog.opening(renderer) + [Row(dialog.label(renderer))]

@@ -76,22 +76,22 @@ import Testing
     try await play(columns) { family, emily, rosa in
       rosa.type("passcode")
       try await rosa.wait(for: "Enter the Screen Time passcode ›")
-      rosa.type("73195")
+      rosa.type("731950")
       try await rosa.wait(for: "Enter the passcode again ›")
-      rosa.type("73195")
+      rosa.type("731950")
       try await rosa.wait(for: "The Screen Time passcode has been set.")
       try family.ask("--handle", "maria")
       try await emily.wait(for: "[2] Approve in Person")
       emily.type("2")
       try await emily.wait(for: "Enter the Screen Time passcode ›")
       #expect(!emily.echoes)
-      emily.type("84206")
+      emily.type("842060")
       try await emily.wait(for: "Incorrect passcode")
       try await emily.wait(for: "Enter the Screen Time passcode ›", times: 2)
-      emily.type("73195")
+      emily.type("731950")
       for terminal in [emily, rosa] {
         try await terminal.wait(for: "Decided in person on Emily’s device: “Approve”.")
-        #expect(!terminal.raw.contains("73195") && !terminal.raw.contains("84206"))
+        #expect(!terminal.raw.contains("731950") && !terminal.raw.contains("842060"))
       }
     }
   }

@@ -12,6 +12,8 @@ final class RelayDisk: EventStore {
     var cursors: [StoredCursor] = []
     /// Snapshots with their checksums at write time; the last one is the newest.
     var snapshots: [(snapshot: StoredSnapshot, sum: UInt32)] = []
+    /// Passcode locks; the last one is the newest.
+    var passcodeLocks: [StoredPasscodeLock] = []
   }
 
   private(set) var families: [FamilyID: Family] = [:]
@@ -34,6 +36,9 @@ final class RelayDisk: EventStore {
     for snapshot in batch.snapshots {
       families[snapshot.family, default: Family()].snapshots.append((snapshot, snapshot.checksum))
     }
+    for lock in batch.passcodeLocks {
+      families[lock.family, default: Family()].passcodeLocks.append(lock)
+    }
     unsynced.append(batch)
   }
 
@@ -50,6 +55,7 @@ final class RelayDisk: EventStore {
     for batch in unsynced.dropFirst(kept).reversed() {
       for event in batch.events { families[event.family]?.events.removeLast() }
       for snapshot in batch.snapshots { families[snapshot.family]?.snapshots.removeLast() }
+      for lock in batch.passcodeLocks { families[lock.family]?.passcodeLocks.removeLast() }
     }
     unsynced = []
   }
@@ -63,7 +69,8 @@ final class RelayDisk: EventStore {
     guard let stored = families[family] else { return StoredFamily() }
     try check(family, after: seq)
     return StoredFamily(
-      events: stored.events.filter { $0.seq > seq }, cursors: stored.cursors)
+      events: stored.events.filter { $0.seq > seq }, cursors: stored.cursors,
+      passcodeLock: stored.passcodeLocks.last)
   }
 
   func events(

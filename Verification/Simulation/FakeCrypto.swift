@@ -114,8 +114,10 @@ struct FakeVault: DeviceVault {
 
 /// Screen Time passcodes whose "key" is the typed text.
 enum FakePasscode {
-  static func make(_ typed: String) -> Passcode {
-    Passcode(salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: key(typed))
+  static func make(_ typed: String, _ evaluation: PasscodeEvaluation) -> Passcode {
+    Passcode(
+      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: key(typed),
+      relayKey: evaluation.relayKey)
   }
 
   static func sign(_ typed: String, _ passcode: Passcode, _ message: [UInt8]) -> [UInt8]? {

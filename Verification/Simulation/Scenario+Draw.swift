@@ -103,7 +103,7 @@ extension Scenario {
     case 68..<75: return .contact(guardian, handle, known: random.chance(65))
     case 75..<79: return .limits(guardian, on: random.chance(60))
     case 79..<81: return .ageSettings(guardian, drawAgeSettings(&random))
-    case 81..<84: return .passcode(guardian, random.chance(70) ? "2580" : "1111")
+    case 81..<84: return .passcode(guardian, random.chance(70) ? "258013" : "111111")
     case 84..<86: return .account(guardian, drawAccount(&random))
     case 86..<87: return .addChild(guardian)
     case 87..<89: return .open(child, app: app)

@@ -74,7 +74,8 @@ extension World {
     }
     relay.machine.evict(family)
     relay.machine.load(
-      family, events: events, cursors: stored.cursors.map { ($0.device, $0.cursor) }, now: now)
+      family, events: events, cursors: stored.cursors.map { ($0.device, $0.cursor) },
+      passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) }, now: now)
     return relay.machine.step(input, now: now)
   }
 

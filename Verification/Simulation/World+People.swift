@@ -39,7 +39,7 @@ extension World {
     case .contact(let index, let handle, let known):
       forChild(index) { .changeContact(child: $0, handle, known: known) }
     case .limits(let index, let on): forChild(index) { .setLimits(child: $0, on: on) }
-    case .passcode(let index, let typed): guardian(index, .setPasscode(FakePasscode.make(typed)))
+    case .passcode(let index, let typed): guardian(index, .choosePasscode(typed))
     case .account(let index, let account): forChild(index) { .setAccount($0, account) }
     case .askAge(let index, let app, let gates): askAge(gates, index, app)
     case .shareAgain(let index, let app): child(index, .shareAgain(Scenario.apps[app]))
@@ -115,9 +115,9 @@ extension World {
       case .permission: random.chance(90) ? .askByMessage : random.chance(50) ? .inPerson : .cancel
       case .compose: random.chance(95) ? .send(names: []) : .cancel
       case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
-      case .passcode(_, _, let wait, let wrong):
-        hasHealed || wait > .zero || (wrong && random.chance(50))
-          ? .cancel : .passcode(random.chance(70) ? "2580" : "1111", choice: nil)
+      case .passcode(_, _, let wait, let failure):
+        hasHealed || wait > .zero || (failure != nil && random.chance(50))
+          ? .cancel : .passcode(random.chance(70) ? "258013" : "111111", choice: nil)
       case .acknowledge: .acknowledge
       case .ageRange(let app, _): mayShare(app, device) ? .share : .dontShare
       case .ageSettings: .cancel

@@ -156,6 +156,8 @@ extension World {
     relay.machine.load(
       family, snapshot: snapshot, events: stored.events.map { try! Event.decode($0.payload) },
       cursors: (stored.cursors + relay.output.cursors.filter { $0.family == family })
-        .map { ($0.device, $0.cursor) }, now: clock(relay.clock))
+        .map { ($0.device, $0.cursor) },
+      passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) },
+      now: clock(relay.clock))
   }
 }

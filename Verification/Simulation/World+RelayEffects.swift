@@ -17,6 +17,8 @@ extension World {
     case .snapshot(let family, let seq, let bytes):
       relay.output.batch.snapshots.append(
         StoredSnapshot(family: family, seq: seq, payload: bytes))
+    case .passcodeLock(let family, let bytes):
+      relay.output.batch.passcodeLocks.append(StoredPasscodeLock(family: family, payload: bytes))
     case .cursor(let family, let device, let cursor):
       relay.output.cursors.append(
         StoredCursor(family: family, device: device, cursor: cursor))

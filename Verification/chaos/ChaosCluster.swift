@@ -12,7 +12,7 @@ final class ChaosCluster: Sendable {
   /// The delay of a slow guardian's answer, in milliseconds.
   static let slowAnswer = 2_000
   /// The passcode of every family.
-  static let passcode = "2580"
+  static let passcode = "258013"
 
   let layout: Layout
   let families: ClusterFamilies

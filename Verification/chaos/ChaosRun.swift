@@ -193,7 +193,7 @@ struct ChaosRun: Sendable {
     try await blocking {
       for organizer in organizers {
         var client = try DeviceClient(organizer)
-        try client.send(.setPasscode(PasscodeCipher.make(ChaosCluster.passcode)))
+        try client.setPasscode(ChaosCluster.passcode)
       }
     }
   }

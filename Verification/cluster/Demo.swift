@@ -121,10 +121,10 @@ struct Transcript {
   private func inPerson() async throws {
     title("7. Rosa approves in person: on Emily's device, with the family's passcode")
     let rosa = layout.credential(1, "Rosa").path
-    let reply = try await cluster.relayctl("passcode", "--as", rosa, typing: "2580\n")
+    let reply = try await cluster.relayctl("passcode", "--as", rosa, typing: "258013\n")
     say("relayctl passcode: \(reply.trimmingCharacters(in: .newlines))")
     try script(
-      "child-agent-1", [["handle": "sofia", "permission": "inPerson", "passcode": "2580"]])
+      "child-agent-1", [["handle": "sofia", "permission": "inPerson", "passcode": "258013"]])
     try script(1, "rosa", [])
     let id = try await ask(
       1, "Emily", "sofia", name: "Sofia", how: "and her mother types the passcode")

@@ -194,6 +194,7 @@ extension FamilyDriver {
     switch effect {
     case .append(_, let event): machines.log.append(stored(event))
     case .snapshot, .cursor, .approve: break
+    case .passcodeLock(_, let bytes): machines.passcodeLock = bytes
     case .reply(let device, let id, let reply): deliver(reply, id, to: device)
     case .page(let device, let id, let audience, let after, _):
       let events = machines.events(of: audience, after: after)

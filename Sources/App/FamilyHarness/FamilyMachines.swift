@@ -10,6 +10,8 @@ package struct FamilyMachines: Sendable {
   var formerRoster = Roster()
   /// The relay's durable events.
   package var log: [Event] = []
+  /// The relay's durable passcode lock.
+  package var passcodeLock: [UInt8]?
   /// The devices with apps: those of children and adults.
   package var children: [UInt32: ChildMachine] = [:]
   package var guardians: [UInt32: GuardianMachine] = [:]

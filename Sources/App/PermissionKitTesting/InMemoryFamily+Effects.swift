@@ -21,10 +21,12 @@ extension InMemoryFamily {
       promptWindows.append(window)
       if case .ageRange = prompt { agePrompts += 1 }
       step(.answered(prompt: number, answer(prompt)))
-    case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      let keys = Self.passcodeKeys(typed)
+    case .checkPasscode(let prompt, let attempt, _, let passcode, let bytes):
+      let keys = Self.passcodeKeys(attempt.typed)
       let proof = keys.signingKey == passcode.publicKey ? KeyVault(keys).sign(bytes) : nil
       step(.passcodeChecked(prompt: prompt, proof: proof))
+    case .derivePasscode(let attempt, let evaluation):
+      act(device, .setPasscode(Self.passcode(attempt.typed, evaluation)))
     case .bubble(let bubble): planAnswer(to: bubble, on: device)
     case .alert: break
     case .notify(let notice): if device == Self.childDevice { notices.append(notice) }
@@ -32,9 +34,10 @@ extension InMemoryFamily {
   }
 
   /// A passcode without scrypt: the key is the typed text, padded with zeros.
-  static func passcode(_ typed: String) -> Passcode {
+  private static func passcode(_ typed: String, _ evaluation: PasscodeEvaluation) -> Passcode {
     Passcode(
-      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: passcodeKeys(typed).signingKey)
+      salt: Array(repeating: 0, count: 16), logCost: 4, publicKey: passcodeKeys(typed).signingKey,
+      relayKey: evaluation.relayKey)
   }
 
   private static func passcodeKeys(_ typed: String) -> DeviceKeys {
@@ -54,11 +57,11 @@ extension InMemoryFamily {
     case (.permission, .inPerson): .inPerson
     case (.compose, .ask(let names)): .send(names: names)
     case (.compose, .remind): .send(names: [])
-    case (.passcode(_, _, let wait, let wrong), .inPerson(let typed, let choice)):
-      wrong || wait > .zero ? .cancel : .passcode(typed, choice: choice)
+    case (.passcode(_, _, let wait, let failure), .inPerson(let typed, let choice)):
+      failure != nil || wait > .zero ? .cancel : .passcode(typed, choice: choice)
     case (.ageRange, _): agePlan
-    case (.ageSettings(_, let wait, let wrong), .inPerson(let typed, _)):
-      wrong || wait > .zero ? .cancel : .passcode(typed, choice: nil)
+    case (.ageSettings(_, let wait, let failure), .inPerson(let typed, _)):
+      failure != nil || wait > .zero ? .cancel : .passcode(typed, choice: nil)
     case (.acknowledge, .cancel): .cancel
     case (.acknowledge, _): .acknowledge
     default: .cancel

@@ -117,16 +117,16 @@ public struct TestGuardian: Sendable {
   /// Sets the family's Screen Time passcode. Default: none.
   ///
   /// - Parameters:
-  ///   - passcode: The passcode. Precondition: 4 to 64 characters, as for relayctl.
+  ///   - passcode: The passcode. Precondition: 6 to 64 characters, as for relayctl.
   ///   - file: The file that a violated precondition names.
   ///   - line: The line that a violated precondition names.
   public func setPasscode(
     _ passcode: String, file: StaticString = #file, line: UInt = #line
   ) async {
     precondition(
-      4...64 ~= passcode.count,
+      Limits.passcodeLength ~= passcode.count,
       "“\(passcode)” is no passcode (\(Problem.badText)).", file: file, line: line)
-    await act(.setPasscode(InMemoryFamily.passcode(passcode)))
+    await act(.choosePasscode(passcode))
   }
 
   /// Posts a text message in the child's conversation.

@@ -25,19 +25,50 @@ public struct DeviceClient: ~Copyable {
   /// Seals, signs and sends a command, and waits until the relay accepts it. Retries keep the
   /// command's id.
   ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - id: The command's id (default: a new one).
   /// - Returns: The command's id and the sequence number of its event.
   /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
   @discardableResult
-  public mutating func send(_ command: Command) throws -> (id: CommandID, seq: UInt64) {
+  public mutating func send(_ command: Command, id: CommandID? = nil) throws
+    -> (id: CommandID, seq: UInt64)
+  {
     var machine = try last ?? machine()
     defer { last = machine }
     do {
-      return try client.send(try machine.prepare(command, now: .now), from: credential.address)
+      return try client.send(
+        try machine.prepare(command, id: id, now: .now), from: credential.address)
     } catch let problem as Problem {
       // The clock of this machine is ahead of the relay's.
       guard machine.learn(from: problem, now: .now) else { throw problem }
       return try client.send(try machine.prepare(command, now: .now), from: credential.address)
     }
+  }
+
+  /// Sets the family's passcode: the relay evaluates the blinded text, and the device derives the
+  /// key from the result.
+  ///
+  /// - Throws: `badText` for a wrong length, the `Problem` of a refusal, or `RelayUnreachable`.
+  public mutating func setPasscode(
+    _ typed: String, logCost: UInt8 = PasscodeCipher.logCost
+  ) throws {
+    try Passcode.validate(typed: typed)
+    let attempt = PasscodeCipher.blind(typed)
+    let evaluation = try evaluate(attempt, isNew: true)
+    try send(.setPasscode(try PasscodeCipher.make(attempt, evaluation, logCost: logCost)))
+  }
+
+  /// Requests the relay's evaluation of a passcode.
+  ///
+  /// - Parameters:
+  ///   - attempt: The blinded passcode.
+  ///   - isNew: Whether the evaluation is for a new passcode. Otherwise it counts as a guess.
+  /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
+  public mutating func evaluate(_ attempt: PasscodeAttempt, isNew: Bool) throws
+    -> PasscodeEvaluation
+  {
+    try client.evaluate(attempt.element, isNew: isNew, from: credential.address)
   }
 
   /// Reads the newest sequence number of each audience that the person may read, ascending by

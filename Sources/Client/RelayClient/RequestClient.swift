@@ -72,6 +72,19 @@ struct RequestClient: ~Copyable {
     }
   }
 
+  /// Requests the evaluation of a blinded passcode.
+  ///
+  /// - Throws: The `Problem` of a refusal, or `RelayUnreachable`.
+  mutating func evaluate(_ element: [UInt8], isNew: Bool, from device: DeviceAddress) throws
+    -> PasscodeEvaluation
+  {
+    switch try request(.evaluate(element, isNew: isNew), from: device) {
+    case .evaluated(let evaluation): return evaluation
+    case .failed(let problem): throw problem
+    default: throw Problem.malformed
+    }
+  }
+
   /// Sends a join request.
   ///
   /// - Returns: The new device's number; 0 until a roster lists the device.
@@ -146,7 +159,8 @@ extension Reply {
   var overloadWait: Milliseconds? {
     switch self {
     case .refused(_, let problem), .failed(let problem):
-      problem.code == Problem.overloaded.code || problem.retryAfter > .zero
+      problem.code == Problem.overloaded.code
+        || problem.code > Problem.overloaded.code && problem.retryAfter > .zero
         ? problem.retryAfter : nil
     default: nil
     }

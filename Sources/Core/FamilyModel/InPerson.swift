@@ -1,39 +1,55 @@
 /// The bytes that the passcode's key signs when a guardian acts on the child's device.
+///
+/// The bytes contain the command's id, so a proof is valid for one command only. The id contains
+/// the time of the proof.
 public enum InPerson {
-  /// The bytes of an in-person answer. They contain the decision and none of the question's
-  /// content.
-  ///
-  /// The text `permission-relay in person 1`, then family (8 bytes), child (4), question (16), and
-  /// the identifiers of the choice and of the app, each preceded by its length (2). Numbers are
-  /// big-endian.
+  /// The bytes of an in-person answer: family, command, the question's readable part with the
+  /// digest of its subjects, the choice, and the digest of the sealed question.
   public static func signedBytes(
-    family: FamilyID, header: QuestionHeader, choice: String
+    family: FamilyID, command: CommandID, header: QuestionHeader, choice: String, content: [UInt8]
   ) -> [UInt8] {
-    var bytes = Array("permission-relay in person 1".utf8)
-    func add(_ number: UInt64, _ count: Int) {
-      for shift in (0..<count).reversed() {
-        bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift))))
-      }
+    var out = BoundBytes("permission-relay in person 2")
+    out.add(family.rawValue)
+    out.add(command)
+    out.add(header.id)
+    out.add(header.child.rawValue)
+    out.add(header.app.rawValue)
+    out.add(header.subjects)
+    out.add(UInt32(header.choices.count))
+    for choice in header.choices {
+      out.add(choice.id)
+      out.add(choice.answer.rawValue)
     }
-    add(family.rawValue, 8)
-    add(UInt64(header.child.rawValue), 4)
-    bytes += header.id.bytes
-    for text in [choice, header.app.rawValue] {
-      add(UInt64(text.utf8.count), 2)
-      bytes += text.utf8
-    }
-    return bytes
+    out.add(UInt8(header.expiration == nil ? 0 : 1))
+    out.add(header.expiration?.milliseconds ?? 0)
+    out.add(choice)
+    out.add(content)
+    return out.bytes
   }
 
-  /// The bytes of a change of age settings on the child's device.
-  ///
-  /// The text `permission-relay age settings 1`, then family (8 bytes), child (4) and the command's
-  /// id (16). The relay accepts each command id once, so the signature cannot be replayed.
+  /// The bytes of a change of age settings on the child's device: family, command, child, and the
+  /// digest of the sealed settings.
   public static func signedBytes(
-    family: FamilyID, child: PersonID, command: CommandID
+    family: FamilyID, command: CommandID, child: PersonID, content: [UInt8]
   ) -> [UInt8] {
-    let family = ID128(high: 0, low: family.rawValue).bytes.suffix(8)
-    let child = ID128(high: 0, low: UInt64(child.rawValue)).bytes.suffix(4)
-    return Array("permission-relay age settings 1".utf8) + family + child + command.bytes
+    var out = BoundBytes("permission-relay age settings 2")
+    out.add(family.rawValue)
+    out.add(command)
+    out.add(child.rawValue)
+    out.add(content)
+    return out.bytes
+  }
+
+  /// Checks that a proof is of the present.
+  ///
+  /// - Parameters:
+  ///   - command: The command, whose id contains the time of the proof.
+  ///   - moment: The relay's time at the acceptance of the command.
+  /// - Throws: `proofOutdated` if the times differ by more than ``Limits/passcodeProofTime``.
+  public static func check(timeOf command: CommandID, at moment: Instant) throws(Problem) {
+    let limit = Limits.passcodeProofTime
+    guard command.time - moment <= limit, moment - command.time <= limit else {
+      throw .proofOutdated
+    }
   }
 }

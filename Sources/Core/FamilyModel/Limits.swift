@@ -93,6 +93,18 @@ public enum Limits {
   public static let pageBytes = 512 * 1024
   /// Commands that one device keeps until the relay acknowledges them. At the limit: `tooMany`.
   public static let outbox = 1024
+  /// Characters of a typed passcode. Outside: `badText`.
+  public static let passcodeLength = 6...64
+  /// Guesses of a family's passcode without a delay, on all devices together. Above:
+  /// `passcodeLocked`, with the delays of ``passcodeDelays``. An accepted proof resets the count.
+  public static let passcodeGuesses = 5
+  /// The delays before each further guess; the last one repeats.
+  public static let passcodeDelays: [Milliseconds] = [
+    .minutes(1), .minutes(5), .minutes(15), .hours(1),
+  ]
+  /// The largest difference between the time of a passcode's proof and the relay's time. Above:
+  /// `proofOutdated`.
+  public static let passcodeProofTime = Milliseconds.minutes(10)
   /// scrypt's cost for the passcode, as a power of two: from affordable in a test to affordable on
   /// a phone. Outside: `malformed`.
   public static let passcodeLogCost: ClosedRange<UInt8> = 4...20

@@ -50,6 +50,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let contradiction = Problem(207)
   /// The device serves another child or another family than the app's first device.
   public static let otherFamily = Problem(208)
+  /// The proof of the passcode is too old, or of the future.
+  public static let proofOutdated = Problem(209)
   /// The question has no handle, or an empty one.
   public static let emptyHandle = Problem(300)
   /// A handle is too long.
@@ -135,6 +137,14 @@ public struct Problem: Error, Hashable, Sendable {
   public static let appStoreFailed = Problem(423)
   /// The app exceeds a limit of its device: open prompts, unhandled responses, bytes or requests.
   public static let appLimit = Problem(424)
+  /// The passcode has the form of an earlier version, or does not belong to the relay's secret.
+  public static let passcodeOutdated = Problem(440)
+  /// The family's devices guessed too often: guess again after `retryAfter`.
+  public static func passcodeLocked(retryAfter: Milliseconds) -> Problem {
+    Problem(code: 441, retryAfter: retryAfter)
+  }
+  /// The relay does not answer the device.
+  public static let noRelay = Problem(442)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

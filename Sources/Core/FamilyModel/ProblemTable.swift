@@ -82,6 +82,10 @@ extension Problem {
       "The app's store belongs to another child or another family.",
       "Give each child's device its own folder (`child-agent --directory`)."),
     ProblemEntry(
+      209, "the proof of the passcode is too old",
+      "The passcode was typed too long before the relay received the command.",
+      "Type the passcode again while the relay is reachable."),
+    ProblemEntry(
       300, "empty handle",
       "The question has no person, or a handle is empty.",
       "Give each person a handle with at least one visible character."),
@@ -109,7 +113,8 @@ extension Problem {
       306, "invalid text",
       "A text, name, title or passcode is empty, too short or too long.",
       "A text has 1 to \(Limits.textBytes) bytes, a name 1 to \(Limits.titleBytes), and a "
-        + "passcode 4 to 64 characters."),
+        + "passcode \(Limits.passcodeLength.lowerBound) to \(Limits.passcodeLength.upperBound) "
+        + "characters."),
     ProblemEntry(
       307, "too many",
       "A count is above its limit: people, devices, open questions or invitations.",
@@ -245,6 +250,20 @@ extension Problem {
       424, "the app exceeds a limit of the device",
       "The app has too many open prompts or unhandled responses, or sends requests too fast.",
       "Ask one question at a time, and read `updates`. docs/Operations.md lists the limits."),
+    ProblemEntry(
+      440, "the passcode must be set again",
+      "The family's passcode has the form of an earlier version, or the relay lost its part, or "
+        + "another guardian set a passcode at the same time.",
+      "A guardian sets the passcode again: `relayctl passcode`."),
+    ProblemEntry(
+      441, "too many guesses of the passcode",
+      "The family's devices guessed the passcode more than \(Limits.passcodeGuesses) times without "
+        + "success.",
+      "Wait for the time that the device shows, or ask by message. A new passcode ends the wait."),
+    ProblemEntry(
+      442, "the relay does not answer",
+      "The device has no connection to the relay, which takes part in each check of the passcode.",
+      "Check the connection and repeat, or ask by message."),
     ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",

@@ -33,6 +33,9 @@ public enum Request: Hashable, Sendable {
   /// Asks to join a family with a code. The device repeats the request until the reply names its
   /// id.
   indirect case join(JoinRequest)
+  /// Asks for the evaluation of a blinded passcode. `isNew`: under a new secret, for the passcode
+  /// that a guardian sets next. Otherwise the evaluation counts as one guess.
+  case evaluate([UInt8], isNew: Bool)
 }
 
 /// The relay's answer to one request.
@@ -50,6 +53,8 @@ public enum Reply: Hashable, Sendable {
   /// The relay keeps the join request. The id is zero until a guardian's device has signed a roster
   /// with the new device.
   case joined(DeviceID)
+  /// The evaluation of a blinded passcode.
+  case evaluated(PasscodeEvaluation)
   /// The relay refused a request that is not a command.
   case failed(Problem)
 }

@@ -69,9 +69,14 @@ public struct KeyVault: DeviceVault {
   public func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8])
     -> Content
   {
+    // The nonce is a keyed digest of the content: a retry seals the same bytes, which a proof of the
+    // passcode covers, and another content never shares the nonce.
+    let plain = content.bytes
+    let nonce = digest(BoundBytes("permission-relay nonce 1").bytes + plain, under: key).prefix(12)
     // Sealing fails only for a key of the wrong length. All content keys have 32 bytes.
     let box = try! AES.GCM.seal(
-      content.bytes, using: SymmetricKey(data: key), authenticating: binding)
+      plain, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: nonce),
+      authenticating: binding)
     return .sealed(SealedContent(key: name, box: [UInt8](box.combined!)).bytes)
   }
 

@@ -18,8 +18,10 @@ extension AgentHost {
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
     case .prompt(let number, let prompt, let window):
       show(prompt, number, in: window, on: address)
-    case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      checkPasscode(typed, passcode, bytes, for: prompt, on: address)
+    case .checkPasscode(let prompt, let attempt, let evaluation, let passcode, let bytes):
+      checkPasscode(attempt, evaluation, passcode, bytes, for: prompt, on: address)
+    case .derivePasscode(let attempt, let evaluation):
+      derivePasscode(attempt, evaluation, on: address)
     case .bubble(let bubble): show(bubble, on: address)
     case .consentChanged(_, let isWithdrawn, _):
       trace(isWithdrawn ? "consent-withdrawn" : "consent-given", device: address)
@@ -92,15 +94,31 @@ extension AgentHost {
 
   /// Signs with the typed passcode. Runs on another thread, because scrypt is slow by design.
   private func checkPasscode(
-    _ typed: String, _ passcode: Passcode, _ bytes: [UInt8], for prompt: UInt64,
-    on address: DeviceAddress
+    _ attempt: PasscodeAttempt, _ evaluation: PasscodeEvaluation, _ passcode: Passcode,
+    _ bytes: [UInt8], for prompt: UInt64, on address: DeviceAddress
   ) {
     Task {
       let proof = await Task.detached {
-        PasscodeCipher.sign(bytes, with: typed, of: passcode)
+        PasscodeCipher.sign(bytes, with: attempt, evaluation, of: passcode)
       }.value
       trace(proof == nil ? "wrong-passcode" : "right-passcode", device: address)
       act(ChildMachine.Input.passcodeChecked(prompt: prompt, proof: proof), on: address)
+    }
+  }
+
+  /// Derives a new passcode on another thread, because scrypt is slow by design.
+  private func derivePasscode(
+    _ attempt: PasscodeAttempt, _ evaluation: PasscodeEvaluation, on address: DeviceAddress
+  ) {
+    Task {
+      let result = await Task.detached {
+        Result { () throws(Problem) in try PasscodeCipher.make(attempt, evaluation) }
+      }.value
+      switch result {
+      case .success(let passcode):
+        act(GuardianMachine.Input.setPasscode(passcode), on: address)
+      case .failure(let problem): notify(.passcodeNotSet(problem), on: address)
+      }
     }
   }
 
@@ -148,6 +166,8 @@ extension AgentHost {
       trace("refused", device: address, question: command.question, problem: problem)
       logger.warning("the relay refused a command: \(problem)")
     case .noPasscode: trace("no-passcode", device: address)
+    case .passcodeNotSet(let problem):
+      trace("passcode-not-set", device: address, problem: problem)
     case .message: trace("message", device: address)
     case .reminded(let id): trace("reminded", device: address, question: id)
     case .withdrawn: trace("withdrawn", device: address)

@@ -178,7 +178,7 @@ public actor AgentHost: Service {
     if credential.role.isGuardian {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: security,
-        hostAnnouncesPresence: true, restoring: records, ids: ids)
+        hostAnnouncesPresence: true, restoring: records, ids: ids, blind: PasscodeCipher.blind)
       return HostedDevice(credential, guardian: machine)
     }
     let machine = ChildMachine(
@@ -186,7 +186,7 @@ public actor AgentHost: Service {
       apps: configuration.apps.keys.sorted(), manifests: configuration.manifests,
       regions: configuration.regions,
       security: security, hostAnnouncesPresence: true, restoring: records, ids: ids,
-      calendar: Account.Day.init(_:in:))
+      calendar: Account.Day.init(_:in:), blind: PasscodeCipher.blind)
     return HostedDevice(credential, child: machine)
   }
 

@@ -73,8 +73,9 @@ public struct ScriptResponder: Responder {
     case .alreadyAsked(_, let question, let mayRemind):
       let rule = await rule(for: question)
       return mayRemind && rule?.again == "remind" ? .remind : .cancel
-    case .passcode(_, let question, let wait, let wrong):
-      guard !wrong, wait == .zero, let rule = await rule(for: question), let typed = rule.passcode
+    case .passcode(_, let question, let wait, let failure):
+      guard failure == nil, wait == .zero, let rule = await rule(for: question),
+        let typed = rule.passcode
       else { return .cancel }
       return .passcode(typed, choice: rule.choose)
     case .acknowledge(_, let question):
@@ -86,8 +87,9 @@ public struct ScriptResponder: Responder {
       case "cancel": return .cancel
       default: return .share
       }
-    case .ageSettings(_, let wait, let wrong):
-      guard !wrong, wait == .zero, let typed = await rule(where: { $0.passcode != nil })?.passcode
+    case .ageSettings(_, let wait, let failure):
+      guard failure == nil, wait == .zero,
+        let typed = await rule(where: { $0.passcode != nil })?.passcode
       else { return .cancel }
       return .passcode(typed, choice: nil)
     }

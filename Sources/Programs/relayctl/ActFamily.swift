@@ -17,13 +17,15 @@ struct SetPasscode: ExplainedCommand {
     var relay = try guardian.connect()
     // Connect first, so that an unusable credential is reported before anything is typed.
     let before = FamilyView(try relay.machine()).link.passcode
-    let passcode: Passcode
-    do { passcode = try PasscodeCipher.make(try PasscodeEntry.read()) } catch let problem as Problem
+    do { try relay.setPasscode(try PasscodeEntry.read()) } catch let problem as Problem
       where problem == .badText
     {
-      throw ControlError(problem, "A passcode has 4 to 64 characters. Nothing was changed.")
+      let length = Limits.passcodeLength
+      throw ControlError(
+        problem,
+        "A passcode has \(length.lowerBound) to \(length.upperBound) characters. "
+          + "Nothing was changed.")
     }
-    try relay.send(.setPasscode(passcode))
     print("The family's passcode is \(before == nil ? "set" : "changed").")
   }
 }

@@ -34,6 +34,7 @@ final class Committer: Sendable {
       for output in outputs {
         batch.events += output.events
         batch.snapshots += output.snapshots
+        batch.passcodeLocks += output.passcodeLocks
         batch.cursors += output.cursors
       }
       guard !batch.isEmpty else { return false }

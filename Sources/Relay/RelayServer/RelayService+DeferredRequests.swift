@@ -115,6 +115,7 @@ extension RelayService {
           cursors: (stored.cursors + shard.cursors.cursors(of: family)).map {
             ($0.device, $0.cursor)
           },
+          passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) },
           now: now)
       }
       counters.familyLoads += 1

@@ -43,6 +43,7 @@ struct Shard: ~Copyable, Sendable {
   init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, shards: Int) {
     machine = RelayMachine(
       verify: PasscodeCipher.verify, digest: KeyVault.digest,
+      passcodes: PasscodeCipher.evaluator,
       resultsKept: RelayLimits.resultsPerFamily,
       openFamilies: RelayLimits.unpackedFamilies / shards,
       snapshotEvery: RelayLimits.eventsPerSnapshot)

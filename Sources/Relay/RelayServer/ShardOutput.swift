@@ -30,6 +30,7 @@ struct ShardOutput: Sendable {
   private(set) var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
   var snapshots: [StoredSnapshot] = []
+  var passcodeLocks: [StoredPasscodeLock] = []
   var cursors: [StoredCursor] = []
   /// The newest encoded event, because its broadcast follows directly and needs the same bytes.
   var lastEncodedEvent: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
@@ -52,7 +53,8 @@ struct ShardOutput: Sendable {
 
   /// Whether the output has no effect.
   var isEmpty: Bool {
-    requests == 0 && events.isEmpty && snapshots.isEmpty && cursors.isEmpty && replies.isEmpty
+    requests == 0 && events.isEmpty && snapshots.isEmpty && passcodeLocks.isEmpty && cursors.isEmpty
+      && replies.isEmpty
       && broadcasts.isEmpty && pages.isEmpty && republishes.isEmpty && provenDescriptors.isEmpty
       && malformed == 0
   }
@@ -62,6 +64,7 @@ struct ShardOutput: Sendable {
     (requests, bytes) = (0, 0)
     events.removeAll(keepingCapacity: true)
     snapshots.removeAll()
+    passcodeLocks.removeAll()
     cursors.removeAll(keepingCapacity: true)
     lastEncodedEvent = nil
     replies.removeAll(keepingCapacity: true)

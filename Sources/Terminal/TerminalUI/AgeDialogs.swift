@@ -70,11 +70,11 @@ extension AgeSharing {
 /// No passcode is accepted before `until`, which slows guessing down.
 struct SettingsPasscodeDialog: Dialog {
   let until: Instant
-  let wrong: Bool
+  let failure: PasscodeFailure?
   var isHidden: Bool { true }
 
   func opening(_ renderer: Renderer) -> [Row] {
-    renderer.text(renderer.wording(wrong ? .wrongPasscode : .ageSettingsPrompt), .bold)
+    renderer.text(failure?.text(renderer.wording) ?? renderer.wording(.ageSettingsPrompt), .bold)
       + renderer.menu([(key: "⏎", label: renderer.wording(.cancel))])
   }
 

@@ -119,7 +119,6 @@ struct WithdrawDialog: Dialog {
 
 /// Asks for a new passcode twice, hidden. An empty line cancels.
 struct PasscodeDialog: Dialog {
-  static let length = 4...64
   private var first: String?
   var isHidden: Bool { true }
 
@@ -134,7 +133,7 @@ struct PasscodeDialog: Dialog {
 
   mutating func submit(_ line: String, _ renderer: Renderer) -> DialogStep {
     if line.isEmpty { return .done(.nothing) }
-    guard Self.length ~= line.count else {
+    guard Limits.passcodeLength ~= line.count else {
       return .more(renderer.text(renderer.wording(.passcodeLength), .bad))
     }
     guard let first else {

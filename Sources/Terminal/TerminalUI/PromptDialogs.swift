@@ -20,13 +20,13 @@ extension Prompt {
       ComposeDialog(question: question, guardians: guardians)
     case .alreadyAsked(let app, let question, let mayRemind):
       ChoiceDialog(app: app, question: question, kind: .alreadyAsked(mayRemind: mayRemind))
-    case .passcode(let app, let question, let wait, let wrong):
-      TypePasscodeDialog(app: app, question: question, until: now + wait, wrong: wrong)
+    case .passcode(let app, let question, let wait, let failure):
+      TypePasscodeDialog(app: app, question: question, until: now + wait, failure: failure)
     case .acknowledge(let app, let question):
       ChoiceDialog(app: app, question: question, kind: .acknowledge)
     case .ageRange(let app, let range): AgeDialog(app: app, range: range)
-    case .ageSettings(_, let wait, let wrong):
-      SettingsPasscodeDialog(until: now + wait, wrong: wrong)
+    case .ageSettings(_, let wait, let failure):
+      SettingsPasscodeDialog(until: now + wait, failure: failure)
     }
   }
 }
@@ -190,21 +190,34 @@ struct ComposeDialog: Dialog {
   }
 }
 
+extension PasscodeFailure {
+  /// The reason why the typed passcode had no effect.
+  func text(_ wording: Wording) -> String {
+    switch self {
+    case .wrong: wording(.wrongPasscode)
+    case .unchecked(.noPasscode): wording(.noPasscode)
+    case .unchecked(.passcodeOutdated): wording(.passcodeOutdated)
+    case .unchecked(let problem) where problem.retryAfter > .zero: wording(.passcodeLocked)
+    case .unchecked: wording(.passcodeNeedsRelay)
+    }
+  }
+}
+
 /// Asks a guardian for the passcode on the child's device, hidden, to decide in person.
 struct TypePasscodeDialog: Dialog {
   let app: AppID
   let question: Question
   /// The time before which no passcode is accepted, which slows guessing down.
   let until: Instant
-  let wrong: Bool
+  let failure: PasscodeFailure?
   /// The selected choice; `nil` until the guardian chooses among several approvals.
   private var choice: String?
 
-  init(app: AppID, question: Question, until: Instant, wrong: Bool) {
+  init(app: AppID, question: Question, until: Instant, failure: PasscodeFailure?) {
     self.app = app
     self.question = question
     self.until = until
-    self.wrong = wrong
+    self.failure = failure
     // With a single approval, typing the passcode approves.
     if question.choices.count(where: { $0.answer == .approval }) == 1 {
       choice = question.choices.first { $0.answer == .approval }?.id
@@ -217,8 +230,9 @@ struct TypePasscodeDialog: Dialog {
 
   func opening(_ renderer: Renderer) -> [Row] {
     var rows = [renderer.rule(renderer.wording(.approveInPerson))]
-    if wrong { rows += renderer.text(renderer.wording(.wrongPasscode), .bad) }
-    if !wrong { rows += renderer.subjects(question) }
+    rows +=
+      failure.map { renderer.text($0.text(renderer.wording), .bad) }
+      ?? renderer.subjects(question)
     if choice == nil {
       return rows
         + renderer.menu(question.choices.map { renderer.title($0) } + [renderer.wording(.cancel)])

@@ -15,8 +15,6 @@ enum TerminalEvent: Sendable {
   case tick
   /// The content check of a picture is complete.
   case picture(Avatar, ContentVerdict)
-  /// The new passcode's key is derived.
-  case passcode(Passcode?)
 }
 
 /// Forwards the device's prompts and notices to the terminal's session.

@@ -66,8 +66,8 @@ extension TerminalSession {
       return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
     case .deviceAdded(let device, let owner):
       return wording(.deviceAdded, timeline.name(owner), "\(device.rawValue)")
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
-      .ratingRaised:
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .appRejected, .wantsToJoin,
+      .shutOut, .ratingRaised:
       return ""
     }
   }

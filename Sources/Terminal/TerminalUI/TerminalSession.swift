@@ -109,8 +109,6 @@ package actor TerminalSession: Service {
       let hasPasscode = view?.link.passcode != nil
       open(prompt.dialog(received: .now, in: window, hasPasscode: hasPasscode), reply)
     case .picture(let picture, let verdict): record(verdict, for: picture)
-    case .passcode(let passcode?): await host.act(.setPasscode(passcode), on: address)
-    case .passcode(nil): write(renderer.text(wording(.passcodeLength), .bad))
     }
     showPrompt()
     if case .input = event { console.resumeReading() }
@@ -248,11 +246,7 @@ package actor TerminalSession: Service {
     case .choose(let id, let choice): await host.act(.answer(id, choice: choice), on: address)
     case .withdraw(let child, let withdrawal):
       await host.act(.withdraw(child: child, withdrawal), on: address)
-    case .passcode(let typed):
-      // scrypt is slow by design, so derive the key off the actor.
-      Task.detached { [events = responder.events] in
-        events.yield(.passcode(try? PasscodeCipher.make(typed)))
-      }
+    case .passcode(let typed): await host.act(.choosePasscode(typed), on: address)
     case .roster(let roster): await act(.setRoster(roster))
     case .onboard(let child, let answer, let next): await onboard(child, answer, next: next)
     case .nothing: break
@@ -333,6 +327,7 @@ package actor TerminalSession: Service {
       abandon(command)
       if !explain(command, problem, timeline) { refusals.append((command, problem)) }
     case .noPasscode: write(renderer.text(wording(.noPasscode), .bad))
+    case .passcodeNotSet: write(renderer.text(wording(.passcodeNotSet), .bad))
     case .ageShared(let app, let range):
       let text = wording(.ageSharedNotice, renderer.name(of: app), wording.ages(range))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
@@ -368,6 +363,7 @@ package actor TerminalSession: Service {
     case .cancelled:
       if let state { text = wording(.cancelledLine, timeline.name(state.header.child)) }
     case .noPasscode: text = wording(.noPasscode)
+    case .passcodeOutdated: text = wording(.passcodeNotSet)
     case .lastOrganizerDevice: text = wording(.lastOrganizerDevice)
     case .notEnrolled: text = wording(.notInFamily)
     case .badBirthdate:

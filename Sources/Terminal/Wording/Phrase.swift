@@ -40,8 +40,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case wrongPasscode
   /// Further attempts are blocked for a time. `%1` the seconds, in digits.
   case tryAgainIn
-  /// The family has no passcode, so an in-person answer is impossible.
-  case noPasscode
+  /// An in-person answer is impossible: no passcode, or one in the form of an earlier version.
+  case noPasscode, passcodeOutdated
+  /// The passcode was not checked: too many attempts, or no connection to the relay.
+  case passcodeLocked, passcodeNeedsRelay
 
   // MARK: The guardian's bubble
 
@@ -184,12 +186,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case newPasscode
   /// Asks for the new passcode again.
   case passcodeAgain
-  /// The two typed passcodes differ.
-  case passcodesDiffer
-  /// The passcode is too short or too long.
-  case passcodeLength
-  /// The family has a new passcode.
-  case passcodeSet
+  /// The two typed passcodes differ, or a passcode is too short or too long.
+  case passcodesDiffer, passcodeLength
+  /// The family has a new passcode, or its passcode could not be changed.
+  case passcodeSet, passcodeNotSet
   /// The device's owner. `%1` the person.
   case youAre
   /// The typed line is not a number of the menu. `%1` the last number.

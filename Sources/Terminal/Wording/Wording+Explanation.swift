@@ -72,8 +72,8 @@ extension Wording {
     case .reminded: self(.desktopReminded)
     case .ratingsRaised: self(.desktopRating)
     case .deviceAdded: self(.desktopDevice)
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut,
-      .ratingRaised:
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .appRejected, .wantsToJoin,
+      .shutOut, .ratingRaised:
       nil
     }
   }

@@ -74,12 +74,15 @@ extension Passcode {
       $0.salt = Data(salt)
       $0.logCost = UInt32(logCost)
       $0.publicKey = Data(publicKey)
+      $0.relayKey = Data(relayKey)
     }
   }
 
   init(_ wire: PBPasscode) throws(Problem) {
     let cost = try Wire.require(UInt8(exactly: wire.logCost))
-    self.init(salt: [UInt8](wire.salt), logCost: cost, publicKey: [UInt8](wire.publicKey))
+    self.init(
+      salt: [UInt8](wire.salt), logCost: cost, publicKey: [UInt8](wire.publicKey),
+      relayKey: [UInt8](wire.relayKey))
     try validate()
   }
 }

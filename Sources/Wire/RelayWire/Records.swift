@@ -36,7 +36,6 @@ extension RecordKey {
     case .outbox(let position): KeyWriter(4).with(position).bytes
     case .app(let app): KeyWriter(5).with(app.rawValue).bytes
     case .entry(let app, let position): KeyWriter(6).with(app.rawValue).with(position).bytes
-    case .passcodeTries: KeyWriter(7).bytes
     case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
     case .latestTime: KeyWriter(8).bytes
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
@@ -79,12 +78,6 @@ extension DeviceRecord {
           $0.rating = standing.rating.wire
         })
     case .entry(_, let entry): Wire.encode(entry.wire)
-    case .passcodeTries(let tries):
-      Wire.encode(
-        PBPasscodeTries.with {
-          $0.count = tries.count
-          $0.notBefore = tries.notBefore.milliseconds
-        })
     case .notification(let notification): Wire.encode(notification.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
     case .named(_, let handle): Wire.encode(handle.wire)
@@ -118,10 +111,6 @@ extension DeviceRecord {
           head: standing.head, rating: try AgeRating?(wire: standing.rating)))
     case 6:
       return .entry(AppID(try text(key)), try AppEntry(try Wire.parse(PBAppEntry.self, value)))
-    case 7:
-      let tries = try Wire.parse(PBPasscodeTries.self, value)
-      return .passcodeTries(
-        PasscodeTries(count: tries.count, notBefore: Instant(milliseconds: tries.notBefore)))
     case 20:
       return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))

@@ -53,6 +53,12 @@ public struct ReplyEnvelope: Hashable, Sendable {
       }
     case .pong: message.pong = PBEmpty()
     case .joined(let device): message.joined = device.rawValue
+    case .evaluated(let evaluation):
+      message.evaluated = .with {
+        $0.element = Data(evaluation.element)
+        $0.proof = Data(evaluation.proof)
+        $0.relayKey = Data(evaluation.relayKey)
+      }
     case .failed(let problem): message.failed = problem.wire
     }
     return Wire.encode(message)
@@ -94,6 +100,12 @@ public struct ReplyEnvelope: Hashable, Sendable {
         }, more: page.more)
     case .pong: return .pong
     case .joined(let device): return .joined(DeviceID(device))
+    case .evaluated(let evaluated):
+      return .evaluated(
+        PasscodeEvaluation(
+          element: try Wire.exactly(PasscodeEvaluation.elementBytes, evaluated.element),
+          proof: try Wire.exactly(PasscodeEvaluation.proofBytes, evaluated.proof),
+          relayKey: try Wire.exactly(PasscodeEvaluation.elementBytes, evaluated.relayKey)))
     case .failed(let problem): return .failed(try Problem(problem))
     case nil: throw .malformed
     }

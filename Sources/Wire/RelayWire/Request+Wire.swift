@@ -48,6 +48,11 @@ public struct Envelope: Hashable, Sendable {
         $0.devices = others.map(\.device.rawValue)
       }
     case .join(let join): message.join = join.wire
+    case .evaluate(let element, let isNew):
+      message.evaluate = .with {
+        $0.element = Data(element)
+        $0.isNew = isNew
+      }
     }
     return Wire.encode(message)
   }
@@ -82,6 +87,10 @@ public struct Envelope: Hashable, Sendable {
     case .ping: return .ping
     case .present(let present): return .present(try devices(present))
     case .join(let join): return .join(try JoinRequest(join))
+    case .evaluate(let evaluate):
+      return .evaluate(
+        try Wire.exactly(PasscodeEvaluation.elementBytes, evaluate.element),
+        isNew: evaluate.isNew)
     case nil: throw .unknownRequest
     }
   }

@@ -56,6 +56,12 @@ enum Wire {
     return [UInt8](bytes)
   }
 
+  /// A value of this many bytes.
+  static func exactly(_ count: Int, _ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
+    guard bytes.count == count else { throw .malformed }
+    return [UInt8](bytes)
+  }
+
   /// Throws `malformed` for `nil`.
   static func require<T>(_ value: T?) throws(Problem) -> T {
     guard let value else { throw .malformed }

@@ -97,22 +97,21 @@ private let teen = AgeRange(
     var world = World.withAccount()
     world.child(3, .setAge(World.settings(.always)))
     #expect(world.notices(on: 3) == [.noPasscode])
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     world.child(3, .setAge(World.settings(.always)))
-    world.type("1111")
+    world.type("111111")
     #expect(world.children[3]!.age.settings.sharing == .askFirst)
-    world.type("2580")
+    world.type("258013")
     for id: UInt32 in [3, 4] { #expect(world.children[id]!.age.settings.sharing == .always) }
     #expect(world.guardians[2]!.link.age(of: World.emily).settings.sharing == .always)
-    #expect(world.children[3]!.tries.count == 0)
   }
 
   @Test("D7: limits wrong passcode attempts for settings") func limited() {
     var world = World.withAccount()
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     world.child(3, .setAge(World.settings(.always)))
-    for _ in 0..<3 { world.type("1111") }
-    world.type("2580")
+    for _ in 0..<5 { world.type("111111") }
+    world.type("258013")
     #expect(world.children[3]!.age.settings.sharing == .askFirst)
   }
 
@@ -121,7 +120,7 @@ private let teen = AgeRange(
     var world = World.withAccount()
     let content = Content.ageSettings(World.settings(.always))
     #expect(world.command(3, .setAge(World.emily, content, proof: [])) == .noPasscode)
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     #expect(world.command(3, .setAge(World.emily, content, proof: [])) == .noProof)
     #expect(world.command(5, .setAge(World.emily, content, proof: [])) == .notPermitted)
     #expect(world.command(3, .setAge(PersonID(4), content, proof: [])) == .notPermitted)
@@ -134,15 +133,30 @@ private let teen = AgeRange(
     #expect(world.children[4]!.age.settings == AgeSettings())
   }
 
-  @Test("D7: a passcode's signature is valid for one command only") func replayed() {
+  @Test("D7, T8: a passcode's signature is valid for one command, one child and one moment")
+  func replayed() {
     var world = World.withAccount()
-    let passcode = FakePasscode.make("2580")
-    world.guardian(1, .setPasscode(passcode))
-    let other = InPerson.signedBytes(
-      family: World.family, child: World.emily, command: ID128(high: 1, low: 1))
+    world.guardian(1, .choosePasscode("258013"))
+    let passcode = world.children[3]!.link.passcode!
     let content = Content.ageSettings(World.settings(.always))
-    let proof = FakePasscode.sign("2580", passcode, other)!
-    #expect(world.command(3, .setAge(World.emily, content, proof: proof)) == .noProof)
+    func proof(_ command: CommandID, _ child: PersonID = World.emily) -> [UInt8] {
+      let bytes = InPerson.signedBytes(
+        family: World.family, command: command, child: child, content: [])
+      return FakePasscode.sign("258013", passcode, bytes)!
+    }
+    let id = world.nextForged
+    let (other, old) = (CommandID(high: id.high, low: 99), CommandID(high: 0, low: 99))
+    for wrong in [proof(other), proof(id, PersonID(4))] {
+      #expect(
+        world.request(3, .max, .command(id, .setAge(World.emily, content, proof: wrong)))
+          == .noProof)
+    }
+    #expect(
+      world.request(3, .max, .command(old, .setAge(World.emily, content, proof: proof(old))))
+        == .proofOutdated)
+    #expect(
+      world.request(3, .max, .command(other, .setAge(World.emily, content, proof: proof(other))))
+        == nil)
   }
 
   @Test("D6: an adult changes the own settings without a passcode") func adult() {

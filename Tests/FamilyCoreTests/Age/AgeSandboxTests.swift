@@ -107,12 +107,30 @@ extension World {
     settings.sandbox = .adultSelfDeclared
     world.child(3, .setAge(settings))
     #expect(world.children[3]!.age.settings.sandbox == nil)
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     world.child(3, .setAge(settings))
-    world.type("2580")
+    world.type("258013")
     for id: UInt32 in [3, 4] {
       #expect(world.children[id]!.age.settings.sandbox == .adultSelfDeclared)
     }
+  }
+
+  @Test("D15, T8: guardians' devices answer only in a case that a guardian set")
+  func byGuardians() {
+    var world = World.withAccount()
+    world.guardian(1, .choosePasscode("258013"))
+    var settings = AgeSettings()
+    settings.sandbox = .under13
+    world.child(3, .setAge(settings))
+    world.type("258013")
+    #expect(world.guardians[1]!.link.age(of: World.emily).settings.sandbox == .under13)
+    let question = World.question(1)
+    world.ask(question)
+    world.wait(.seconds(5))
+    #expect(world.phase(question, on: 3) == .open && !world.bubbles(on: 1).isEmpty)
+    world.sandbox(.under13)
+    world.wait(.seconds(5))
+    #expect(world.phase(question, on: 3) != .open)
   }
 
   @Test("D15: an undeclared app receives nothing in the sandbox, either") func undeclared() {

@@ -62,6 +62,15 @@ import Testing
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
         proof: [7, 8]))
     family.state.passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
+    var lock = PasscodeLock()
+    _ = lock.prepare(.ideal)
+    lock.adopt()
+    _ = lock.prepare(.ideal)
+    family.state.passcode!.relayKey = PasscodeEvaluator.ideal.publicKey(
+      PasscodeEvaluator.ideal.makeSecret())
+    _ = try? lock.guess([13], of: family.state.passcode!, now: RelayMachineFixture.start)
+    #expect(lock.guesses == 1)
+    family.passcodeLock = lock
     family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration
     family.refusals.add(
       CommandID(high: .max, low: 0), by: DeviceID(12),

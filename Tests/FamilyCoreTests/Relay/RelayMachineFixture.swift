@@ -10,6 +10,8 @@ struct RelayMachineFixture {
   var relay = RelayMachine(verify: FakePasscode.verify)
   var now = RelayMachineFixture.start
   var log: [Event] = []
+  /// The durable passcode lock.
+  var passcodeLock: [UInt8]?
   private var lastRequest: UInt64 = 0
   private var lastCommand: UInt64 = 0
 
@@ -41,6 +43,7 @@ struct RelayMachineFixture {
         administrator: device == 0,
         id: RequestID(lastRequest), request), now: now)
     for case .append(_, let event) in effects { log.append(event) }
+    for case .passcodeLock(_, let bytes) in effects { passcodeLock = bytes }
     return effects
   }
 

@@ -19,8 +19,8 @@ struct ConsentSearch {
 
   static let acts: [Act] =
     [
-      .askByMessage, .inPerson, .send(names: []), .remind, .passcode("0000", choice: nil),
-      .passcode("0000", choice: "approve"), .acknowledge, .share, .dontShare, .cancel,
+      .askByMessage, .inPerson, .send(names: []), .remind, .passcode("000000", choice: nil),
+      .passcode("000000", choice: "approve"), .acknowledge, .share, .dontShare, .cancel,
     ].map(Act.answer)
     + [.choose, .byMessage, .inPerson, .acknowledge].map(Act.ask)
     + [.askAgain, .cancelQuestion, .relayRefuses, .dayPasses]
@@ -30,6 +30,10 @@ struct ConsentSearch {
     var machine: ChildMachine
     var letsOKThrough = false
     var now: Instant
+    /// A clock that is never set; `nil`: as the wall clock.
+    var uptime: Milliseconds?
+    /// The proof of each passcode; `nil`: every passcode is wrong.
+    var proof: [UInt8]?
     var prompt: UInt64?
     var isQuestionCopied = false
 
@@ -38,12 +42,16 @@ struct ConsentSearch {
         let id = UpdateConsentTests.question(1).id
         return [.app(World.app, .asked(id, .answeredInPerson(approved: true)))]
       }
-      var effects = machine.step(input, now: now)
+      var effects = machine.step(input, now: now, uptime: uptime)
       for effect in effects {
         switch effect {
         case .prompt(let number, _, _): prompt = number
-        case .checkPasscode(let prompt, _, _, _):
-          effects += step(.passcodeChecked(prompt: prompt, proof: nil))
+        case .send(let number, .evaluate(let element, _)):
+          let secret = PasscodeEvaluator.ideal.makeSecret()
+          let evaluation = PasscodeEvaluator.ideal.evaluate(secret, element)!
+          effects += step(.reply(number, .evaluated(evaluation)))
+        case .checkPasscode(let prompt, _, _, _, _):
+          effects += step(.passcodeChecked(prompt: prompt, proof: proof))
         case .requestAdmission(let id): effects += step(.admitted(id))
         default: break
         }

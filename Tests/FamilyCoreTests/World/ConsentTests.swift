@@ -77,7 +77,7 @@ import Testing
   @Test("R9: a withdrawal ends the prompts and age requests that are open")
   func prompts() {
     var world = World.withAccount()
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     world.askAge(1)
     let age = world.prompt(3)!.number
     let questions = [World.question(1, Self.ada), World.question(2, Handle("ben", .custom))]
@@ -88,7 +88,7 @@ import Testing
     #expect(world.ageReply(1) == .failed(.consentWithdrawn))
     world.child(3, .answered(prompt: age, .share))
     world.child(3, .answered(prompt: message, .send(names: [])))
-    world.type("2580")
+    world.type("258013")
     #expect(world.children[3]!.age.memory(World.app) == AgeMemory())
     for question in questions {
       #expect(world.outcome(question) == .refused(.consentWithdrawn))

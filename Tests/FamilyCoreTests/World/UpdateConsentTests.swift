@@ -69,7 +69,7 @@ import Testing
 
   private func device(limitsOn: Bool) -> ConsentSearch.Device {
     var world = World()
-    world.guardian(1, .setPasscode(FakePasscode.make("2580")))
+    world.guardian(1, .choosePasscode("258013"))
     world.guardian(1, .setLimits(child: World.emily, on: limitsOn))
     return device(world.children[3]!, world.now)
   }
@@ -124,8 +124,13 @@ import Testing
     var device = device(limitsOn: true)
     _ = device.perform(.ask(.inPerson))
     let prompt = device.prompt!
-    _ = device.machine.step(
-      .answered(prompt: prompt, .passcode("2580", choice: nil)), now: device.now)
+    let sent = device.machine.step(
+      .answered(prompt: prompt, .passcode("258013", choice: nil)), now: device.now)
+    for case .send(let number, .evaluate(let element, _)) in sent {
+      let secret = PasscodeEvaluator.ideal.makeSecret()
+      let evaluation = PasscodeEvaluator.ideal.evaluate(secret, element)
+      _ = device.machine.step(.reply(number, .evaluated(evaluation!)), now: device.now)
+    }
     let effects = device.step(.passcodeChecked(prompt: prompt, proof: [1]))
     #expect(effects.contains { $0.isApproval })
   }

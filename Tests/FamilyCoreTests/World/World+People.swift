@@ -44,12 +44,17 @@ extension World {
     answerPrompt(.passcode(typed, choice: choice), on: id)
   }
 
+  /// The id of the next command of modified software.
+  var nextForged: CommandID {
+    ID128(high: UInt64(machines.now.milliseconds) << 16 | 10, low: lastForged + 1)
+  }
+
   /// Sends a command from a device with modified software.
   ///
   /// - Returns: The relay's refusal, or `nil` if the command was accepted.
   mutating func command(_ id: UInt32, _ command: Command) -> Problem? {
-    lastForged += 1
-    return request(id, .max, .command(ID128(high: 10, low: lastForged), command))
+    defer { lastForged += 1 }
+    return request(id, .max, .command(nextForged, command))
   }
 
   func outcome(_ question: Question, on id: UInt32 = 3) -> AskOutcome? {

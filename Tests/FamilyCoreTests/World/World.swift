@@ -26,6 +26,8 @@ struct World: FamilyDriver {
   /// Whether passcodes are checked at once. Otherwise the check never ends.
   var checksPasscodes = true
   var lastForged: UInt64 = 0
+  /// Whether requests for evaluations are lost.
+  var losesEvaluations = false
   /// The apps' declarations.
   var manifests = [
     World.app: AppManifest(usesDeclaredAgeRange: true, ageRating: .nine)
@@ -43,7 +45,8 @@ struct World: FamilyDriver {
     machines.children[id] = ChildMachine(
       address(id), of: PersonID(person), apps: apps, manifests: manifests,
       restoring: machines.records(of: id), ids: machines.newIDs(),
-      digest: { app, handles in Array("\(app.rawValue) \(handles.map(\.value))".utf8) })
+      digest: { app, handles in Array("\(app.rawValue) \(handles.map(\.value))".utf8) },
+      blind: FakePasscode.blind())
   }
 
   mutating func restoreGuardian(_ id: UInt32) {
@@ -65,7 +68,10 @@ struct World: FamilyDriver {
   /// Kills the relay and restores it from the durable log.
   mutating func restartRelay() {
     machines.relay = RelayMachine(verify: FakePasscode.verify)
-    machines.relay.load(Self.family, events: machines.log, cursors: [], now: machines.now)
+    machines.relay.load(
+      Self.family, events: machines.log, cursors: [],
+      passcodeLock: machines.passcodeLock.flatMap { PasscodeLock(stored: $0) },
+      now: machines.now)
     for id in [UInt32(1), 2, 3, 4, 5] where !machines.away.contains(id) {
       disconnect(id)
       connect(id)
@@ -81,12 +87,18 @@ struct World: FamilyDriver {
     switch effect {
     case .requestAdmission(let command): child(id, .admitted(command))
     case .listen: break
-    case .checkPasscode(let prompt, let typed, let passcode, let bytes):
+    case .derivePasscode(let attempt, let evaluation):
+      guardian(id, .setPasscode(FakePasscode.make(attempt.typed, evaluation)))
+    case .checkPasscode(let prompt, let attempt, let evaluation, let passcode, let bytes):
       guard checksPasscodes else { return }
-      let proof = FakePasscode.sign(typed, passcode, bytes)
+      let proof = FakePasscode.sign(attempt.typed, evaluation, passcode, bytes)
       child(id, .passcodeChecked(prompt: prompt, proof: proof))
     default: seen[id, default: []].append(effect)
     }
+  }
+
+  func transmit(_ request: Request, number: UInt64, from device: UInt32) -> Request {
+    if losesEvaluations, case .evaluate = request { .ping } else { request }
   }
 
   mutating func transmit(_ reply: Reply, number: UInt64, to device: UInt32) -> Reply {

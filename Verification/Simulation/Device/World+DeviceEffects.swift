@@ -25,8 +25,12 @@ extension World {
       // A launcher ends only processes that it started.
       if device.apps[number].launchedBy == device.life { endApp(index, number, isReported: true) }
     case .prompt(let number, let prompt, _): answer(prompt, number, device, index)
-    case .checkPasscode(let prompt, let typed, let passcode, let bytes):
-      let proof = FakePasscode.sign(typed, passcode, bytes)
+    case .derivePasscode(let attempt, let evaluation):
+      let passcode = FakePasscode.make(attempt.typed, evaluation)
+      perform(
+        device.guardian!.step(.setPasscode(passcode), now: clock(device.clock)), device)
+    case .checkPasscode(let prompt, let attempt, _, let passcode, let bytes):
+      let proof = FakePasscode.sign(attempt.typed, passcode, bytes)
       queue.schedule(
         .passcodeChecked(index, life: device.life, prompt, proof),
         at: now + random.milliseconds(20...90))

@@ -63,8 +63,7 @@ extension World {
           record(.registered(AppAddress(device.address, app)))
         }
         device.progress[number] = standing
-      case .event, .cursor, .receipt, .entry, .named, .passcodeTries, .notification, .latestTime:
-        break
+      case .event, .cursor, .receipt, .entry, .named, .notification, .latestTime: break
       }
     }
   }

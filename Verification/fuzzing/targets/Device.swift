@@ -68,7 +68,7 @@ private struct FuzzedDevices {
       let prompt = UInt64(input.byte())
       let answers: [PromptAnswer] = [
         .cancel, .askByMessage, .inPerson, .send(names: []), .remind, .acknowledge,
-        .share, .dontShare, .passcode("2580", choice: nil),
+        .share, .dontShare, .passcode("258013", choice: nil),
       ]
       stepChild(.answered(prompt: prompt, answers[input.pick(answers.count)]))
     default:

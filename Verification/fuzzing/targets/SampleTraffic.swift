@@ -104,6 +104,8 @@ struct SampleTraffic {
     for device in [UInt32(10), 30] {
       send(&family, device, .attach([Cursor(.family, delivered: 1)]))
       send(&family, device, .ping)
+      let element = PasscodeAttempt.ideal("258013").element
+      send(&family, device, .evaluate(element, isNew: device == 10))
       send(&family, device, .fetch(.conversation(child), after: 0))
       send(&family, device, .acknowledge([Cursor(.conversation(child), delivered: 2, read: 1)]))
     }

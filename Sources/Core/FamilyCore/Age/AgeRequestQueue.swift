@@ -24,7 +24,9 @@ struct AgeRequestQueue: Sendable {
     case share(AppID, AgeAnswer)
     /// A guardian types the passcode to change a child's settings.
     case passcode(AgeSettings)
-    /// The shell checks the passcode for the command with this id.
+    /// The relay evaluates the passcode.
+    case evaluating(AgeSettings)
+    /// The shell checks the passcode and signs for the command with this id.
     case checking(AgeSettings, CommandID)
   }
 

@@ -9,6 +9,8 @@ public struct AgeState: Hashable, Sendable {
   public private(set) var settings = AgeSettings()
   /// Whether a person chose the settings; otherwise they are the defaults.
   public private(set) var isChosen = false
+  /// Whether the child's own device set the settings, with the passcode.
+  private(set) var isSetByChild = false
   /// The day of the first shared answer to any app, and the latest day of one.
   private var anchor: Account.Day?
   private var last: Account.Day?
@@ -44,10 +46,11 @@ public struct AgeState: Hashable, Sendable {
   }
 
   /// Sets the settings, or deletes the answers of an app.
-  mutating func set(_ content: Content) {
+  mutating func set(_ content: Content, byChild: Bool = false) {
     switch content {
     case .ageSettings(let new):
       settings = new
+      isSetByChild = byChild
       isChosen = true
     case .ageMemory(let app, nil): restart(app)
     default: break
@@ -80,7 +83,7 @@ public struct AgeState: Hashable, Sendable {
 struct AgeLog: Sendable {
   enum Entry: Hashable, Sendable {
     case record(Content)
-    case set(Content)
+    case set(Content, byChild: Bool = false)
     case born(Account.Day)
   }
 
@@ -101,7 +104,7 @@ struct AgeLog: Sendable {
   private mutating func apply(_ entry: Entry) {
     switch entry {
     case .record(let content): state.record(content)
-    case .set(let content): state.set(content)
+    case .set(let content, let byChild): state.set(content, byChild: byChild)
     case .born(let day):
       if day != born { state.corrected(day) }
       born = day

@@ -127,7 +127,7 @@ extension ChildMachine {
     case (.passcode(let settings), .passcode(let typed, _)):
       check(typed, settings, prompt, now: now, into: &out, effects: &effects)
     case (.passcode, _): break
-    case (.checking, _): ageRequests.startFlow(prompt, flow)
+    case (.evaluating, _), (.checking, _): ageRequests.startFlow(prompt, flow)
     }
   }
 
@@ -167,47 +167,7 @@ extension ChildMachine {
       return changeAge(command, now: now, into: &out, effects: &effects)
     }
     guard link.passcode != nil else { return effects.append(.notify(.noPasscode)) }
-    askPasscode(settings, wrong: false, now: now, effects: &effects)
-  }
-
-  private mutating func askPasscode(
-    _ settings: AgeSettings, wrong: Bool, now: Instant, effects: inout [DeviceEffect]
-  ) {
-    let prompt = show(
-      .ageSettings(settings, wait: tries.remainingWait(now: now), wrong: wrong), effects: &effects)
-    ageRequests.startFlow(prompt, .passcode(settings))
-  }
-
-  /// Counts the attempt durably, then requests the check.
-  private mutating func check(
-    _ typed: String, _ settings: AgeSettings, _ prompt: UInt64, now: Instant,
-    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
-  ) {
-    guard tries.remainingWait(now: now) == .zero, let passcode = link.passcode else {
-      return askPasscode(settings, wrong: false, now: now, effects: &effects)
-    }
-    tries.countAttempt(now: now)
-    out.changes.append(.put(.passcodeTries(tries)))
-    let id = link.nextID(now: now)
-    ageRequests.startFlow(prompt, .checking(settings, id))
-    let bytes = InPerson.signedBytes(
-      family: link.address.family, child: link.personID, command: id)
-    effects.append(.checkPasscode(prompt: prompt, typed: typed, passcode, sign: bytes))
-  }
-
-  mutating func passcodeChecked(
-    _ flow: AgeRequestQueue.Flow, _ proof: [UInt8]?, now: Instant,
-    into out: inout DeviceLink.Output,
-    effects: inout [DeviceEffect]
-  ) {
-    guard case .checking(let settings, let id) = flow else { return }
-    guard let proof else { return askPasscode(settings, wrong: true, now: now, effects: &effects) }
-    tries = PasscodeTries()
-    out.changes.append(.delete(.passcodeTries))
-    let command = Command.setAge(link.personID, .ageSettings(settings), proof: proof)
-    if let problem = change(command, id, now: now, into: &out) {
-      effects.append(.notify(.refused(command, problem)))
-    }
+    askPasscode(settings, effects: &effects)
   }
 
   mutating func changeAge(
@@ -221,7 +181,7 @@ extension ChildMachine {
 
   /// Sends the change to all devices of the person or, without a family, applies it on this device
   /// alone.
-  private mutating func change(
+  mutating func change(
     _ command: Command, _ id: CommandID, now: Instant, into out: inout DeviceLink.Output
   ) -> Problem? {
     do throws(Problem) {

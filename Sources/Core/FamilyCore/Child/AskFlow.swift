@@ -4,11 +4,12 @@ import FamilyModel
 ///
 /// - `permission` → (ask by message) `compose`; → (in person) `passcode`.
 /// - `compose` → (send) done.
-/// - `passcode` → (typed) `checking`.
+/// - `passcode` → (typed) `evaluating`.
+/// - `evaluating` → (evaluated) `checking`; → (no relay, or locked) `passcode`.
 /// - `checking` → (right) done; → (wrong) `passcode`.
 /// - `alreadyAsked` → (remind) done.
 /// - `acknowledge` → (acknowledged) done.
-/// - Every stage but `checking` → (cancel) done, and nothing is sent.
+/// - Every stage but `evaluating` and `checking` → (cancel) done, and nothing is sent.
 ///
 /// Prompts are not durable. After a restart the app repeats an `ask` without an outcome, and the
 /// device shows the prompt again.
@@ -18,11 +19,18 @@ struct AskFlow: Sendable {
     case compose
     case alreadyAsked(QuestionID)
     case passcode
-    /// The shell checks the passcode for this choice.
-    case checking(choice: Choice)
+    /// The relay evaluates the passcode for this choice.
+    case evaluating(choice: Choice)
+    /// The shell checks the passcode for this choice and signs for the command with this id.
+    case checking(choice: Choice, CommandID)
     case acknowledge
 
-    var isChecking: Bool { if case .checking = self { true } else { false } }
+    var isChecking: Bool {
+      switch self {
+      case .evaluating, .checking: true
+      default: false
+      }
+    }
   }
   let app: AppID
   var question: Question

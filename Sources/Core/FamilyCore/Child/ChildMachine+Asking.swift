@@ -114,23 +114,13 @@ extension ChildMachine {
       flow.stage = .compose
       show(.compose(flow.app, flow.question, to: link.roster.guardians), flow, effects: &effects)
     case .inPerson where link.passcode != nil:
-      askPasscode(flow, wrong: false, now: now, effects: &effects)
+      askPasscode(flow, effects: &effects)
     case .inPerson:
       effects.append(.notify(.noPasscode))
       effects.append(.app(flow.app, .asked(flow.question.id, .refused(.noPasscode))))
     case .choose, .acknowledge:
       show(.permission(flow.app, flow.question), flow, effects: &effects)
     }
-  }
-
-  private mutating func askPasscode(
-    _ flow: AskFlow, wrong: Bool, now: Instant, effects: inout [DeviceEffect]
-  ) {
-    var flow = flow
-    flow.stage = .passcode
-    show(
-      .passcode(flow.app, flow.question, wait: tries.remainingWait(now: now), wrong: wrong), flow,
-      effects: &effects)
   }
 
   mutating func promptAnswered(
@@ -161,64 +151,19 @@ extension ChildMachine {
       // Without a passcode nobody can decide in person, so the choice is shown again.
       effects.append(.notify(.noPasscode))
       show(.permission(flow.app, flow.question), flow, effects: &effects)
-    case (.permission, .inPerson): askPasscode(flow, wrong: false, now: now, effects: &effects)
+    case (.permission, .inPerson): askPasscode(flow, effects: &effects)
     case (.passcode, .passcode(let typed, let choice)):
       check(typed, choice, prompt, flow, now: now, into: &out, effects: &effects)
     case (.acknowledge, .acknowledge): end(.acknowledged)
-    // The shell checks the passcode already; its answer ends the flow.
-    case (.checking, _): flows[prompt] = flow
+    // The passcode is being checked; the result ends the flow.
+    case (.evaluating, _), (.checking, _): flows[prompt] = flow
     case (.compose, .send(let names)):
       end(submit(flow.named(names), flow.app, now: now, into: &out))
     default: end(.cancelled)
     }
   }
 
-  /// Counts the attempt durably, then requests the check.
-  private mutating func check(
-    _ typed: String, _ choiceID: String?, _ prompt: UInt64, _ flow: AskFlow, now: Instant,
-    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
-  ) {
-    let choices = flow.question.choices
-    let choice = choices.first { choice in
-      choiceID.map { $0 == choice.id } ?? (choice.answer == .approval)
-    }
-    guard tries.remainingWait(now: now) == .zero, let choice, let passcode = link.passcode else {
-      return askPasscode(flow, wrong: false, now: now, effects: &effects)
-    }
-    tries.countAttempt(now: now)
-    out.changes.append(.put(.passcodeTries(tries)))
-    var flow = flow
-    flow.stage = .checking(choice: choice)
-    flows[prompt] = flow
-    let bytes = InPerson.signedBytes(
-      family: link.address.family, header: header(of: flow), choice: choice.id)
-    effects.append(.checkPasscode(prompt: prompt, typed: typed, passcode, sign: bytes))
-  }
-
-  mutating func passcodeChecked(
-    _ prompt: UInt64, _ proof: [UInt8]?, now: Instant, into out: inout DeviceLink.Output,
-    effects: inout [DeviceEffect]
-  ) {
-    if let flow = ageRequests.endFlow(prompt) {
-      return passcodeChecked(flow, proof, now: now, into: &out, effects: &effects)
-    }
-    guard let flow = flows.removeValue(forKey: prompt), case .checking(let choice) = flow.stage
-    else { return }
-    guard let proof else { return askPasscode(flow, wrong: true, now: now, effects: &effects) }
-    tries = PasscodeTries()
-    out.changes.append(.delete(.passcodeTries))
-    if let problem = refusal(of: flow.question, by: flow.app) {
-      return effects.append(.app(flow.app, .asked(flow.question.id, .refused(problem))))
-    }
-    let command = Command.answerInPerson(
-      header(of: flow), .question(flow.question), choice: choice.id, proof: proof)
-    let outcome =
-      send(command, now: now, into: &out).map { AskOutcome.refused($0) }
-      ?? .answeredInPerson(approved: choice.answer == .approval)
-    effects.append(.app(flow.app, .asked(flow.question.id, outcome)))
-  }
-
-  private func header(of flow: AskFlow) -> QuestionHeader {
+  func header(of flow: AskFlow) -> QuestionHeader {
     let subjects = digest(flow.app, flow.question.topic.handles.map(\.canonical).sorted())
     return flow.question.header(child: link.personID, app: flow.app, subjects: subjects)
   }

@@ -25,9 +25,6 @@ extension ChildMachine {
       derived = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .answeredInPerson(_, _, let decision, _):
       derived = enqueueResponse(decision, event, into: &out, effects: &effects)
-    case .passcodeChanged:
-      tries = PasscodeTries()
-      out.changes.append(.delete(.passcodeTries))
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
     case .posted(let child, _):

@@ -54,10 +54,14 @@ public struct ChildMachine: Sendable {
   /// otherwise the conversation's key makes the digest.
   public typealias Digest = @Sendable (AppID, [Handle]) -> [UInt8]
 
+  /// Blinds a typed passcode with a random number, so that the relay does not learn it.
+  public typealias Blind = @Sendable (String) -> PasscodeAttempt
+
   /// The connection to the relay, and the state derived from it.
   public internal(set) var link: DeviceLink
   let isInFamily: Bool
   let digest: Digest
+  let blind: Blind
   let calendar: Calendar
   let manifests: [AppID: AppManifest]
   let regions: RegionTable
@@ -72,7 +76,6 @@ public struct ChildMachine: Sendable {
   /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
   /// the statements after a restart, because the effect `consentChanged` is not durable.
   public internal(set) var consents = Consents()
-  var tries = PasscodeTries()
   /// The notices that the owner has not dismissed.
   public private(set) var notifications: Notifications
   private var lastPrompt: UInt64 = 0
@@ -92,6 +95,7 @@ public struct ChildMachine: Sendable {
   /// - Parameter hostAnnouncesPresence: Whether the host announces the presence of all devices of
   ///   its connection.
   /// - Parameter records: All records that earlier steps made durable.
+  /// - Parameter blind: Blinds passcodes; by default for the ideal function of machines without keys.
   /// - Parameter calendar: Returns the day of a moment; by default in UTC.
   public init(
     _ address: DeviceAddress, of person: PersonID, isInFamily: Bool = true, apps: [AppID],
@@ -99,7 +103,7 @@ public struct ChildMachine: Sendable {
     security: Security? = nil,
     hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
     calendar: @escaping Calendar = { now, _ in Account.Day(utc: now) },
-    digest: @escaping Digest = { _, _ in [] }
+    digest: @escaping Digest = { _, _ in [] }, blind: @escaping Blind = PasscodeAttempt.ideal
   ) {
     var ids = ids
     let first = AppProgress(startingAfter: ids.next() >> 16)
@@ -111,6 +115,7 @@ public struct ChildMachine: Sendable {
     notifications = Notifications(restoring: records, joined: link.joined)
     self.isInFamily = isInFamily
     self.digest = digest
+    self.blind = blind
     self.calendar = calendar
     self.manifests = manifests
     self.regions = regions
@@ -125,7 +130,6 @@ public struct ChildMachine: Sendable {
       }
       return AppFeed(app, progress: progress, entries: entries, named: named)
     }
-    for case .passcodeTries(let found) in records { tries = found }
     for case .latestTime(let found) in records { latest.restore(found) }
     known.advance(to: latest.value)
     for event in link.restored {
@@ -172,7 +176,7 @@ public struct ChildMachine: Sendable {
     case .connected:
       isListDue = true
       link.connected(now: now, into: &out)
-    case .disconnected: link.disconnected()
+    case .disconnected: link.disconnected(into: &out)
     case .reply(let id, let reply):
       if case .attached(_, let time) = reply { relayTime.learn(time, uptime: self.uptime) }
       link.reply(id, reply, now: now, into: &out)
@@ -210,6 +214,7 @@ public struct ChildMachine: Sendable {
       effects += caused
       keep(caused, id: event.command, at: event.at, into: &out, effects: &effects)
     }
+    for done in out.evaluated { evaluated(done, now: now, into: &out, effects: &effects) }
     for (command, problem) in out.outcomes {
       completed(command, problem, into: &out, effects: &effects)
     }

@@ -22,9 +22,13 @@ public enum DeviceEffect: Hashable, Sendable {
   /// Show a prompt to the device's owner, with the name of the app's window that asked; empty: none
   /// given. The answer carries the prompt's number.
   case prompt(UInt64, Prompt, window: String = "")
-  /// Check a typed passcode and, if it is right, sign these bytes with it. The shell answers with
-  /// the input `passcodeChecked`, which carries the prompt's number.
-  case checkPasscode(prompt: UInt64, typed: String, Passcode, sign: [UInt8])
+  /// Check a typed passcode with the relay's evaluation and, if it is right, sign these bytes with
+  /// it. The shell answers with the input `passcodeChecked`, which carries the prompt's number.
+  case checkPasscode(
+    prompt: UInt64, PasscodeAttempt, PasscodeEvaluation, Passcode, sign: [UInt8])
+  /// Derive the public part of a new passcode from the relay's evaluation. The shell answers with a
+  /// guardian's input `setPasscode`.
+  case derivePasscode(PasscodeAttempt, PasscodeEvaluation)
   /// Show an open question on a guardian's device.
   case bubble(Bubble)
   /// The consent to the app was withdrawn or given back, by the command with this id. A gateway
@@ -46,16 +50,25 @@ public enum Prompt: Hashable, Sendable {
   case compose(AppID, Question, to: [Person])
   /// An open question about the same people exists already.
   case alreadyAsked(AppID, Question, mayRemind: Bool)
-  /// A guardian types the passcode to decide in person, after at least `wait`. `wrong`
-  /// reports that the previous attempt failed.
-  case passcode(AppID, Question, wait: Milliseconds, wrong: Bool)
+  /// A guardian types the passcode to decide in person, after at least `wait`. `after` is the
+  /// reason why the previous attempt failed.
+  case passcode(AppID, Question, wait: Milliseconds, after: PasscodeFailure?)
   /// An adult acknowledges a significant update.
   case acknowledge(AppID, Question)
   /// The person decides whether to share this age range with the app.
   case ageRange(AppID, AgeRange)
   /// A guardian types the passcode to change a child's age settings, after at least `wait`.
-  /// `wrong` reports that the previous attempt failed.
-  case ageSettings(AgeSettings, wait: Milliseconds, wrong: Bool)
+  /// `after` is the reason why the previous attempt failed.
+  case ageSettings(AgeSettings, wait: Milliseconds, after: PasscodeFailure?)
+}
+
+/// The reason why a typed passcode had no effect.
+public enum PasscodeFailure: Hashable, Sendable {
+  /// The passcode is not the family's.
+  case wrong
+  /// The passcode was not checked: the relay did not answer, refused the guess, or has no part of
+  /// the passcode.
+  case unchecked(Problem)
 }
 
 /// The answer to a prompt.
@@ -88,6 +101,8 @@ public enum Notice: Hashable, Sendable {
   case refused(Command, Problem)
   /// The family has no Screen Time passcode, so decisions in person are impossible.
   case noPasscode
+  /// The relay did not prepare a new passcode, so the passcode is unchanged.
+  case passcodeNotSet(Problem)
   /// Another person wrote a message into a conversation.
   case message(child: PersonID, from: PersonID, seq: UInt64)
   /// The child reminded the guardians of an open question.

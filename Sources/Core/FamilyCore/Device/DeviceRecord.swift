@@ -16,8 +16,6 @@ public enum DeviceRecord: Hashable, Sendable {
   case app(AppID, AppProgress)
   /// An app entry that the app has not acknowledged.
   case entry(AppID, AppEntry)
-  /// The wrong passcode attempts on this device.
-  case passcodeTries(PasscodeTries)
   /// A notification that the owner has not dismissed.
   case notification(DeviceNotification)
   /// The latest time that the device has seen. Approvals with an end are judged by it.
@@ -40,8 +38,6 @@ public enum RecordKey: Hashable, Sendable {
   case app(AppID)
   /// The key of an app entry.
   case entry(AppID, position: UInt64)
-  /// The key of the passcode attempts.
-  case passcodeTries
   /// The key of a notification.
   case notification(CommandID)
   /// The key of the latest time.
@@ -60,7 +56,6 @@ extension DeviceRecord {
     case .outbox(let position, _, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)
-    case .passcodeTries: .passcodeTries
     case .notification(let notification): .notification(notification.id)
     case .latestTime: .latestTime
     case .named(let app, let handle): .named(app, handle)

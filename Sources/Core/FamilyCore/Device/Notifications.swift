@@ -24,7 +24,8 @@ extension Notice {
   public var isKept: Bool {
     switch self {
     case .decided, .withdrawn, .ageShared, .message, .reminded, .ratingsRaised, .deviceAdded: true
-    case .refused, .noPasscode, .eventRejected, .appRejected, .wantsToJoin, .shutOut, .ratingRaised:
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .appRejected, .wantsToJoin,
+      .shutOut, .ratingRaised:
       false
     }
   }

@@ -24,12 +24,6 @@ public enum Timing {
   /// The interval at which a device records its latest time while an approval has an end.
   public static let tick: Milliseconds = .minutes(1)
 
-  /// The delay before the next passcode attempt, by the number of wrong attempts so far. The last
-  /// one repeats.
-  public static let passcodeDelays: [Milliseconds] = [
-    .zero, .zero, .zero, .minutes(1), .minutes(5), .minutes(15), .hours(1),
-  ]
-
   /// Exponential backoff: `first · 2^attempt`, bounded by `limit`.
   static func backoff(_ attempt: Int, _ first: Milliseconds, _ limit: Milliseconds)
     -> Milliseconds

@@ -28,7 +28,9 @@ public struct GuardianMachine: Sendable {
     case nameContact(child: PersonID, Handle, String)
     /// The guardian withdraws an approval.
     case withdraw(child: PersonID, Withdrawal)
-    /// The guardian sets the family's passcode.
+    /// The guardian chooses the family's passcode, as typed.
+    case choosePasscode(String)
+    /// The guardian sets the family's passcode, which was derived from the relay's evaluation.
     case setPasscode(Passcode)
     /// The guardian adds a child to the family.
     case addChild(displayName: String)
@@ -59,16 +61,21 @@ public struct GuardianMachine: Sendable {
   /// The children's apps as of the last event that this machine applied. The link may be ahead.
   private var apps: [PersonID: AppLists]
 
+  private let blind: ChildMachine.Blind
+
   /// A device restored from its records.
   ///
   /// - Parameter security: The keys to verify and open events; `nil` verifies nothing, for tests of
   ///   the machine alone.
   /// - Parameter hostAnnouncesPresence: Whether the host announces the presence of all devices of
   ///   its connection.
+  /// - Parameter blind: Blinds passcodes; by default for the ideal function of machines without keys.
   public init(
     _ address: DeviceAddress, of person: PersonID, security: Security? = nil,
-    hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource
+    hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord] = [], ids: IDSource,
+    blind: @escaping ChildMachine.Blind = PasscodeAttempt.ideal
   ) {
+    self.blind = blind
     link = DeviceLink(
       address, of: person, security, hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
@@ -135,7 +142,7 @@ public struct GuardianMachine: Sendable {
     switch input {
     case .started: show(open(now: now), now: now, into: &out, effects: &effects)
     case .connected: link.connected(now: now, into: &out)
-    case .disconnected: link.disconnected()
+    case .disconnected: link.disconnected(into: &out)
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .timer: link.timer(now: now, into: &out)
@@ -158,6 +165,8 @@ public struct GuardianMachine: Sendable {
         effects: &effects)
     case .withdraw(let child, let what):
       send(.withdraw(child: child, .withdrawal(what)), now: now, into: &out, effects: &effects)
+    case .choosePasscode(let typed):
+      choosePasscode(typed, now: now, into: &out, effects: &effects)
     case .setPasscode(let passcode):
       send(.setPasscode(passcode), now: now, into: &out, effects: &effects)
     case .addChild(let name):
@@ -174,6 +183,12 @@ public struct GuardianMachine: Sendable {
         .setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, effects: &effects)
     }
     for event in out.events { applyAndKeep(event, now: now, into: &out, effects: &effects) }
+    for done in out.evaluated {
+      switch done.result {
+      case .success(let evaluation): effects.append(.derivePasscode(done.attempt, evaluation))
+      case .failure(let problem): effects.append(.notify(.passcodeNotSet(problem)))
+      }
+    }
     for case (let command, let problem?) in out.outcomes {
       effects.append(.notify(.refused(command, problem)))
     }
@@ -278,6 +293,17 @@ public struct GuardianMachine: Sendable {
     }
     link.markRead(.conversation(child), upTo: state.seq)
     send(command, now: now, into: &out, effects: &effects)
+  }
+
+  /// Requests an evaluation under a new secret of the relay. One passcode is chosen at a time.
+  private mutating func choosePasscode(
+    _ typed: String, now: Instant, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect]
+  ) {
+    do throws(Problem) { try Passcode.validate(typed: typed) } catch {
+      return effects.append(.notify(.passcodeNotSet(error)))
+    }
+    link.evaluate(blind(typed), isNew: true, number: 0, now: now, into: &out)
   }
 
   private mutating func send(

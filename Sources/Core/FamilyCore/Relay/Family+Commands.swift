@@ -18,16 +18,19 @@ extension RelayMachine.Family {
       }
       guard commandID.time <= now + Limits.idLead else { throw .earlyID(relayTime: now) }
       try requireSignature(signature, of: address.device)
+      let person = state.roster.member(of: address.device)
       let (body, audience) = try state.decide(
         command,
         FamilyState.Proposal(
-          id: commandID, device: address.device, person: state.roster.member(of: address.device),
+          id: commandID, device: address.device, person: person,
           family: address.family, signature: signature, now: now),
         verify: verify)
+      try check(command)
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
         command: commandID, device: address.device, at: now, body: body,
         signature: signature)
+      updateLock(after: event, by: person?.role, in: address.family, into: &effects)
       let reply: RelayMachine.Effect? =
         sender.id == .unnumbered ? nil : sender.reply(.accepted(commandID, seq: event.seq))
       return append(event, in: address.family, reply, now: now, into: &effects)

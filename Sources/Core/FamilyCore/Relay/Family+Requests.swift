@@ -51,6 +51,9 @@ extension RelayMachine.Family {
       if let owner { moveCursors(cursors, sender.address, owner, into: &effects) }
     case .fetch(let audience, let after):
       effects.append(fetch(audience, after: after, owner, from: sender))
+    case .evaluate(let element, let isNew):
+      evaluate(
+        element, isNew: isNew, of: owner, from: sender, now: now, verify: verify, into: &effects)
     // Served above, without an identified sender.
     case .join: break
     }

@@ -13,6 +13,8 @@ extension RelayMachine {
     var isCheckScheduled = false
     /// The store's answer about the last command whose result was evicted from memory.
     var storedResult: StoredResult?
+    /// The secret and the count of the passcode; `nil` before a guardian prepares one.
+    var passcodeLock: PasscodeLock?
     /// The last event of the newest snapshot.
     var snapshotSeq: UInt64 = 0
   }

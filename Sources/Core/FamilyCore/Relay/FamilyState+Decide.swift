@@ -64,6 +64,18 @@ extension FamilyState {
     guard roster.role(of: id) == .child else { throw .unknown }
   }
 
+  /// Checks a proof of the family's passcode.
+  ///
+  /// - Throws: `noPasscode`, `passcodeOutdated`, `noProof` or `proofOutdated`.
+  func check(
+    _ proof: [UInt8], of message: [UInt8], _ proposal: Proposal, _ verify: Verifier
+  ) throws(Problem) {
+    guard let passcode else { throw .noPasscode }
+    guard !passcode.isOutdated else { throw .passcodeOutdated }
+    guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+    try InPerson.check(timeOf: proposal.id, at: proposal.now)
+  }
+
   func check(_ content: Content) throws(Problem) {
     if case .sealed(let bytes) = content, bytes.count > Limits.contentBytes { throw .tooLarge }
   }

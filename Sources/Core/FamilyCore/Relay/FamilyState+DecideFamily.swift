@@ -80,7 +80,6 @@ extension FamilyState {
 
   func decide(passcode: Passcode, _ proposal: Proposal) throws(Problem) -> Outcome {
     try require(proposal.isGuardian)
-    try passcode.validate()
     return (.passcodeChanged(passcode), .family)
   }
 
@@ -123,10 +122,10 @@ extension FamilyState {
     try check(content)
     let isOwn = proposal.person?.id == id
     if isOwn, owner.role == .child {
-      guard let passcode else { throw .noPasscode }
       let message = InPerson.signedBytes(
-        family: proposal.family, child: id, command: proposal.id)
-      guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+        family: proposal.family, command: proposal.id, child: id,
+        content: verify.digest(of: content))
+      try check(proof, of: message, proposal, verify)
     } else {
       try require(
         proposal.isAdministrator || isOwn || proposal.isGuardian && owner.role == .child)

@@ -46,10 +46,10 @@ extension FamilyState {
     try require(header.child == person.id)
     try check(content)
     try checkNewQuestion(header, now: proposal.expirationTime)
-    guard let passcode else { throw .noPasscode }
     let message = InPerson.signedBytes(
-      family: proposal.family, header: header, choice: choiceID)
-    guard verify(passcode.publicKey, proof, message) else { throw .noProof }
+      family: proposal.family, command: proposal.id, header: header, choice: choiceID,
+      content: verify.digest(of: content))
+    try check(proof, of: message, proposal, verify)
     guard let choice = header.choice(choiceID) else { throw .unknown }
     let decision = Decision(question: header.id, choice: choice)
     return (.answeredInPerson(header, content, decision, proof: proof), .conversation(person.id))

@@ -7,7 +7,7 @@ public import FamilyModel
 /// steps, because it drops caches only: devices repeat what they need. The shell loads a family
 /// before its first input. A request for a family that is not held is refused as `overloaded`.
 ///
-/// The shell makes the events of `append` durable before it sends any reply or broadcast of the
+/// The shell makes the events of `append` and each `passcodeLock` durable before it sends any reply or broadcast of the
 /// same step.
 public struct RelayMachine: Sendable {
   /// An input of the machine.
@@ -29,6 +29,8 @@ public struct RelayMachine: Sendable {
     /// Stores the state after event `seq` and replaces an older snapshot. The event is durable
     /// already, or becomes durable in the same commit. A snapshot may be lost.
     case snapshot(FamilyID, seq: UInt64, [UInt8])
+    /// Stores the family's passcode lock and replaces an earlier one.
+    case passcodeLock(FamilyID, [UInt8])
     /// Stores the cursor. A cursor may be lost in a crash, because the device sends it again.
     case cursor(FamilyID, DeviceID, Cursor)
     /// Sends the reply.
@@ -66,6 +68,7 @@ public struct RelayMachine: Sendable {
   /// - Parameters:
   ///   - verify: Verifies signatures.
   ///   - digest: The digest that the devices sign.
+  ///   - passcodes: Evaluates passcodes.
   ///   - resultsKept: The least number of command results that a family keeps in memory. Older ones
   ///     are in the store: see ``needsStoredResult(of:by:in:)``.
   ///   - openFamilies: The number of families held unpacked, those used last. Packed families take
@@ -73,9 +76,10 @@ public struct RelayMachine: Sendable {
   ///   - snapshotEvery: The least number of events between two snapshots of a family.
   public init(
     verify: @escaping FamilyState.Verify, digest: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
+    passcodes: PasscodeEvaluator = .ideal,
     resultsKept: Int = .max, openFamilies: Int = 16_384, snapshotEvery: UInt64 = .max
   ) {
-    self.verify = FamilyState.Verifier(verify, digest: digest)
+    self.verify = FamilyState.Verifier(verify, digest: digest, passcodes: passcodes)
     self.resultsKept = resultsKept
     self.snapshotEvery = snapshotEvery
     families = FamilyCache(openFamilies: openFamilies)
@@ -107,12 +111,14 @@ public struct RelayMachine: Sendable {
   ///   - events: The events after the snapshot, in order. A family without events does not exist
   ///     yet.
   ///   - cursors: The stored cursors.
+  ///   - passcodeLock: The stored passcode lock, if any.
   public mutating func load(
     _ id: FamilyID, snapshot: FamilyState? = nil, events: [Event], cursors: [(DeviceID, Cursor)],
-    now: Instant
+    passcodeLock: PasscodeLock? = nil, now: Instant
   ) {
     var family = Family(state: snapshot ?? FamilyState(resultsKept: resultsKept), lastUsed: now)
     family.snapshotSeq = family.state.seq
+    family.passcodeLock = passcodeLock
     for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.deliveries.restore(device, cursor) }
     family.state.trimCapacity()

@@ -71,6 +71,7 @@ struct RateLimits: Hashable, Sendable {
     case .fetch: 16
     case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)
     case .join: 8
+    case .evaluate: 8
     }
   }
 

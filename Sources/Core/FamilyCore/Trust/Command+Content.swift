@@ -2,6 +2,14 @@ import FamilyModel
 
 // The content of each command and event, and the kind of content that each accepts.
 
+extension Content {
+  /// The digest that a proof of the passcode covers; empty for a content that is not sealed, in a
+  /// family without keys.
+  func proofDigest(_ digest: ([UInt8]) -> [UInt8]) -> [UInt8] {
+    if case .sealed(let bytes) = self { digest(bytes) } else { [] }
+  }
+}
+
 extension Command {
   /// The content; `nil` for commands without one.
   var content: Content? {
@@ -16,10 +24,13 @@ extension Command {
     }
   }
 
-  /// Whether a part of the command depends on the command's id: the proof of the passcode for age
-  /// settings.
+  /// Whether a part of the command depends on the command's id: the proof of the passcode.
   var dependsOnID: Bool {
-    if case .setAge(_, _, let proof) = self { !proof.isEmpty } else { false }
+    switch self {
+    case .setAge(_, _, let proof): !proof.isEmpty
+    case .answerInPerson: true
+    default: false
+    }
   }
 
   /// The command with another content. A question also gets this digest of its subjects.

@@ -185,6 +185,23 @@ struct EventVerifier: Sendable {
     return device.signingKey
   }
 
+  /// Checks a proof of the passcode that was valid at the event's position.
+  ///
+  /// - Returns: `nil` for a valid proof.
+  private func check(_ proof: [UInt8], of message: [UInt8], _ event: Event) -> Problem? {
+    guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
+      !passcode.isOutdated, vault.verify(passcode.publicKey, proof, message)
+    else { return .noProof }
+    do throws(Problem) { try InPerson.check(timeOf: event.command, at: event.at) } catch {
+      return error
+    }
+    return nil
+  }
+
+  private func digest(of event: Event) -> [UInt8] {
+    event.body.content?.proofDigest { vault.digest($0) } ?? []
+  }
+
   private mutating func open(_ event: Event) -> Verdict {
     switch event.body {
     case .rosterChanged(let next):
@@ -198,21 +215,19 @@ struct EventVerifier: Sendable {
       if let last = passcodes.last, event.command < last.command { return .rejected(.replayed) }
     case .answeredInPerson(let header, _, let decision, let proof):
       let message = InPerson.signedBytes(
-        family: family, header: header, choice: decision.choice.id)
+        family: family, command: event.command, header: header, choice: decision.choice.id,
+        content: digest(of: event))
       if header.hasExpired(at: event.command.time) { return .rejected(.expired) }
-      guard header.choices.contains(decision.choice),
-        let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
-        vault.verify(passcode.publicKey, proof, message)
-      else { return .rejected(.noProof) }
+      guard header.choices.contains(decision.choice) else { return .rejected(.noProof) }
+      if let problem = check(proof, of: message, event) { return .rejected(problem) }
     case .ageSet(let owner, _, let proof):
       guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
         roster.person(owner)?.role == .child,
         let signer = event.signature?.signer, roster.device(signer)?.person == owner
       else { break }
-      let message = InPerson.signedBytes(family: family, child: owner, command: event.command)
-      guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
-        vault.verify(passcode.publicKey, proof, message)
-      else { return .rejected(.noProof) }
+      let message = InPerson.signedBytes(
+        family: family, command: event.command, child: owner, content: digest(of: event))
+      if let problem = check(proof, of: message, event) { return .rejected(problem) }
     default: break
     }
     guard let content = event.body.content else { return .verified(event) }

@@ -107,6 +107,7 @@ extension BoundBytes {
     add(passcode.salt)
     add(passcode.logCost)
     add(passcode.publicKey)
+    if !passcode.isOutdated { add(passcode.relayKey) }
   }
 
   fileprivate mutating func add(

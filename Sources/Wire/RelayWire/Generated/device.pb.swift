@@ -862,23 +862,6 @@ nonisolated struct PBAppStanding: Sendable {
   init() {}
 }
 
-/// Record of a device: failed attempts to type the passcode.
-nonisolated struct PBPasscodeTries: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  /// Failed attempts in sequence.
-  var count: UInt32 = 0
-
-  /// Milliseconds since 1970: no attempt is accepted before.
-  var notBefore: Int64 = 0
-
-  var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  init() {}
-}
-
 /// Record of a device: a notice that the owner has not dismissed.
 nonisolated struct PBNotification: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2556,41 +2539,6 @@ nonisolated extension PBAppStanding: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.acknowledged != rhs.acknowledged {return false}
     if lhs.head != rhs.head {return false}
     if lhs.rating != rhs.rating {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension PBPasscodeTries: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".PasscodeTries"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{3}not_before\0")
-
-  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
-      case 2: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
-      default: break
-      }
-    }
-  }
-
-  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.count != 0 {
-      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 1)
-    }
-    if self.notBefore != 0 {
-      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 2)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  static func ==(lhs: PBPasscodeTries, rhs: PBPasscodeTries) -> Bool {
-    if lhs.count != rhs.count {return false}
-    if lhs.notBefore != rhs.notBefore {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -942,6 +942,9 @@ nonisolated struct PBPasscode: Sendable {
   /// Ed25519 key derived from the passcode, 32 bytes.
   var publicKey: Data = Data()
 
+  /// Public key of the relay's evaluations, 32 bytes. Earlier versions sent none.
+  var relayKey: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2811,7 +2814,7 @@ nonisolated extension PBAsked: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
 nonisolated extension PBPasscode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Passcode"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}salt\0\u{3}log_cost\0\u{3}public_key\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}salt\0\u{3}log_cost\0\u{3}public_key\0\u{3}relay_key\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2822,6 +2825,7 @@ nonisolated extension PBPasscode: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 1: try { try decoder.decodeSingularBytesField(value: &self.salt) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.logCost) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.relayKey) }()
       default: break
       }
     }
@@ -2837,6 +2841,9 @@ nonisolated extension PBPasscode: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if !self.publicKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 3)
     }
+    if !self.relayKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.relayKey, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2844,6 +2851,7 @@ nonisolated extension PBPasscode: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.salt != rhs.salt {return false}
     if lhs.logCost != rhs.logCost {return false}
     if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.relayKey != rhs.relayKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

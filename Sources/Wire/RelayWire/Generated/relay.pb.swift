@@ -329,6 +329,23 @@ nonisolated struct PBPresent: Sendable {
   init() {}
 }
 
+/// A request for the evaluation of a blinded passcode.
+nonisolated struct PBEvaluate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The blinded element, 32 bytes.
+  var element: Data = Data()
+
+  /// true: under a new secret, for the next passcode of a guardian. false: a guess.
+  var isNew: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// A request of a device. Senders write the fields in ascending order: the relay routes by the first ones.
 nonisolated struct PBRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -434,6 +451,15 @@ nonisolated struct PBRequest: @unchecked Sendable {
     set {_uniqueStorage()._body = .join(newValue)}
   }
 
+  /// Evaluate a blinded passcode.
+  var evaluate: PBEvaluate {
+    get {
+      if case .evaluate(let v)? = _storage._body {return v}
+      return PBEvaluate()
+    }
+    set {_uniqueStorage()._body = .evaluate(newValue)}
+  }
+
   /// The signature of `command`. Required from devices with a signing key.
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
@@ -462,6 +488,8 @@ nonisolated struct PBRequest: @unchecked Sendable {
     case present(PBPresent)
     /// Enter the family.
     case join(PBJoinRequest)
+    /// Evaluate a blinded passcode.
+    case evaluate(PBEvaluate)
 
   }
 
@@ -625,6 +653,26 @@ nonisolated struct PBPage: Sendable {
   init() {}
 }
 
+/// The evaluation of a blinded passcode.
+nonisolated struct PBEvaluated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The evaluated element, 32 bytes.
+  var element: Data = Data()
+
+  /// The proof that the evaluation used the secret of `relay_key`, 64 bytes.
+  var proof: Data = Data()
+
+  /// The public key of the relay's secret, 32 bytes.
+  var relayKey: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// The reply to one request.
 nonisolated struct PBReply: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -709,6 +757,15 @@ nonisolated struct PBReply: Sendable {
     set {body = .joined(newValue)}
   }
 
+  /// The evaluation of a passcode.
+  var evaluated: PBEvaluated {
+    get {
+      if case .evaluated(let v)? = body {return v}
+      return PBEvaluated()
+    }
+    set {body = .evaluated(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -727,6 +784,8 @@ nonisolated struct PBReply: Sendable {
     case failed(PBProblem)
     /// The device of a join request in the newest roster; 0: not yet a member.
     case joined(UInt32)
+    /// The evaluation of a passcode.
+    case evaluated(PBEvaluated)
 
   }
 
@@ -1336,9 +1395,44 @@ nonisolated extension PBPresent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   }
 }
 
+nonisolated extension PBEvaluate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Evaluate"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}element\0\u{3}is_new\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.element) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isNew) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.element.isEmpty {
+      try visitor.visitSingularBytesField(value: self.element, fieldNumber: 1)
+    }
+    if self.isNew != false {
+      try visitor.visitSingularBoolField(value: self.isNew, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBEvaluate, rhs: PBEvaluate) -> Bool {
+    if lhs.element != rhs.element {return false}
+    if lhs.isNew != rhs.isNew {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Request"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{1}present\0\u{2}2signature\0\u{2}\u{13}join\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{1}present\0\u{2}2signature\0\u{2}\u{13}join\0\u{2}\u{14}evaluate\0")
 
   fileprivate class _StorageClass {
     var _version: UInt32 = 0
@@ -1480,6 +1574,19 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
             _storage._body = .join(v)
           }
         }()
+        case 100: try {
+          var v: PBEvaluate?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .evaluate(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .evaluate(v)
+          }
+        }()
         default: break
         }
       }
@@ -1537,9 +1644,17 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       try { if let v = _storage._signature {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
       } }()
-      try { if case .join(let v)? = _storage._body {
+      switch _storage._body {
+      case .join?: try {
+        guard case .join(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
-      } }()
+      }()
+      case .evaluate?: try {
+        guard case .evaluate(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+      }()
+      default: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1848,9 +1963,49 @@ nonisolated extension PBPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
   }
 }
 
+nonisolated extension PBEvaluated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Evaluated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}element\0\u{1}proof\0\u{3}relay_key\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.element) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.relayKey) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.element.isEmpty {
+      try visitor.visitSingularBytesField(value: self.element, fieldNumber: 1)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 2)
+    }
+    if !self.relayKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.relayKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBEvaluated, rhs: PBEvaluated) -> Bool {
+    if lhs.element != rhs.element {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.relayKey != rhs.relayKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Reply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0\u{2}\u{14}evaluated\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1948,6 +2103,19 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
           self.body = .joined(v)
         }
       }()
+      case 100: try {
+        var v: PBEvaluated?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .evaluated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .evaluated(v)
+        }
+      }()
       default: break
       }
     }
@@ -1998,6 +2166,10 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     case .joined?: try {
       guard case .joined(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 80)
+    }()
+    case .evaluated?: try {
+      guard case .evaluated(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
     }()
     case nil: break
     }

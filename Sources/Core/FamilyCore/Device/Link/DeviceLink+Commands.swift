@@ -48,6 +48,30 @@ extension DeviceLink {
     }
   }
 
+  /// The command sealed as it would be sent now. Without a key the key is shared first.
+  ///
+  /// - Returns: `nil` while the key, or a part of the family's log, is missing.
+  mutating func sealed(
+    _ command: Command, id: CommandID, now: Instant, into out: inout Output
+  ) -> Command? {
+    switch sender.seal(
+      command, id: id, family: family, verifier: verifier, isBehind: isBehind)
+    {
+    case .sealed(let signed): return signed.command
+    case .blocked, .unknownQuestion: return nil
+    case .lacksKey(let audience, let readers):
+      let wraps = verifier?.makeKey(audience, for: readers) ?? []
+      sender.share(wraps, audience, now: now, verifier: verifier, into: &out)
+      return nil
+    }
+  }
+
+  /// The digest of a sealed content that a proof of the passcode covers.
+  func proofDigest(of content: Content?) -> [UInt8] {
+    guard let vault = verifier?.vault else { return [] }
+    return content?.proofDigest { vault.digest($0) } ?? []
+  }
+
   mutating func reply(_ id: UInt64, _ reply: Reply, now: Instant, into out: inout Output) {
     switch reply {
     case .attached(let channels, let time):
@@ -72,7 +96,10 @@ extension DeviceLink {
     case .pong:
       awaitsPong = false
       if state == .attached { due = nextPing(now: now) }
+    case .evaluated(let evaluation):
+      _ = endEvaluation(id, .success(evaluation), into: &out)
     case .failed(let problem):
+      _ = endEvaluation(id, .failure(problem), into: &out)
       guard problem == .notEnrolled else { break }
       isRefused = true
       out.shutOut = problem

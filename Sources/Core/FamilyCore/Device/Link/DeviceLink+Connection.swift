@@ -8,8 +8,9 @@ extension DeviceLink {
     attach(now: now, into: &out)
   }
 
-  mutating func disconnected() {
+  mutating func disconnected(into out: inout Output) {
     state = .detached
+    failEvaluations(into: &out)
     due = nil
     awaitsPong = false
     fetching = [:]
@@ -22,6 +23,7 @@ extension DeviceLink {
     due = state == .attached && hostAnnouncesPresence ? nextPing(now: now) : now
     sender.clockSetBack(now: now)
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
+    for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
     if state == .attached { sender.restart(now: now) }
   }
 
@@ -31,6 +33,7 @@ extension DeviceLink {
       fetching[audience] = nil
       fetch(audience, now: now, into: &out, attempts: attempts + 1)
     }
+    repeatEvaluations(now: now, into: &out)
     guard let due, due <= now else { return }
     if state == .attached, !awaitsPong {
       awaitsPong = true

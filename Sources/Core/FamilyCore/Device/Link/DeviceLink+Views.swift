@@ -13,8 +13,12 @@ extension DeviceLink {
     roster.person(person)?.role == .child && family.conversations[person]?.limitsOn ?? true
   }
   /// The answer of the person's sandbox case to each question; `nil` outside the sandbox.
+  ///
+  /// A guardian's device answers only in a case that a guardian set. A passcode stands for one
+  /// moment, and must not make guardians' devices sign approvals from then on.
   func sandboxAnswer(of person: PersonID) -> Answer? {
-    switch family.ages[person]?.state.settings.sandbox?.answers?.response {
+    guard let state = family.ages[person]?.state, !state.isSetByChild else { return nil }
+    return switch state.settings.sandbox?.answers?.response {
     case .approve: .approval
     case .decline: .denial
     case .systemError, nil: nil
@@ -93,7 +97,7 @@ extension DeviceLink {
 
   var deadline: Instant? {
     ([due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil]
-      + fetching.values.map(\.due))
+      + fetching.values.map(\.due) + evaluations.values.map(\.due))
       .compactMap { $0 }.min()
   }
 

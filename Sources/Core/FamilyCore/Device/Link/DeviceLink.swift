@@ -23,6 +23,8 @@ public struct DeviceLink: Sendable {
     var outcomes: [(command: Command, problem: Problem?)] = []
     /// The problems of the events that this step rejected. A rejected event changes nothing.
     var rejected: [Problem] = []
+    /// The evaluations of passcodes that ended.
+    var evaluated: [Evaluated] = []
     /// The relay's refusal to serve this device at all.
     var shutOut: Problem?
   }
@@ -51,6 +53,8 @@ public struct DeviceLink: Sendable {
   /// Whether the relay's last word is that it does not know this device.
   var isRefused = false
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
+  /// The requested evaluations of passcodes, by the numbers of their machine.
+  var evaluations: [UInt64: PendingEvaluation] = [:]
   /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.
   var movedAudiences: Set<Audience> = []
@@ -79,7 +83,7 @@ public struct DeviceLink: Sendable {
       case .outbox(let position, let id, let command, let basedOnSeq):
         sender.restore(position, id, command, basedOnSeq: basedOnSeq)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
-      case .app, .entry, .named, .passcodeTries, .notification, .latestTime: break
+      case .app, .entry, .named, .notification, .latestTime: break
       }
     }
     var out = Output()
@@ -100,4 +104,11 @@ public struct DeviceLink: Sendable {
 
   /// A new command id: see ``CommandIDSource``.
   mutating func nextID(now: Instant) -> CommandID { sender.nextID(now: now) }
+
+  /// A new command id with the relay's time, which may differ from the wall clock.
+  mutating func nextID(at time: Instant, now: Instant) -> CommandID {
+    sender.learn(relayTime: time, now: time)
+    defer { sender.learn(relayTime: time, now: now) }
+    return sender.nextID(now: time)
+  }
 }

@@ -59,7 +59,8 @@ struct FamilyProjection: Sendable {
     case .ageNoted(let person, let content):
       ages[person, default: AgeLog()].add(event, .record(content))
     case .ageSet(let person, let content, _):
-      ages[person, default: AgeLog()].add(event, .set(content))
+      let byChild = owners[event.device] == person && roster.person(person)?.role == .child
+      ages[person, default: AgeLog()].add(event, .set(content, byChild: byChild))
     case .passcodeChanged(let new): passcode = new
     case .joinRequested(let join): joins.append(join)
     default:

@@ -9,6 +9,7 @@ extension RelayMachine.Family: Packable {
     packer.add(lastUsed)
     packer.add(isCheckScheduled)
     packer.add(storedResult)
+    packer.add(passcodeLock)
     packer.add(snapshotSeq)
   }
 
@@ -17,7 +18,7 @@ extension RelayMachine.Family: Packable {
       state: packed.value(), deliveries: packed.value(), rateLimits: packed.value(),
       refusals: packed.value(), lastUsed: packed.value(),
       isCheckScheduled: packed.bool(),
-      storedResult: packed.value(), snapshotSeq: packed.value())
+      storedResult: packed.value(), passcodeLock: packed.value(), snapshotSeq: packed.value())
   }
 }
 

@@ -123,11 +123,13 @@ extension Passcode: Packable {
     packer.add(salt)
     packer.add(UInt64(logCost))
     packer.add(publicKey)
+    packer.add(relayKey)
   }
   init(_ packed: inout Unpacker) {
     let salt = packed.array()
     let logCost = UInt8(truncatingIfNeeded: packed.number())
-    self.init(salt: salt, logCost: logCost, publicKey: packed.array())
+    let publicKey = packed.array()
+    self.init(salt: salt, logCost: logCost, publicKey: publicKey, relayKey: packed.array())
   }
 }
 
