@@ -92,10 +92,12 @@ import Testing
     #expect(verdict(.posted(child: PersonID(3), .text("a")), by: 7).isViolated)
   }
 
+  private static let mary = Handle("+1 555", .phoneNumber)
+
   private func known(
-    _ handles: [Handle], named: [Handle]? = nil, _ events: Event.Body..., at end: [Handle]? = nil
+    _ handles: [Handle], named: HandleSet = [HistoryBuilder.ada, mary.canonical], _ events: Event.Body...,
+    at end: [Handle]? = nil
   ) -> Verdict {
-    let named = HandleSet(named ?? handles + [HistoryBuilder.ada])
     var builder = HistoryBuilder.approval(skip: ["handled"])
     for body in events { builder.event(body, by: 1) }
     builder.record(.knows(HistoryBuilder.landmarks, handles, named: named))
@@ -105,7 +107,7 @@ import Testing
 
   @Test("K1, K3, K5: apps must know exactly the approved handles that are not withdrawn")
   func knownHandles() {
-    let mary = Handle("+1 555", .phoneNumber)
+    let mary = Self.mary
     let withdrawal = Event.Body.withdrawn(
       child: PersonID(3), .withdrawal(.handle(HistoryBuilder.ada, in: HistoryBuilder.app)))
     let contact = Event.Body.contactChanged(child: PersonID(3), .contact(mary, known: true))
@@ -120,6 +122,14 @@ import Testing
     let off = Event.Body.contactChanged(child: PersonID(3), .contact(mary, known: false))
     #expect(known([HistoryBuilder.ada], contact, off) == .ok)
     #expect(known([HistoryBuilder.ada, mary.canonical], contact, off).isViolated)
+  }
+
+  @Test("K6: an app may know only handles that it has named, and need not know others")
+  func namedHandles() {
+    let contact = Event.Body.contactChanged(child: PersonID(3), .contact(Self.mary, known: true))
+    #expect(known([HistoryBuilder.ada], named: []).isViolated)
+    #expect(known([HistoryBuilder.ada], named: [HistoryBuilder.ada], contact) == .ok)
+    #expect(known([HistoryBuilder.ada], contact).isViolated)
   }
 
   @Test("K5: a custom name may be known only in the app that asked")
