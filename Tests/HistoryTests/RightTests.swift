@@ -95,7 +95,8 @@ import Testing
   private static let mary = Handle("+1 555", .phoneNumber)
 
   private func known(
-    _ handles: [Handle], named: HandleSet = [HistoryBuilder.ada, mary.canonical], _ events: Event.Body...,
+    _ handles: [Handle], named: HandleSet = [HistoryBuilder.ada, mary.canonical],
+    _ events: Event.Body...,
     at end: [Handle]? = nil
   ) -> Verdict {
     var builder = HistoryBuilder.approval(skip: ["handled"])
