@@ -1,5 +1,6 @@
 @testable import DeviceAgent
 @testable import Credentials
+import FamilyCore
 import RelayFixture
 import FamilyModel
 import FamilyTrust
@@ -178,14 +179,17 @@ import ZeroMQ
       ])
     let signature = Signature(
       signer: DeviceID(1), basedOnSeq: 0, bytes: KeyVault(relayOwn).sign([1, 2, 3]))
-    func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) -> Event {
-      Event(
+    func event(_ seq: UInt64, _ audience: Audience, _ body: Event.Body) throws -> Event {
+      let event = Event(
         seq: seq, previous: 0, audience: audience, command: .next, device: DeviceID(1),
         at: Instant(milliseconds: 1), body: body, signature: signature)
+      var sent = try Event.decode(event.encode())
+      sent.hash = sent.hash(after: ChainHash(), in: FamilyID(1), digest: KeyVault.digest)
+      return sent
     }
     let made: [Audience: Event] = [
-      .family: event(1, .family, .rosterChanged(roster)),
-      conversation: event(
+      .family: try event(1, .family, .rosterChanged(roster)),
+      conversation: try event(
         2, conversation,
         .contactChanged(child: PersonID(3), .contact(Handle("mallory", .custom), known: true))),
     ]

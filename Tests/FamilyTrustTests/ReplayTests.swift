@@ -135,6 +135,10 @@ import Testing
       return [second, first]
     }
     home.connect(4)
+    #expect(home.problems[4]?.contains(.forked) ?? false)
+    home.beHonest()
+    home.disconnect(4)
+    home.connect(4)
     for device: UInt32 in [3, 4] {
       let link = home.children[device]!.link
       #expect(link.conversations[SignedFamily.emily]?.limitsOn == true)

@@ -24,11 +24,37 @@ extension SignedFamily {
     about question: QuestionHeader? = nil
   ) -> Signature {
     let vault = KeyVault(keys ?? self.keys[device]!)
+    let seen = machines.log.last { $0.seq <= basedOnSeq && $0.audience == .family }
+    let isBeyond = basedOnSeq > machines.log.last?.seq ?? 0
+    let known = Knowledge(
+      family: isBeyond ? ChainPosition(seq: basedOnSeq) : seen?.position ?? ChainPosition())
     let bytes = SignedBytes.of(
-      body, id, in: Self.family, audience, by: DeviceID(device), basedOnSeq: basedOnSeq,
+      body, id, in: Self.family, audience, by: DeviceID(device), knowing: known,
       question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
-    return Signature(signer: DeviceID(device), basedOnSeq: basedOnSeq, bytes: vault.sign(bytes))
+    return Signature(signer: DeviceID(device), knowing: known, bytes: vault.sign(bytes))
+  }
+
+  /// The events with the hashes that continue the device's chain, as a hostile relay computes them.
+  func relinked(_ events: [Event], for device: UInt32) -> [Event] {
+    let link = machines.children[device]?.link ?? machines.guardians[device]?.link
+    guard let verifier = link?.verifier else { return events }
+    var heads: [Audience: ChainPosition] = [:]
+    return events.map { event in
+      var event = stored(event)
+      let head = heads[event.audience] ?? verifier.head(event.audience)
+      if event.previous == head.seq, event.seq > head.seq {
+        event.hash = verifier.hash(event, after: head)
+        heads[event.audience] = event.position
+      }
+      return event
+    }
+  }
+
+  /// The relay shows its own log again.
+  mutating func beHonest() {
+    tamper = { event, _ in [event] }
+    relinks = false
   }
 
   /// The same event at a new position at the end of the log.

@@ -17,7 +17,12 @@ struct SignedFamily: FamilyDriver {
   var roster: Roster
   var apps: [UInt32: AppMachine] = [:]
   /// Replaces an event that the relay sends to a device.
-  var tamper: (_ event: Event, _ device: UInt32) -> [Event] = { event, _ in [event] }
+  var tamper: (_ event: Event, _ device: UInt32) -> [Event] = { event, _ in [event] } {
+    didSet { relinks = true }
+  }
+  /// Whether the relay's hashes continue each device's chain. A relay that once has tampered must
+  /// compute them, or the devices notice.
+  var relinks = false
   /// Every frame that the relay received or sent.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
@@ -269,7 +274,8 @@ struct SignedFamily: FamilyDriver {
   mutating func transmit(_ reply: Reply, number: UInt64, to device: UInt32) -> Reply {
     var reply = reply
     if case .page(let audience, let events, let more) = reply {
-      reply = .page(audience, events.flatMap { tamper($0, device) }, more: more)
+      let events = events.flatMap { tamper($0, device) }
+      reply = .page(audience, relinks ? relinked(events, for: device) : events, more: more)
     }
     let bytes = ReplyEnvelope(device: address(device), requestID: number, reply: reply).encode()
     frames.append(bytes)
@@ -279,7 +285,8 @@ struct SignedFamily: FamilyDriver {
 
   mutating func transmit(_ broadcast: Broadcast, to device: UInt32) -> [Broadcast] {
     guard case .event(let event) = broadcast else { return [transmit(broadcast)] }
-    return tamper(event, device).map { transmit(.event($0)) }
+    let events = tamper(event, device)
+    return (relinks ? relinked(events, for: device) : events).map { transmit(.event($0)) }
   }
 
   private mutating func transmit(_ broadcast: Broadcast) -> Broadcast {
@@ -293,6 +300,6 @@ struct SignedFamily: FamilyDriver {
 
   /// Broadcasts an event to one device, as the relay does with a new event.
   mutating func hand(_ event: Event, to device: UInt32) {
-    deliver(transmit(.event(event)), to: device)
+    for event in relinked([event], for: device) { deliver(transmit(.event(event)), to: device) }
   }
 }

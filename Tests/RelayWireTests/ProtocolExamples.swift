@@ -90,27 +90,33 @@ struct ProtocolExamples {
       expiration: nil)
   }
 
+  /// The knowledge of Emily's device: the heads of the family and of the conversation.
+  let known = Knowledge(
+    family: ChainPosition(seq: 3, hash: ChainHash(bytes: [UInt8](repeating: 0x33, count: 32))!),
+    audience: ChainPosition(seq: 4, hash: ChainHash(bytes: [UInt8](repeating: 0x44, count: 32))!))
+
   /// The bytes under Emily's signature of the question, whose sealed content is `sealed`.
   func askedBytes(_ sealed: [UInt8]) -> [UInt8] {
-    signedBytes(.asked(header, .sealed(sealed)), Self.commandID, Self.conversation, DeviceID(2), 3)
+    signedBytes(
+      .asked(header, .sealed(sealed)), Self.commandID, Self.conversation, DeviceID(2), known)
   }
 
   var rosterBytes: [UInt8] {
-    signedBytes(.rosterChanged(roster), Self.rosterCommand, .family, DeviceID(1), 0)
+    signedBytes(.rosterChanged(roster), Self.rosterCommand, .family, DeviceID(1), Knowledge())
   }
 
   private func signedBytes(
     _ body: Event.Body, _ command: CommandID, _ audience: Audience, _ signer: DeviceID,
-    _ basedOnSeq: UInt64
+    _ known: Knowledge
   ) -> [UInt8] {
     SignedBytes.of(
-      body, command, in: Self.family, audience, by: signer, basedOnSeq: basedOnSeq, question: nil,
+      body, command, in: Self.family, audience, by: signer, knowing: known, question: nil,
       digest: KeyVault.digest, bytes: \.bytes)
   }
 
   func ask(_ sealed: [UInt8]) -> Request {
     let signature = Signature(
-      signer: DeviceID(2), basedOnSeq: 3, bytes: vault.sign(askedBytes(sealed)))
+      signer: DeviceID(2), knowing: known, bytes: vault.sign(askedBytes(sealed)))
     return .command(Self.commandID, .ask(header, .sealed(sealed)), signature)
   }
 
@@ -118,16 +124,19 @@ struct ProtocolExamples {
     guard case .command(let id, .ask(let header, let content), let signature) = ask(sealed) else {
       preconditionFailure("ask(_:) returns a command")
     }
-    return Event(
+    var event = Event(
       seq: 5, previous: 4, audience: Self.conversation, command: id, device: DeviceID(2),
       at: Self.at, body: .asked(header, content), signature: signature)
+    event.hash = event.hash(
+      after: known.audience.hash, in: Self.family, digest: KeyVault.digest)
+    return event
   }
 
   // MARK: the messages
 
   var channel: Channel {
     var channel = Channel(
-      audience: Self.conversation, generation: 0, head: 4,
+      audience: Self.conversation, generation: 0, head: 4, hash: known.audience.hash,
       receipt: Receipt(delivered: 4, read: 2))
     channel.topic = channels.topic(Self.family, Self.conversation, generation: 0)
     channel.key = channels.key(Self.family, Self.conversation, generation: 0)

@@ -22,7 +22,8 @@ final class BenchApp {
       _ question: QuestionHeader?
     ) -> Signature {
       let bytes = SignedBytes.of(
-        body, id, in: family, audience, by: device.id, basedOnSeq: basedOnSeq, question: question,
+        body, id, in: family, audience, by: device.id,
+        knowing: Knowledge(family: ChainPosition(seq: basedOnSeq)), question: question,
         digest: KeyVault.digest, bytes: vault.bytes)
       return Signature(signer: device.id, basedOnSeq: basedOnSeq, bytes: vault.sign(bytes))
     }

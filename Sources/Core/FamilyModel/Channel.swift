@@ -7,6 +7,8 @@ public struct Channel: Hashable, Sendable {
   public var generation: UInt32
   /// The audience's last event.
   public var head: UInt64
+  /// The hash of the chain up to `head`.
+  public var hash: ChainHash
   /// The subscription prefix. The machine leaves it empty; the shell, which holds the relay's
   /// secret, fills it in.
   public var topic: [UInt8] = []
@@ -15,10 +17,14 @@ public struct Channel: Hashable, Sendable {
   /// The largest `delivered` and `read` of any guardian's device.
   public var receipt: Receipt
   /// Creates the channel of `audience`.
-  public init(audience: Audience, generation: UInt32, head: UInt64, receipt: Receipt = Receipt()) {
+  public init(
+    audience: Audience, generation: UInt32, head: UInt64, hash: ChainHash = ChainHash(),
+    receipt: Receipt = Receipt()
+  ) {
     self.audience = audience
     self.generation = generation
     self.head = head
+    self.hash = hash
     self.receipt = receipt
   }
 }

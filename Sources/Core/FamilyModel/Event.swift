@@ -71,10 +71,13 @@ public struct Event: Hashable, Sendable {
   public var body: Body
   /// The device's signature, which the relay received with the command. Every reader verifies it.
   public var signature: Signature?
+  /// The hash of this event and of all events before it in its audience. Every reader computes it
+  /// and accepts no other.
+  public var hash: ChainHash
   /// Creates an event; without a signature only for tests of the machines.
   public init(
     seq: UInt64, previous: UInt64, audience: Audience, command: CommandID, device: DeviceID,
-    at: Instant, body: Body, signature: Signature? = nil
+    at: Instant, body: Body, signature: Signature? = nil, hash: ChainHash = ChainHash()
   ) {
     self.seq = seq
     self.previous = previous
@@ -84,5 +87,6 @@ public struct Event: Hashable, Sendable {
     self.at = at
     self.body = body
     self.signature = signature
+    self.hash = hash
   }
 }

@@ -72,6 +72,11 @@ public enum Limits {
   /// Handles that one message of an app names. Above: the device refuses the message with
   /// `tooLarge`, so the app's library sends further messages.
   public static let namesInMessage = 128
+  /// Positions of one audience's chain that a device keeps. Above: the device forgets the older
+  /// half, and does not compare positions that it has forgotten.
+  public static let chainPositions = 65_536
+  /// Audience heads in one signature: those of a guardian in the largest family. Above: `tooLarge`.
+  public static let audienceHeads = 2 * persons + 1
   /// Pieces of evidence in one message to an app. Above: the device sends further messages.
   public static let evidence = 128
   /// Notifications that a device keeps. Above: the device drops the oldest read one, or else the

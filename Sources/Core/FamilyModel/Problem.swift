@@ -52,6 +52,9 @@ public struct Problem: Error, Hashable, Sendable {
   public static let otherFamily = Problem(208)
   /// The proof of the passcode is too old, or of the future.
   public static let proofOutdated = Problem(209)
+  /// The relay showed this device another history of the audience than it shows now, or than it
+  /// showed the signer of an event.
+  public static let forked = Problem(210)
   /// The question has no handle, or an empty one.
   public static let emptyHandle = Problem(300)
   /// A handle is too long.

@@ -86,6 +86,11 @@ extension Problem {
       "The passcode was typed too long before the relay received the command.",
       "Type the passcode again while the relay is reachable."),
     ProblemEntry(
+      210, "two histories",
+      "The relay showed two histories of the family, or its store was restored from a copy.",
+      "The device reads the history again. Ask the relay's operator. Compare the family's "
+        + "members and the known handles on two devices."),
+    ProblemEntry(
       300, "empty handle",
       "The question has no person, or a handle is empty.",
       "Give each person a handle with at least one visible character."),

@@ -4,9 +4,13 @@
 public struct Signature: Hashable, Sendable {
   /// The device that signed.
   public var signer: DeviceID
-  /// The last event of the family's audience that the signer knew. A reader that knows less defers
-  /// the event, because the signer may have joined later.
-  public var basedOnSeq: UInt64
+  /// The history that the signer knew.
+  public var known: Knowledge
+  /// The last event of the family's audience that the signer knew.
+  public var basedOnSeq: UInt64 {
+    get { known.family.seq }
+    set { known.family.seq = newValue }
+  }
   /// The Ed25519 signature, 64 bytes.
   public var bytes: [UInt8] {
     get { withBytes { [UInt8]($0) } }
@@ -20,14 +24,20 @@ public struct Signature: Hashable, Sendable {
   /// Creates a signature.
   ///
   /// Precondition: `bytes` has 64 bytes.
-  public init(signer: DeviceID, basedOnSeq: UInt64, bytes: [UInt8]) {
-    self = bytes.withUnsafeBytes { Signature(signer: signer, basedOnSeq: basedOnSeq, bytes: $0) }
+  public init(signer: DeviceID, knowing known: Knowledge, bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Signature(signer: signer, knowing: known, bytes: $0) }
+  }
+
+  /// Creates a signature that names no hash. Such signatures exist in tests and benchmarks only.
+  package init(signer: DeviceID, basedOnSeq: UInt64, bytes: [UInt8]) {
+    let known = Knowledge(family: ChainPosition(seq: basedOnSeq))
+    self.init(signer: signer, knowing: known, bytes: bytes)
   }
 
   /// Creates a signature from 64 bytes in memory.
-  package init(signer: DeviceID, basedOnSeq: UInt64, bytes: UnsafeRawBufferPointer) {
+  package init(signer: DeviceID, knowing known: Knowledge, bytes: UnsafeRawBufferPointer) {
     self.signer = signer
-    self.basedOnSeq = basedOnSeq
+    self.known = known
     value = Value(bytes)
   }
 

@@ -23,7 +23,7 @@ public final class SQLiteAgentStore: AgentStore {
   ///   is not usable.
   public init(path: String, waitsForLock: Bool = true) throws(StoreError) {
     queue = try StoreFile.open(
-      path, application: 0x5052_4131, versions: 1...1, synchronous: "FULL",
+      path, application: 0x5052_4131, versions: 2...2, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       busyTimeout: waitsForLock ? StoreFile.busyTimeout : 0, schema: Self.schema)
   }

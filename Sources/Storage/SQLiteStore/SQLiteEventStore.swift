@@ -36,7 +36,7 @@ public final class SQLiteEventStore: EventStore {
     CREATE TABLE passcode_lock (
       family INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL);
     """
-  /// Events of versions below 4 do not name the device that sent the command.
+  /// Events of versions below 4 name neither the device that sent the command nor a hash.
   private static let versions: ClosedRange<Int32> = 4...4
   /// Size of SQLite's page cache.
   private static let cacheKilobytes = 65_536

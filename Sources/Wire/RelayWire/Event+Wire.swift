@@ -111,6 +111,7 @@ extension Event {
     message.device = device.rawValue
     message.at = at.milliseconds
     if let signature { message.signature = signature.wire }
+    message.hash = hash.wire
     switch body {
     case .rosterChanged(let roster): message.rosterChanged = roster.wire
     case .limitsChanged(let child, let on):
@@ -161,7 +162,8 @@ extension Event {
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
       device: DeviceID(message.device), at: try Wire.time(message.at),
       body: try Self.body(message),
-      signature: message.hasSignature ? try Signature(message.signature) : nil)
+      signature: message.hasSignature ? try Signature(message.signature) : nil,
+      hash: try ChainHash(wire: message.hash))
   }
 
   private static func body(_ message: PBEvent) throws(Problem) -> Body {

@@ -39,6 +39,7 @@ extension RecordKey {
     case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
     case .latestTime: KeyWriter(8).bytes
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
+    case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
     }
   }
 }
@@ -81,6 +82,7 @@ extension DeviceRecord {
     case .notification(let notification): Wire.encode(notification.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
     case .named(_, let handle): Wire.encode(handle.wire)
+    case .passed(_, let position): position.hash.bytes
     }
   }
 
@@ -115,6 +117,12 @@ extension DeviceRecord {
       return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
     case 9: return .named(AppID(try text(key)), try Handle(try Wire.parse(PBHandle.self, value)))
+    case 30:
+      guard key.count == 17 else { throw .malformed }
+      return .passed(
+        Audience(rawValue: number(key[1...8])),
+        ChainPosition(
+          seq: number(key[9...]), hash: try Wire.require(ChainHash(bytes: value))))
     default: throw .malformed
     }
   }

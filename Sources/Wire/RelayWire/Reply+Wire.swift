@@ -149,6 +149,7 @@ extension Channel {
       $0.topic = Data(topic)
       $0.key = Data(key)
       $0.receipt = receipt.wire
+      $0.hash = hash.wire
     }
   }
 
@@ -156,7 +157,7 @@ extension Channel {
     guard wire.topic.count <= 64, wire.key.count <= 64 else { throw .malformed }
     self.init(
       audience: Audience(rawValue: wire.audience), generation: wire.generation, head: wire.head,
-      receipt: Receipt(wire.receipt))
+      hash: try ChainHash(wire: wire.hash), receipt: Receipt(wire.receipt))
     topic = [UInt8](wire.topic)
     key = [UInt8](wire.key)
   }

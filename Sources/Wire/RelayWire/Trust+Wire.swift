@@ -6,15 +6,56 @@ extension Signature {
   var wire: PBSignature {
     .with {
       $0.signer = signer.rawValue
-      $0.seen = basedOnSeq
+      if known.family != ChainPosition() { $0.family = known.family.wire }
       $0.value = Data(bytes)
+      if known.audience != ChainPosition() { $0.audience = known.audience.wire }
+      $0.heads = known.heads.map(\.wire)
     }
   }
 
   init(_ wire: PBSignature) throws(Problem) {
     self.init(
-      signer: DeviceID(wire.signer), basedOnSeq: wire.seen,
+      signer: DeviceID(wire.signer),
+      knowing: Knowledge(
+        family: try ChainPosition(wire.family), audience: try ChainPosition(wire.audience),
+        heads: try Wire.map(wire.heads, limit: Limits.audienceHeads) { head throws(Problem) in
+          AudienceHead(Audience(rawValue: head.audience), try ChainPosition(head))
+        }),
       bytes: try Wire.signatureBytes(wire.value))
+  }
+}
+
+extension ChainHash {
+  /// The bytes on the wire: none for the hash before the first event.
+  var wire: Data { isZero ? Data() : Data(bytes) }
+
+  init(wire: Data) throws(Problem) {
+    if wire.isEmpty {
+      self.init()
+    } else {
+      self = try Wire.require(ChainHash(bytes: [UInt8](wire)))
+    }
+  }
+}
+
+extension ChainPosition {
+  var wire: PBChainPosition {
+    .with {
+      $0.seq = seq
+      $0.hash = hash.wire
+    }
+  }
+
+  init(_ wire: PBChainPosition) throws(Problem) {
+    self.init(seq: wire.seq, hash: try ChainHash(wire: wire.hash))
+  }
+}
+
+extension AudienceHead {
+  var wire: PBChainPosition {
+    var wire = position.wire
+    wire.audience = audience.rawValue
+    return wire
   }
 }
 

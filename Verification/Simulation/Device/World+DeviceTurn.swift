@@ -63,7 +63,7 @@ extension World {
           record(.registered(AppAddress(device.address, app)))
         }
         device.progress[number] = standing
-      case .event, .cursor, .receipt, .entry, .named, .notification, .latestTime: break
+      case .event, .cursor, .receipt, .passed, .entry, .named, .notification, .latestTime: break
       }
     }
   }

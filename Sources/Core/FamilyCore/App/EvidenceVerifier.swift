@@ -105,7 +105,7 @@ struct EvidenceVerifier: Sendable {
       }
     let bytes = SignedBytes.of(
       .rosterChanged(next), proof.command, in: pinned.family, .family, by: signer,
-      basedOnSeq: proof.signature.basedOnSeq, question: nil,
+      knowing: proof.signature.known, question: nil,
       hiddenDigest: { _ in proof.hiddenDigest }, contentDigest: { _ in [] })
     guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
     let current = rosters.last?.roster ?? Roster()
@@ -135,7 +135,7 @@ struct EvidenceVerifier: Sendable {
     let isInPerson = if case .answeredInPerson = event.body { true } else { false }
     let bytes = SignedBytes.of(
       event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
-      basedOnSeq: signature.basedOnSeq, question: evidence.question,
+      knowing: signature.known, question: evidence.question,
       hiddenDigest: { _ in [] },
       // Evidence of an in-person answer contains the digest of its content in place of the content.
       contentDigest: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })

@@ -8,6 +8,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case cursor(Cursor)
   /// The guardians' receipt in a conversation.
   case receipt(Audience, Receipt)
+  /// The position of an event that the device read and did not keep.
+  case passed(Audience, ChainPosition)
   /// A command that the relay has not acknowledged. `position` is its place in the order of the
   /// outbox. `basedOnSeq` is the newest event of the family that the device knew. A roster states
   /// changes of the roster of that event.
@@ -32,6 +34,8 @@ public enum RecordKey: Hashable, Sendable {
   case cursor(Audience)
   /// The key of a receipt.
   case receipt(Audience)
+  /// The key of the position of an event that was not kept.
+  case passed(Audience, seq: UInt64)
   /// The key of a command in the outbox.
   case outbox(position: UInt64)
   /// The key of an app's progress.
@@ -53,6 +57,7 @@ extension DeviceRecord {
     case .event(let event): .event(event.audience, seq: event.seq)
     case .cursor(let cursor): .cursor(cursor.audience)
     case .receipt(let audience, _): .receipt(audience)
+    case .passed(let audience, let position): .passed(audience, seq: position.seq)
     case .outbox(let position, _, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)

@@ -25,6 +25,7 @@ extension RelayMachine.Family {
           id: commandID, device: address.device, person: person,
           family: address.family, signature: signature, now: now),
         verify: verify)
+      try state.checkKnowledge(signature, audience)
       try check(command)
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
@@ -33,7 +34,7 @@ extension RelayMachine.Family {
       updateLock(after: event, by: person?.role, in: address.family, into: &effects)
       let reply: RelayMachine.Effect? =
         sender.id == .unnumbered ? nil : sender.reply(.accepted(commandID, seq: event.seq))
-      return append(event, in: address.family, reply, now: now, into: &effects)
+      return append(event, in: address.family, reply, now: now, verify: verify, into: &effects)
     } catch {
       refusals.add(commandID, by: address.device, error)
       effects.append(sender.reply(.refused(commandID, error)))
@@ -79,11 +80,14 @@ extension RelayMachine.Family {
   /// - Returns: The time of the next delivery check; `nil` if a check is already scheduled.
   private mutating func append(
     _ event: Event, in family: FamilyID, _ reply: RelayMachine.Effect?, now: Instant,
-    into effects: inout [RelayMachine.Effect]
+    verify: FamilyState.Verifier, into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
     // A new roster is broadcast to the readers of the old one, so the generation is read before it
     // applies.
     let generation = state.generation(event.audience)
+    var event = event
+    event.hash = event.hash(
+      after: state.position(event.audience).hash, in: family, digest: verify.digest)
     state.apply(event)
     effects.append(.append(family, event))
     if let reply { effects.append(reply) }
@@ -123,7 +127,9 @@ extension RelayMachine.Family {
       let event = Event(
         seq: state.seq + 1, previous: state.head(.family), audience: .family,
         command: join.command(at: now), device: DeviceID(0), at: now, body: .joinRequested(join))
-      return (.served, append(event, in: family, pending, now: now, into: &effects))
+      return (
+        .served, append(event, in: family, pending, now: now, verify: verify, into: &effects)
+      )
     case .new, .rejected:
       effects.append(sender.reply(.failed(.notEnrolled)))
       return (.notEnrolled, nil)

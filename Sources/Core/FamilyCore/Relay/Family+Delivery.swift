@@ -86,8 +86,10 @@ extension RelayMachine.Family {
 
   private func channels(of person: Member) -> [Channel] {
     state.roster.audiences(of: person).map { audience in
-      Channel(
-        audience: audience, generation: state.generation(audience), head: state.head(audience),
+      let head = state.position(audience)
+      return Channel(
+        audience: audience, generation: state.generation(audience), head: head.seq,
+        hash: head.hash,
         receipt: audience.conversationChild.map { deliveries.receipt(state, $0) } ?? Receipt())
     }
   }

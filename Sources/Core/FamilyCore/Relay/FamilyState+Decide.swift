@@ -56,6 +56,21 @@ extension FamilyState {
 
   // MARK: Checks
 
+  /// Refuses a signature whose signer reads another history than the relay has. Readers would
+  /// reject the command.
+  ///
+  /// The relay knows only the newest hash. Readers also compare older ones.
+  ///
+  /// - Throws: `forked`. The device then reads the history again and signs again.
+  func checkKnowledge(_ signature: Signature?, _ audience: Audience) throws(Problem) {
+    guard let known = signature?.known else { return }
+    for (known, head) in [
+      (known.family, position(.family)), (known.audience, position(audience)),
+    ] where !known.hash.isZero {
+      guard known.seq < head.seq || known == head else { throw .forked }
+    }
+  }
+
   func require(_ isAllowed: Bool) throws(Problem) {
     guard isAllowed else { throw .notPermitted }
   }

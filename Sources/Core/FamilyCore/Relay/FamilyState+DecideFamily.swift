@@ -27,8 +27,7 @@ extension FamilyState {
         key, signature.bytes,
         SignedBytes.of(
           .rosterChanged(next), proposal.id, in: proposal.family, .family, by: signature.signer,
-          basedOnSeq: signature.basedOnSeq, question: nil, digest: verify.digest, bytes: { _ in [] }
-        ))
+          knowing: signature.known, question: nil, digest: verify.digest, bytes: { _ in [] }))
     else { throw .notSigned }
     guard signature.basedOnSeq >= rosterSeq else { throw .stale }
   }

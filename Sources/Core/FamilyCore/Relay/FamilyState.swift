@@ -28,6 +28,8 @@ public struct FamilyState: Hashable, Sendable {
   private(set) var rosterSeq: UInt64 = 0
   /// The newest event of each audience.
   var heads = SmallMap<Audience, UInt64>()
+  /// The hash of each audience's chain up to the newest event.
+  var hashes = SmallMap<Audience, ChainHash>()
   /// The generation of each audience. A device that leaves the audience starts a new generation
   /// with a new topic and key.
   var generations = SmallMap<Audience, UInt32>()
@@ -55,6 +57,11 @@ public struct FamilyState: Hashable, Sendable {
   /// The audience's newest event; zero: none.
   public func head(_ audience: Audience) -> UInt64 { heads[audience] ?? 0 }
 
+  /// The audience's newest event with its hash.
+  package func position(_ audience: Audience) -> ChainPosition {
+    ChainPosition(seq: head(audience), hash: hashes[audience] ?? ChainHash())
+  }
+
   /// The number of times that a device left the audience, modulo 2²⁴.
   public func generation(_ audience: Audience) -> UInt32 { generations[audience] ?? 0 }
 
@@ -62,6 +69,7 @@ public struct FamilyState: Hashable, Sendable {
   public mutating func apply(_ event: Event) {
     seq = event.seq
     heads.set(event.audience, event.seq)
+    hashes.set(event.audience, event.hash)
     // A join request has no command whose result is ever looked up.
     if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
     if case .keysShared = event.body {
@@ -140,6 +148,7 @@ extension FamilyState: Packable {
     packer.add(seq)
     packer.add(rosterSeq)
     packer.add(heads)
+    packer.add(hashes)
     packer.add(generations)
     packer.add(results)
     packer.add(questions)
@@ -157,6 +166,7 @@ extension FamilyState: Packable {
     seq = packed.number()
     rosterSeq = packed.number()
     heads = packed.value()
+    hashes = packed.value()
     generations = packed.value()
     results = packed.value()
     questions = packed.value()

@@ -25,7 +25,8 @@ struct RefusalCache: Hashable, Sendable {
 
   /// Adds the refusal, unless its problem allows a retry.
   mutating func add(_ id: CommandID, by device: DeviceID, _ problem: Problem) {
-    guard problem.code < Problem.overloaded.code, problem != .stale, find(id, by: device) == nil
+    guard problem.code < Problem.overloaded.code, problem != .stale, problem != .forked,
+      find(id, by: device) == nil
     else { return }
     if entries.count == Self.capacity { entries.removeFirst() }
     entries.append(Entry(device: device, id: id, problem: problem))

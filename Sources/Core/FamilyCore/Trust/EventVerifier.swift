@@ -6,7 +6,8 @@ import FamilyModel
 ///
 /// - verified: A member's device that may decide the event has signed it, the command is new, and
 ///   the content opens and agrees with the readable part.
-/// - deferred: The signer knew a newer roster than this device, or the content key has not arrived.
+/// - deferred: The signer knew a newer roster than this device, or another history. Or the content
+///   key has not arrived.
 /// - rejected: Every other event. A rejected event changes nothing.
 struct EventVerifier: Sendable {
   /// The result of checking an event.
@@ -23,8 +24,10 @@ struct EventVerifier: Sendable {
   let organizerKey: [UInt8]
   let family: FamilyID
   var ring = KeyRing()
-  /// The newest verified event of the family's audience. This device's signatures are based on it.
-  private(set) var familySeq: UInt64 = 0
+  /// The chain of each audience as this device has read it. This device's signatures name the heads.
+  var chains = SmallMap<Audience, AudienceChain>()
+  /// Whether a signer of the last checked event knew another history than this device.
+  private(set) var hasFork = false
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
@@ -33,10 +36,15 @@ struct EventVerifier: Sendable {
   private(set) var invitations: [[UInt8]: Invitation] = [:]
   /// The commands of verified events. A repetition at another position of the log is rejected.
   private var commands: Set<CommandName> = []
+  /// The verified requests to join. They have no command of a member, so they occupy no id.
+  private var joins: Set<JoinRequest> = []
   /// The deferred events in order of arrival.
   private(set) var deferred: [Event] = []
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
   private(set) var evidence: EvidenceArchive?
+
+  /// The newest verified roster.
+  var roster: Roster? { rosters.last?.roster }
 
   init(_ vault: any DeviceVault, organizerKey: [UInt8], family: FamilyID, hasApps: Bool = false) {
     self.vault = vault
@@ -59,7 +67,11 @@ struct EventVerifier: Sendable {
       archive(event)
     case .rejected: break
     // Events above the limit are in the device's store and verified after the device's next start.
-    case .deferred: if deferred.count < Limits.deferredEvents { deferred.append(event) }
+    case .deferred:
+      let isRepeated = deferred.contains {
+        $0.command == event.command && $0.signature == event.signature && $0.body == event.body
+      }
+      if !isRepeated, deferred.count < Limits.deferredEvents { deferred.append(event) }
     }
     return verdict
   }
@@ -95,9 +107,15 @@ struct EventVerifier: Sendable {
   }
 
   private mutating func record(_ event: Event) {
-    commands.insert(name(of: event))
+    if case .joinRequested(let join) = event.body {
+      joins.insert(join)
+      return
+    }
+    let name = name(of: event)
+    commands.insert(name)
+    let others = deferred.filter { self.name(of: $0) != name }
+    deferred = others
     guard event.audience == .family else { return }
-    familySeq = max(familySeq, event.seq)
     if case .invited(let invitation) = event.body {
       invitations[invitation.key] = invitation
     }
@@ -120,13 +138,18 @@ struct EventVerifier: Sendable {
 
   private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Verdict
   {
+    hasFork = false
     if case .joinRequested(let join) = event.body { return check(join, event) }
     guard let signature = event.signature else { return .rejected(.notSigned) }
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
       !commands.contains(name(of: event))
     else { return .rejected(.replayed) }
     guard event.hasTimelyID else { return .rejected(.earlyID()) }
-    if signature.basedOnSeq > familySeq { return .deferred }
+    let history = compare(signature.known, event.audience)
+    if history == .beyond { return .deferred }
+    hasFork = history == .differs
+    // A reread may show that the signer was right.
+    if hasFork, !mayPermitLess(event.body) { return .deferred }
     var header: QuestionHeader?
     if let id = event.body.laterQuestion {
       guard let state = question(id) else {
@@ -149,15 +172,17 @@ struct EventVerifier: Sendable {
     guard let key = key(for: event, signature) else { return .rejected(.notSigned) }
     let bytes = SignedBytes.of(
       event.body, event.command, in: family, event.audience, by: signature.signer,
-      basedOnSeq: signature.basedOnSeq, question: header, digest: { vault.digest($0) },
+      knowing: signature.known, question: header, digest: { vault.digest($0) },
       bytes: vault.bytes)
     guard vault.verify(key, signature.bytes, bytes) else { return .rejected(.notSigned) }
-    return open(event)
+    let verdict = open(event)
+    if hasFork, case .verified(let opened) = verdict, !permitsLess(opened.body) { return .deferred }
+    return verdict
   }
 
   /// Verifies the proof of a join request. The device joins only with a later roster.
   private func check(_ join: JoinRequest, _ event: Event) -> Verdict {
-    guard event.audience == .family, !commands.contains(name(of: event)) else {
+    guard event.audience == .family, !joins.contains(join) else {
       return .rejected(.replayed)
     }
     guard invitations[join.invitation] != nil,
@@ -270,10 +295,12 @@ struct EventVerifier: Sendable {
     _ command: CommandID, _ audience: Audience, _ body: Event.Body, by device: DeviceID,
     question: QuestionHeader?
   ) -> Signature {
+    let known = Knowledge(
+      family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
     let bytes = SignedBytes.of(
-      body, command, in: family, audience, by: device, basedOnSeq: familySeq, question: question,
+      body, command, in: family, audience, by: device, knowing: known, question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)
-    return Signature(signer: device, basedOnSeq: familySeq, bytes: vault.sign(bytes))
+    return Signature(signer: device, knowing: known, bytes: vault.sign(bytes))
   }
 }
 

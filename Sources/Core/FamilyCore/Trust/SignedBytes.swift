@@ -6,7 +6,7 @@ package enum SignedBytes {
   /// The bytes of an event.
   ///
   /// - Parameters:
-  ///   - basedOnSeq: See ``Signature/basedOnSeq``.
+  ///   - known: See ``Signature/known``.
   ///   - question: The question that a decision, reminder or cancellation refers to. A decision
   ///     also signs the question's child, choices and digest of subjects.
   ///   - digest: The unkeyed digest, which replaces a roster's hidden parts and the contents. An
@@ -14,25 +14,25 @@ package enum SignedBytes {
   ///   - bytes: The encoding of a content as it travels.
   package static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
-    by signer: DeviceID, basedOnSeq: UInt64, question: QuestionHeader?,
+    by signer: DeviceID, knowing known: Knowledge, question: QuestionHeader?,
     digest: ([UInt8]) -> [UInt8], bytes: (Content) -> [UInt8]
   ) -> [UInt8] {
     of(
-      body, command, in: family, audience, by: signer, basedOnSeq: basedOnSeq, question: question,
+      body, command, in: family, audience, by: signer, knowing: known, question: question,
       hiddenDigest: { digest($0.hiddenBytes) }, contentDigest: { digest(bytes($0)) })
   }
 
   /// The bytes of an event, for callers that have digests in place of the digested values.
   static func of(
     _ body: Event.Body, _ command: CommandID, in family: FamilyID, _ audience: Audience,
-    by signer: DeviceID, basedOnSeq: UInt64, question: QuestionHeader?,
+    by signer: DeviceID, knowing known: Knowledge, question: QuestionHeader?,
     hiddenDigest: (Roster) -> [UInt8], contentDigest digest: (Content) -> [UInt8]
   ) -> [UInt8] {
-    var out = BoundBytes("permission-relay command 2")
+    var out = BoundBytes("permission-relay command 3")
     out.add(family.rawValue)
     out.add(audience.rawValue)
     out.add(signer.rawValue)
-    out.add(basedOnSeq)
+    out.add(known)
     out.add(command)
     // The number is the kind of event: it must never change.
     switch body {

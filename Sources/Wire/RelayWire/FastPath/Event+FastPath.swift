@@ -5,7 +5,7 @@ extension Event {
   var fastPathBytes: [UInt8]? {
     switch body {
     case .asked(let header, .sealed(let content)):
-      FrameWriter.bytes(capacity: 128 + signature.sizeBound + header.sizeBound + content.count) {
+      FrameWriter.bytes(capacity: 168 + signature.sizeBound + header.sizeBound + content.count) {
         out in
         start(&out)
         out.message(13) { out in
@@ -13,9 +13,10 @@ extension Event {
           out.bytes(2, content)
         }
         out.signature(signature)
+        out.hash(62, hash)
       }
     case .decided(let decision):
-      FrameWriter.bytes(capacity: 192 + signature.sizeBound + decision.choice.id.utf8.count) {
+      FrameWriter.bytes(capacity: 232 + signature.sizeBound + decision.choice.id.utf8.count) {
         out in
         start(&out)
         out.message(16) { out in
@@ -23,6 +24,7 @@ extension Event {
           out.choice(2, decision.choice)
         }
         out.signature(signature)
+        out.hash(62, hash)
       }
     default: nil
     }
@@ -46,8 +48,11 @@ extension Event {
     var device: UInt32 = 0
     var body: Body?
     var signature: Signature?
+    var hash = ChainHash()
     while !reader.isAtEnd {
-      switch reader.field(lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << Signature.field) {
+      switch reader.field(
+        lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << Signature.field | 1 << 62)
+      {
       case 1:
         guard let value = reader.varint() else { return nil }
         seq = value
@@ -78,6 +83,9 @@ extension Event {
       case Signature.field:
         guard let slice = reader.slice(), let value = Signature(fastPath: slice) else { return nil }
         signature = value
+      case 62:
+        guard let value = reader.hash() else { return nil }
+        hash = value
       default: return nil
       }
     }
@@ -85,7 +93,7 @@ extension Event {
     self.init(
       seq: seq, previous: previous, audience: Audience(rawValue: audience), command: command,
       device: DeviceID(device), at: at, body: body,
-      signature: signature)
+      signature: signature, hash: hash)
   }
 }
 

@@ -1016,6 +1016,26 @@ nonisolated struct PBDecision: Sendable {
   fileprivate var _choice: PBChoice? = nil
 }
 
+/// A position of an audience's chain. docs/Protocol.md has the hashed bytes.
+nonisolated struct PBChainPosition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The audience. Absent in signatures, except in `heads`.
+  var audience: UInt64 = 0
+
+  /// seq of the newest event; 0: none.
+  var seq: UInt64 = 0
+
+  /// Hash of this event and of all before it, 32 bytes. Absent: 32 zero bytes.
+  var hash: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// A device's signature of a command. docs/Protocol.md lists the signed bytes.
 nonisolated struct PBSignature: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1025,15 +1045,38 @@ nonisolated struct PBSignature: Sendable {
   /// The device that signed.
   var signer: UInt32 = 0
 
-  /// seq of the newest event of the family audience that the signer had verified.
-  var seen: UInt64 = 0
+  /// Newest event of the family's audience that the signer had read.
+  var family: PBChainPosition {
+    get {_family ?? PBChainPosition()}
+    set {_family = newValue}
+  }
+  /// Returns true if `family` has been explicitly set.
+  var hasFamily: Bool {self._family != nil}
+  /// Clears the value of `family`. Subsequent reads from it will return its default value.
+  mutating func clearFamily() {self._family = nil}
 
   /// Ed25519 signature, 64 bytes.
   var value: Data = Data()
 
+  /// Newest event of the command's audience. Absent if that is the family's.
+  var audience: PBChainPosition {
+    get {_audience ?? PBChainPosition()}
+    set {_audience = newValue}
+  }
+  /// Returns true if `audience` has been explicitly set.
+  var hasAudience: Bool {self._audience != nil}
+  /// Clears the value of `audience`. Subsequent reads from it will return its default value.
+  mutating func clearAudience() {self._audience = nil}
+
+  /// In a removal: newest events of the signer's audiences, at most 129.
+  var heads: [PBChainPosition] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _family: PBChainPosition? = nil
+  fileprivate var _audience: PBChainPosition? = nil
 }
 
 /// A content key, sealed for one device.
@@ -1346,6 +1389,12 @@ nonisolated struct PBEvent: @unchecked Sendable {
   var hasSignature: Bool {_storage._signature != nil}
   /// Clears the value of `signature`. Subsequent reads from it will return its default value.
   mutating func clearSignature() {_uniqueStorage()._signature = nil}
+
+  /// Hash of this event and of all before it in its audience, 32 bytes. Readers accept no other.
+  var hash: Data {
+    get {_storage._hash}
+    set {_uniqueStorage()._hash = newValue}
+  }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2945,9 +2994,49 @@ nonisolated extension PBDecision: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   }
 }
 
+nonisolated extension PBChainPosition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ChainPosition"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}seq\0\u{1}hash\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.audience) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.seq) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.audience != 0 {
+      try visitor.visitSingularUInt64Field(value: self.audience, fieldNumber: 1)
+    }
+    if self.seq != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seq, fieldNumber: 2)
+    }
+    if !self.hash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.hash, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBChainPosition, rhs: PBChainPosition) -> Bool {
+    if lhs.audience != rhs.audience {return false}
+    if lhs.seq != rhs.seq {return false}
+    if lhs.hash != rhs.hash {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Signature"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}signer\0\u{1}seen\0\u{1}value\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}signer\0\u{1}family\0\u{1}value\0\u{1}audience\0\u{1}heads\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2956,30 +3045,44 @@ nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._Message
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.signer) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.seen) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._family) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._audience) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.heads) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.signer != 0 {
       try visitor.visitSingularUInt32Field(value: self.signer, fieldNumber: 1)
     }
-    if self.seen != 0 {
-      try visitor.visitSingularUInt64Field(value: self.seen, fieldNumber: 2)
-    }
+    try { if let v = self._family {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     if !self.value.isEmpty {
       try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try { if let v = self._audience {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if !self.heads.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.heads, fieldNumber: 5)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: PBSignature, rhs: PBSignature) -> Bool {
     if lhs.signer != rhs.signer {return false}
-    if lhs.seen != rhs.seen {return false}
+    if lhs._family != rhs._family {return false}
     if lhs.value != rhs.value {return false}
+    if lhs._audience != rhs._audience {return false}
+    if lhs.heads != rhs.heads {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3187,7 +3290,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{2}\u{13}invited\0\u{3}join_requested\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{2}\u{12}invited\0\u{3}join_requested\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3198,6 +3301,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     var _at: Int64 = 0
     var _body: PBEvent.OneOf_Body?
     var _signature: PBSignature? = nil
+    var _hash: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3216,6 +3320,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       _at = source._at
       _body = source._body
       _signature = source._signature
+      _hash = source._hash
     }
   }
 
@@ -3426,6 +3531,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
           }
         }()
         case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
+        case 62: try { try decoder.decodeSingularBytesField(value: &_storage._hash) }()
         case 80: try {
           var v: PBInvitation?
           var hadOneofValue = false
@@ -3548,6 +3654,9 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       try { if let v = _storage._signature {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
       } }()
+      if !_storage._hash.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._hash, fieldNumber: 62)
+      }
       switch _storage._body {
       case .invited?: try {
         guard case .invited(let v)? = _storage._body else { preconditionFailure() }
@@ -3576,6 +3685,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         if _storage._at != rhs_storage._at {return false}
         if _storage._body != rhs_storage._body {return false}
         if _storage._signature != rhs_storage._signature {return false}
+        if _storage._hash != rhs_storage._hash {return false}
         return true
       }
       if !storagesAreEqual {return false}

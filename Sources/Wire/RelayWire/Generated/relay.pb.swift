@@ -609,6 +609,9 @@ nonisolated struct PBChannel: Sendable {
   /// Clears the value of `receipt`. Subsequent reads from it will return its default value.
   mutating func clearReceipt() {self._receipt = nil}
 
+  /// Hash of the chain up to `head`, 32 bytes. Absent: 32 zero bytes.
+  var hash: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1831,7 +1834,7 @@ nonisolated extension PBReceipt: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Channel"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}generation\0\u{1}head\0\u{1}topic\0\u{1}key\0\u{1}receipt\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}generation\0\u{1}head\0\u{1}topic\0\u{1}key\0\u{1}receipt\0\u{1}hash\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1845,6 +1848,7 @@ nonisolated extension PBChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 4: try { try decoder.decodeSingularBytesField(value: &self.topic) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.key) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._receipt) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
       default: break
       }
     }
@@ -1873,6 +1877,9 @@ nonisolated extension PBChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     try { if let v = self._receipt {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.hash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.hash, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1883,6 +1890,7 @@ nonisolated extension PBChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.topic != rhs.topic {return false}
     if lhs.key != rhs.key {return false}
     if lhs._receipt != rhs._receipt {return false}
+    if lhs.hash != rhs.hash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

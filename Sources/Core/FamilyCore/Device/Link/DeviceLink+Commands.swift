@@ -76,11 +76,18 @@ extension DeviceLink {
     switch reply {
     case .attached(let channels, let time):
       sender.learn(relayTime: time, now: now)
-      attached(channels, now: now, into: &out)
+      attached(channels, requestID: id, now: now, into: &out)
     case .page(let audience, let events, let more):
       guard let request = fetching[audience], request.requestID == id else { return }
-      let before = delivered(audience)
+      let (before, wasReread) = (delivered(audience), rereads[audience] != nil)
       for event in events where event.audience == audience { receive(event, now: now, into: &out) }
+      // A page that contradicts the chain starts a reread, with a request of its own.
+      guard fetching[audience]?.requestID == id else { return }
+      if wasReread, rereads[audience] != nil, before > 0 {
+        // The page does not continue the chain either: the histories differ earlier.
+        fetching[audience] = nil
+        return reread(audience, now: now, into: &out)
+      }
       let isBehind =
         more || events.contains { $0.audience == audience && $0.seq > delivered(audience) }
       // A relay that lost events returns a page that does not continue the chain. The request then
@@ -90,7 +97,11 @@ extension DeviceLink {
       if isBehind { fetch(audience, now: now, into: &out) }
     case .accepted(let id, _): complete(id, nil, now: now, into: &out)
     case .refused(let id, let problem):
-      guard !sender.retry(id, after: problem, now: now, into: &out) else { return }
+      if sender.retry(id, after: problem, now: now, into: &out) {
+        // The attachment compares the heads.
+        if problem == .forked, state == .attached { attach(now: now, into: &out, restarts: false) }
+        return
+      }
       complete(id, problem, now: now, into: &out)
     case .joined: break
     case .pong:

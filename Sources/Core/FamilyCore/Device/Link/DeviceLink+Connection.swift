@@ -45,15 +45,21 @@ extension DeviceLink {
     }
   }
 
-  mutating func attach(now: Instant, into out: inout Output) {
+  /// Sends the cursors.
+  ///
+  /// - Parameter restarts: Whether the commands become due with the relay's reply.
+  mutating func attach(now: Instant, into out: inout Output, restarts: Bool = true) {
+    restartsOutbox = restarts
     awaitsPong = false
     fetching = [:]
-    sender.send(.attach(position), into: &out)
+    attachment = (sender.send(.attach(position), into: &out), position)
     due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
     attempts += 1
   }
 
-  mutating func attached(_ channels: [Channel], now: Instant, into out: inout Output) {
+  mutating func attached(
+    _ channels: [Channel], requestID: UInt64, now: Instant, into out: inout Output
+  ) {
     guard state != .detached else { return }
     isRefused = false
     // The relay also sends this reply unrequested, to a device whose ping was late.
@@ -65,13 +71,17 @@ extension DeviceLink {
     out.sends.append(.listen(channels, resubscribes: resubscribes))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     sender.newcomersDue = verifier == nil ? nil : now
+    let sent = attachment.requestID == requestID ? attachment.cursors : []
     for channel in channels {
       advanceReceipt(channel.audience, channel.receipt, into: &out)
       if channel.head > delivered(channel.audience) {
         fetch(channel.audience, now: now, into: &out)
+      } else if differs(channel, attached: sent) {
+        reread(channel.audience, now: now, into: &out)
       }
     }
-    sender.restart(now: now)
+    if restartsOutbox { sender.restart(now: now) }
+    restartsOutbox = true
   }
 
   /// Attaches again after a change of the roster, to learn the channels of new audiences.

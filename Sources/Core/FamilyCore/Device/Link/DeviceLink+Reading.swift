@@ -8,10 +8,11 @@ extension DeviceLink {
   ) {
     let audience = Audience.account(personID)
     let last = delivered(audience)
-    receive(
-      Event(
-        seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
-        at: now, body: body), now: now, into: &out)
+    var event = Event(
+      seq: last + 1, previous: last, audience: audience, command: id, device: address.device,
+      at: now, body: body)
+    if let verifier { event.hash = verifier.hash(event, after: verifier.head(audience)) }
+    receive(event, now: now, into: &out)
   }
 
   mutating func broadcast(_ broadcast: Broadcast, now: Instant, into out: inout Output) {
@@ -32,16 +33,24 @@ extension DeviceLink {
   mutating func receive(_ event: Event, now: Instant, into out: inout Output) {
     let delivered = delivered(event.audience)
     guard event.seq > delivered else {
+      if verifier?.relation(of: event.position, event.audience) == .differs {
+        return reread(event.audience, now: now, into: &out)
+      }
       // A republished event: the relay has lost this device's acknowledgement.
       unacknowledged.insert(event.audience)
       return
     }
-    guard event.previous == delivered else { return fetch(event.audience, now: now, into: &out) }
+    guard event.previous <= delivered else { return fetch(event.audience, now: now, into: &out) }
+    guard verifier?.append(event) ?? (event.previous == delivered) else {
+      return reread(event.audience, now: now, into: &out)
+    }
+    rereads[event.audience] = nil
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
     moveCursor(to: cursor)
     let before = out.events.count
-    if verify(event, into: &out) { out.changes.append(.put(.event(event))) }
+    let isKept = verify(event, into: &out)
+    out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
     // event may be a forgery, and acknowledges nothing before it is verified.
     for event in out.events[before...] where event.device == address.device {

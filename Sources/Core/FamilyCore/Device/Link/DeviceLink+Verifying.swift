@@ -12,12 +12,25 @@ extension DeviceLink {
       return true
     }
     switch verifier!.verify(event, question: family.question) {
-    case .deferred: return true
+    case .deferred:
+      if verifier!.hasFork { out.rejected.append(.forked) }
+      return true
     case .rejected(let problem):
-      out.rejected.append(problem)
+      let isReread = event.seq <= rereadEnds[event.audience] ?? 0
+      if problem != .replayed || !isReread { out.rejected.append(problem) }
+      // A deferred event may fit the history that this device reads again.
+      if isReread { retryDeferred(into: &out) }
       return false
-    case .verified(let opened): apply(opened, into: &out)
+    case .verified(let opened):
+      if verifier!.hasFork { out.rejected.append(.forked) }
+      apply(opened, into: &out)
     }
+    retryDeferred(into: &out)
+    return true
+  }
+
+  /// Verifies and applies the deferred events that became checkable.
+  private mutating func retryDeferred(into out: inout Output) {
     var hasProgress = !verifier!.deferred.isEmpty
     while hasProgress {
       hasProgress = false
@@ -26,11 +39,11 @@ extension DeviceLink {
           out.rejected.append(problem)
           continue
         }
+        if verifier!.hasFork { out.rejected.append(.forked) }
         apply(event, into: &out)
         hasProgress = true
       }
     }
-    return true
   }
 
   private mutating func apply(_ event: Event, into out: inout Output) {

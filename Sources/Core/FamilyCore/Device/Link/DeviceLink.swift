@@ -48,6 +48,10 @@ public struct DeviceLink: Sendable {
   var cursors = SmallMap<Audience, Cursor>()
   var state = State.detached
   var attempts = 0
+  /// Whether the relay's next `attached` makes the commands due.
+  var restartsOutbox = true
+  /// The last attachment's request, and its cursors.
+  var attachment: (requestID: UInt64, cursors: [Cursor]) = (0, [])
   var due: Instant?
   var awaitsPong = false
   /// Whether the relay's last word is that it does not know this device.
@@ -55,6 +59,10 @@ public struct DeviceLink: Sendable {
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
   /// The requested evaluations of passcodes, by the numbers of their machine.
   var evaluations: [UInt64: PendingEvaluation] = [:]
+  /// The audiences that the device reads again, with the number of positions of the next step back.
+  var rereads: [Audience: Int] = [:]
+  /// The last event of each audience that this device has read more than once.
+  var rereadEnds: [Audience: UInt64] = [:]
   /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.
   var movedAudiences: Set<Audience> = []
@@ -76,6 +84,7 @@ public struct DeviceLink: Sendable {
         $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
     var events: [Event] = []
+    var passed: [Audience: [ChainPosition]] = [:]
     for record in records {
       switch record {
       case .event(let event): events.append(event)
@@ -83,9 +92,11 @@ public struct DeviceLink: Sendable {
       case .outbox(let position, let id, let command, let basedOnSeq):
         sender.restore(position, id, command, basedOnSeq: basedOnSeq)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
+      case .passed(let audience, let position): passed[audience, default: []].append(position)
       case .app, .entry, .named, .notification, .latestTime: break
       }
     }
+    restoreChains(events, passed)
     var out = Output()
     for event in events.sorted(by: { $0.seq < $1.seq }) { verify(event, into: &out) }
     restored = out.events

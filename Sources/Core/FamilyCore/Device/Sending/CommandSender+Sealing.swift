@@ -26,7 +26,7 @@ extension CommandSender {
     guard !isBehind else { return .blocked }
     var command = command
     if case .addChild(let name) = command {
-      guard verifier.familySeq > 0 else { return .blocked }
+      guard verifier.roster != nil else { return .blocked }
       command = .setRoster(family.roster(adding: name, as: .child))
     } else if case .setRoster(let next) = command, let basedOnSeq {
       let base = verifier.roster(at: basedOnSeq) ?? Roster()
@@ -38,7 +38,7 @@ extension CommandSender {
       return .unknownQuestion
     }
     if let content = command.content {
-      guard verifier.familySeq > 0 else { return .blocked }
+      guard verifier.roster != nil else { return .blocked }
       let readers = family.roster.readers(of: audience)
       guard let key = verifier.ring.usable(audience, for: readers), let secret = key.secret else {
         return .lacksKey(audience, readers: readers)

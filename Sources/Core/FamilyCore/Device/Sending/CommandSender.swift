@@ -126,8 +126,11 @@ struct CommandSender: Sendable {
       return renumber(id, after: problem, now: now, into: &out)
     } else if problem.code >= Problem.overloaded.code {
       outbox.backOff(id, atLeast: problem.retryAfter, now: now)
+    } else if problem == .forked {
+      // The delay grows: a dishonest relay may refuse in every history.
+      outbox.backOff(id, atLeast: .zero, now: now)
     } else if problem == .stale {
-      // The command is sealed and signed again, based on the roster of that moment.
+      // The command is sealed and signed again, based on the history of that moment.
       outbox.postpone(id, until: now + Timing.firstRequestTimeout)
     } else {
       return false

@@ -28,6 +28,17 @@ extension ID128: Packable {
   }
 }
 
+extension ChainHash: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(first)
+    packer.add(second)
+  }
+  init(_ packed: inout Unpacker) {
+    let first = packed.value() as ID128
+    self.init(first: first, second: packed.value())
+  }
+}
+
 extension PersonID: Packable {
   func pack(_ packer: inout Packer) { packer.add(rawValue) }
   init(_ packed: inout Unpacker) { self.init(packed.value() as UInt32) }

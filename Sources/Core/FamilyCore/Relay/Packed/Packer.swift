@@ -24,8 +24,13 @@ struct Packer: ~Copyable {
 
   /// The value's bytes, without unused capacity.
   static func pack(_ value: some Packable) -> [UInt8] {
+    bytes { value.pack(&$0) }
+  }
+
+  /// The bytes that the body writes, without unused capacity.
+  static func bytes(_ write: (inout Packer) -> Void) -> [UInt8] {
     var packer = Packer()
-    value.pack(&packer)
+    write(&packer)
     return [UInt8](unsafeUninitializedCapacity: packer.count) { array, count in
       UnsafeMutableRawBufferPointer(array).copyMemory(
         from: UnsafeRawBufferPointer(rebasing: packer.bytes[..<packer.count]))
@@ -84,7 +89,8 @@ struct Packer: ~Copyable {
     text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
   }
 
-  private mutating func add(_ part: UnsafeRawBufferPointer) {
+  /// Adds the count and the bytes.
+  mutating func add(_ part: UnsafeRawBufferPointer) {
     add(UInt64(part.count))
     reserve(part.count)
     UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).copyMemory(from: part)

@@ -1,0 +1,63 @@
+import FamilyModel
+
+/// Reading an audience again after the relay has shown two histories of it.
+///
+/// An audience is *read* → (an event or a head does not continue the chain) *reread* → (an event
+/// continues the chain) *read*. A reread begins a few positions before the head. Each page that
+/// still does not continue the chain begins further back.
+///
+/// Verified events stay verified: a dishonest relay could otherwise undo a removal by showing
+/// another history. Each command counts once, so a repeated event changes nothing.
+extension DeviceLink {
+  /// The positions of the first step back.
+  static let firstRereadStep = 16
+
+  /// Whether the relay's head contradicts this device's history, or the relay has lost events.
+  ///
+  /// - Parameter attached: The cursors of the attachment that the relay answers. A head behind them
+  ///   is not late, but lost. Empty for an unrequested reply.
+  func differs(_ channel: Channel, attached: [Cursor]) -> Bool {
+    guard let verifier else { return false }
+    let sent = attached.first { $0.audience == channel.audience }?.delivered ?? 0
+    let head = ChainPosition(seq: channel.head, hash: channel.hash)
+    return channel.head < sent || verifier.relation(of: head, channel.audience) == .differs
+  }
+
+  /// Moves the cursor back and reads from there.
+  mutating func reread(_ audience: Audience, now: Instant, into out: inout Output) {
+    guard verifier != nil else { return fetch(audience, now: now, into: &out) }
+    if rereads[audience] == nil {
+      out.rejected.append(.forked)
+    } else if fetching[audience] != nil {
+      // The page that was requested decides first.
+      return
+    }
+    let step = rereads[audience] ?? Self.firstRereadStep
+    rereads[audience] = min(step * Self.firstRereadStep, Limits.chainPositions)
+    rereadEnds[audience] = max(rereadEnds[audience] ?? 0, delivered(audience))
+    var chain = verifier!.chains[audience] ?? AudienceChain()
+    let removed = chain.rewind(by: step)
+    out.changes += removed.map { RecordChange.delete(.passed(audience, seq: $0)) }
+    verifier!.chains[audience] = chain
+    var cursor = cursors[audience] ?? Cursor(audience, delivered: 0)
+    cursor.delivered = chain.head.seq
+    cursor.read = min(cursor.read, cursor.delivered)
+    moveCursor(to: cursor)
+    fetching[audience] = nil
+    fetch(audience, now: now, into: &out)
+  }
+
+  /// Restores the chains of all audiences. A chain with a gap is read again from there.
+  mutating func restoreChains(_ events: [Event], _ passed: [Audience: [ChainPosition]]) {
+    guard verifier != nil else { return }
+    let events = Dictionary(grouping: events, by: \.audience)
+    for audience in Set(events.keys).union(cursors.keys).sorted() {
+      // Tools restore a machine from a complete history, without cursors.
+      verifier!.restoreChain(
+        audience, events[audience] ?? [], passed: passed[audience] ?? [],
+        upTo: cursors[audience]?.delivered ?? .max)
+      let head = verifier!.head(audience).seq
+      if head < delivered(audience) { cursors[audience]?.delivered = head }
+    }
+  }
+}

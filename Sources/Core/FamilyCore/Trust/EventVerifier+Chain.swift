@@ -1,0 +1,88 @@
+import FamilyModel
+
+/// The chains of the family's audiences, and the comparison with what a signer knew.
+extension EventVerifier {
+  /// The newest position of the audience that this device has read.
+  func head(_ audience: Audience) -> ChainPosition { chains[audience]?.head ?? ChainPosition() }
+
+  /// Appends an event to its audience's chain.
+  ///
+  /// - Returns: `false` if the event does not continue the chain; the event then changes nothing.
+  mutating func append(_ event: Event) -> Bool {
+    let head = head(event.audience)
+    guard event.previous == head.seq, event.seq > head.seq, event.hash == hash(event, after: head)
+    else { return false }
+    chains[event.audience, default: AudienceChain()].append(event.position)
+    return true
+  }
+
+  /// The hash of an event after a position.
+  func hash(_ event: Event, after position: ChainPosition) -> ChainHash {
+    event.hash(after: position.hash, in: family) { vault.digest($0) }
+  }
+
+  /// The relation of a position to the audience's chain.
+  func relation(of position: ChainPosition, _ audience: Audience) -> AudienceChain.Relation {
+    (chains[audience] ?? AudienceChain()).relation(to: position)
+  }
+
+  /// Restores a chain from its stored events and passed positions, up to the stored cursor.
+  ///
+  /// Events of an abandoned history do not continue the chain and are left out.
+  mutating func restoreChain(
+    _ audience: Audience, _ events: [Event], passed: [ChainPosition], upTo last: UInt64
+  ) {
+    let isPassed = passed.map { ($0, nil as Event?) }
+    let all = (events.map { ($0.position, $0) } + isPassed).filter { $0.0.seq <= last }
+    var chain = AudienceChain()
+    for (position, event) in all.sorted(by: { $0.0.seq < $1.0.seq })
+    where position.seq > chain.head.seq {
+      if let event, event.hash != hash(event, after: chain.head) { continue }
+      chain.append(position)
+    }
+    chains[audience] = chain
+  }
+
+  /// Compares what a signer knew with this device's history.
+  func compare(_ known: Knowledge, _ audience: Audience) -> AudienceChain.Relation {
+    let family = relation(of: known.family, .family)
+    guard family == .known, audience != .family else { return family }
+    // The reader has read every event before this one, so none can be missing.
+    return relation(of: known.audience, audience) == .known ? .known : .differs
+  }
+
+  /// Whether an event of this kind may give no permission. Its sealed content decides.
+  func mayPermitLess(_ body: Event.Body) -> Bool {
+    switch body {
+    case .contactChanged, .withdrawn: true
+    default: permitsLess(body)
+    }
+  }
+
+  /// Whether the event gives no permission.
+  func permitsLess(_ body: Event.Body) -> Bool {
+    switch body {
+    case .limitsChanged(_, let on): on
+    case .contactChanged(_, .contact(_, let isKnown)): !isKnown
+    case .withdrawn(_, .withdrawal(let withdrawal)):
+      if case .consentGiven = withdrawal { false } else { true }
+    // Without the keys, a withdrawal after a fork would not open.
+    case .keysShared: true
+    case .rosterChanged(let next): roster.map { next.isPart(of: $0) } ?? false
+    default: false
+    }
+  }
+}
+
+extension Event {
+  /// The event's position in its audience's chain.
+  var position: ChainPosition { ChainPosition(seq: seq, hash: hash) }
+}
+
+extension Roster {
+  /// Whether each person and device is in the other roster too, unchanged.
+  fileprivate func isPart(of other: Roster) -> Bool {
+    persons.allSatisfy { other.person($0.id) == $0 }
+      && devices.allSatisfy { other.device($0.id) == $0 }
+  }
+}
