@@ -82,8 +82,8 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
   func edited() {
     var home = SignedFamily()
     let (ada, ben) = (home.ask("ada"), home.ask("ben"))
-    home.tamper = { event, _ in
-      guard case .decided(var decision) = event.body else { return [event] }
+    home.tamper = { event, device in
+      guard device > 2, case .decided(var decision) = event.body else { return [event] }
       var event = event
       decision = Decision(question: decision.question == ada ? ada : ben, choice: approve)
       event.body = .decided(decision)
@@ -91,15 +91,16 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     }
     home.answer(ada, "decline")
     #expect(home.known() == [] && home.problems[3] == [.notSigned])
-    home.tamper = { event, _ in
-      guard case .decided(let decision) = event.body else { return [event] }
+    home.tamper = { event, device in
+      guard device > 2, case .decided(let decision) = event.body else { return [event] }
       var event = event
       event.body = .decided(Decision(question: ada, choice: decision.choice))
       return [event]
     }
     home.answer(ben, "approve", by: 2)
     #expect(home.known() == [] && home.known(4) == [])
-    #expect(home.problems[3] == [.notSigned, .notSigned])
+    // The guardian knew another first answer than the child's device.
+    #expect(home.problems[3] == [.notSigned, .forked])
   }
 
   @Test("X3: rejects a question with a changed app, choices' meanings, or subjects")

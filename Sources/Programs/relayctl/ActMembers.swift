@@ -128,7 +128,8 @@ struct RemoveMember: ExplainedCommand {
 
   func perform() throws {
     var relay = try guardian.connect()
-    let link = try relay.family().link
+    // The signature of a removal names the heads of all audiences.
+    let link = try relay.machine().link
     let person = try link.roster.member(member)
     guard person.role != .organizer else {
       throw ControlError(
@@ -152,7 +153,8 @@ struct RemoveDevice: ExplainedCommand {
 
   func perform() throws {
     var relay = try guardian.connect()
-    let link = try relay.family().link
+    // The signature of a removal names the heads of all audiences.
+    let link = try relay.machine().link
     let id = DeviceID(device)
     guard let owner = link.roster.owner(of: id) else {
       throw ControlError(

@@ -31,6 +31,7 @@ struct EvidenceVerifier: Sendable {
   private var rosters: [RosterProof] = []
   /// The keys that no later roster may contain.
   private var removedKeys = RemovedKeys()
+  private var removals = Removals()
   /// The signed statements about handles.
   private var known = KnownHandles()
   /// The stamp of the latest statement about the consent to the app.
@@ -111,6 +112,7 @@ struct EvidenceVerifier: Sendable {
     let current = rosters.last?.roster ?? Roster()
     do throws(Problem) { try removedKeys.check(current, next: next) } catch { return error }
     removedKeys.record(from: current, to: next)
+    removals.record(from: rosters.last?.roster, to: next, proof.signature.known)
     rosters.append(proof)
     return nil
   }
@@ -129,6 +131,7 @@ struct EvidenceVerifier: Sendable {
     guard event.hasTimelyID else { throw .earlyID() }
     guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
+      removals.allow(device.signingKey, event.audience, event.seq),
       let person = roster.person(device.person),
       roster.mayDecide(event.body, in: event.audience, person)
     else { throw .notSigned }

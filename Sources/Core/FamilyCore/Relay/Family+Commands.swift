@@ -36,9 +36,19 @@ extension RelayMachine.Family {
         sender.id == .unnumbered ? nil : sender.reply(.accepted(commandID, seq: event.seq))
       return append(event, in: address.family, reply, now: now, verify: verify, into: &effects)
     } catch {
+      if error == .stale { suspendRemovedDevices(command, now: now) }
       refusals.add(commandID, by: address.device, error)
       effects.append(sender.reply(.refused(commandID, error)))
       return nil
+    }
+  }
+
+  /// Suspends the devices that a refused roster removes, so that they cannot keep the guardian from
+  /// reading all that they wrote. Precondition: the roster's signature is valid.
+  private mutating func suspendRemovedDevices(_ command: Command, now: Instant) {
+    guard case .setRoster(let next) = command else { return }
+    for device in state.roster.removedDevices(in: next) {
+      rateLimits.suspend(device.id, now: now)
     }
   }
 

@@ -64,10 +64,12 @@ extension FamilyState {
   /// - Throws: `forked`. The device then reads the history again and signs again.
   func checkKnowledge(_ signature: Signature?, _ audience: Audience) throws(Problem) {
     guard let known = signature?.known else { return }
-    for (known, head) in [
-      (known.family, position(.family)), (known.audience, position(audience)),
-    ] where !known.hash.isZero {
-      guard known.seq < head.seq || known == head else { throw .forked }
+    let positions = [
+      AudienceHead(.family, known.family), AudienceHead(audience, known.audience),
+    ]
+    for known in positions + known.heads where !known.position.hash.isZero {
+      let head = position(known.audience)
+      guard known.position.seq < head.seq || known.position == head else { throw .forked }
     }
   }
 

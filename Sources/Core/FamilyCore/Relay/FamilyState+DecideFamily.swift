@@ -11,6 +11,7 @@ extension FamilyState {
     try roster.checkSuccessor(next)
     try verifySignature(of: next, proposal, verify)
     try removedKeys.check(roster, next: next)
+    try checkRemovals(in: next, proposal.signature)
     return (.rosterChanged(next), .family)
   }
 

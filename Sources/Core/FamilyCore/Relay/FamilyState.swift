@@ -47,6 +47,9 @@ public struct FamilyState: Hashable, Sendable {
   /// exists after the answer to the child's newest question, because the answer implies a receipt.
   var lastOfChild = SmallMap<PersonID, UInt64>()
 
+  /// The newest event of each device in each audience.
+  var lastWritten = SmallMap<Authorship, UInt64>()
+
   var invitations = Invitations()
 
   /// Creates the state of a family that does not exist yet.
@@ -70,6 +73,7 @@ public struct FamilyState: Hashable, Sendable {
     seq = event.seq
     heads.set(event.audience, event.seq)
     hashes.set(event.audience, event.hash)
+    recordAuthor(of: event)
     // A join request has no command whose result is ever looked up.
     if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
     if case .keysShared = event.body {
@@ -123,6 +127,7 @@ public struct FamilyState: Hashable, Sendable {
     roster = new
     results.keepDevices(of: new)
     invitations.removeEnrolled(in: new)
+    forgetAuthors(notIn: new)
     lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }
 
@@ -156,6 +161,7 @@ extension FamilyState: Packable {
     packer.add(passcode)
     packer.add(lastPerson)
     packer.add(lastOfChild)
+    packer.add(lastWritten)
     packer.add(invitations)
     packer.add(removedKeys)
   }
@@ -174,6 +180,7 @@ extension FamilyState: Packable {
     passcode = packed.value()
     lastPerson = packed.value()
     lastOfChild = packed.value()
+    lastWritten = packed.value()
     invitations = packed.value()
     removedKeys = packed.value()
   }

@@ -44,6 +44,9 @@ struct TokenBucket: Hashable, Sendable {
 struct RateLimits: Hashable, Sendable {
   /// The limit of one device: a full outbox, or years of history, in one burst.
   static let device = TokenBucket.Size(burst: 8_192, perSecond: 200)
+  /// The seconds for which a device is suspended that a guardian is about to remove: enough for
+  /// the guardian's device to read and to sign again.
+  static let suspension: Int64 = 5
   /// The limit of all devices of a family together.
   static let family = TokenBucket.Size(burst: 65_536, perSecond: 1_000)
 
@@ -59,6 +62,14 @@ struct RateLimits: Hashable, Sendable {
     devices.set(device, own)
     family = all
     return nil
+  }
+
+  /// Refuses the device's requests for ``suspension``.
+  mutating func suspend(_ device: DeviceID, now: Instant) {
+    var own = TokenBucket()
+    own.spend(
+      Self.device.burst + Self.device.perSecond * Self.suspension, of: Self.device, now: now)
+    devices.set(device, own)
   }
 
   /// The cost of a request in tokens, by its load on the relay: processor, disk, and bytes of the

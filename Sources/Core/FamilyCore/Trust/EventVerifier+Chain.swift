@@ -2,6 +2,11 @@ import FamilyModel
 
 /// The chains of the family's audiences, and the comparison with what a signer knew.
 extension EventVerifier {
+  /// Starts the chain of an audience that this device may read.
+  mutating func open(_ audience: Audience) {
+    if !chains.holds(audience) { chains.set(audience, AudienceChain()) }
+  }
+
   /// The newest position of the audience that this device has read.
   func head(_ audience: Audience) -> ChainPosition { chains[audience]?.head ?? ChainPosition() }
 
@@ -41,6 +46,27 @@ extension EventVerifier {
       chain.append(position)
     }
     chains[audience] = chain
+  }
+
+  /// The history that this device knows, for the signature of an event. The signature of a removal names the
+  /// heads of all audiences that this device reads.
+  func knowledge(for body: Event.Body, in audience: Audience, of device: DeviceID) -> Knowledge {
+    var known = Knowledge(
+      family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
+    if case .rosterChanged(let next) = body, let roster, !roster.removedDevices(in: next).isEmpty,
+      let person = roster.owner(of: device)
+    {
+      // A tool may have read some audiences only.
+      known.heads = roster.audiences(of: person).filter { $0 != .family }
+        .compactMap { audience in chains[audience].map { AudienceHead(audience, $0.head) } }
+    }
+    return known
+  }
+
+  /// Whether the heads of a removal contradict this device's history.
+  func contradictsHeads(of event: Event) -> Bool {
+    event.signature?.known.heads.contains { relation(of: $0.position, $0.audience) == .differs }
+      ?? false
   }
 
   /// Compares what a signer knew with this device's history.

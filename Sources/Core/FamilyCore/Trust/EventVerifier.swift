@@ -43,6 +43,7 @@ struct EventVerifier: Sendable {
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
   private(set) var evidence: EvidenceArchive?
 
+  private var removals = Removals()
   /// The newest verified roster.
   var roster: Roster? { rosters.last?.roster }
 
@@ -113,14 +114,17 @@ struct EventVerifier: Sendable {
     }
     let name = name(of: event)
     commands.insert(name)
-    let others = deferred.filter { self.name(of: $0) != name }
-    deferred = others
+    if deferred.contains(where: { self.name(of: $0) == name }) {
+      let others = deferred.filter { self.name(of: $0) != name }
+      deferred = others
+    }
     guard event.audience == .family else { return }
     if case .invited(let invitation) = event.body {
       invitations[invitation.key] = invitation
     }
     if case .rosterChanged(let roster) = event.body {
       if let last = rosters.last?.roster { removedKeys.record(from: last, to: roster) }
+      removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
       rosters.append((event.seq, roster))
     }
     if case .passcodeChanged(let passcode) = event.body {
@@ -204,6 +208,7 @@ struct EventVerifier: Sendable {
     }
     guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
+      removals.allow(device.signingKey, event.audience, event.seq),
       let person = roster.person(device.person),
       roster.mayDecide(event.body, in: event.audience, person)
     else { return nil }
@@ -295,8 +300,7 @@ struct EventVerifier: Sendable {
     _ command: CommandID, _ audience: Audience, _ body: Event.Body, by device: DeviceID,
     question: QuestionHeader?
   ) -> Signature {
-    let known = Knowledge(
-      family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
+    let known = knowledge(for: body, in: audience, of: device)
     let bytes = SignedBytes.of(
       body, command, in: family, audience, by: device, knowing: known, question: question,
       digest: { vault.digest($0) }, bytes: vault.bytes)

@@ -11,7 +11,8 @@ extension DeviceLink {
     if isShutOut { throw .notEnrolled }
     try check(command, now: now)
     try sender.enqueue(
-      command, id: id, due: state == .attached ? now : nil, basedOnSeq: verifier?.familySeq ?? 0,
+      command, id: id, due: state == .attached ? now : nil,
+      basedOnSeq: verifier?.head(.family).seq ?? 0,
       into: &out)
   }
 

@@ -73,6 +73,7 @@ extension DeviceLink {
     sender.newcomersDue = verifier == nil ? nil : now
     let sent = attachment.requestID == requestID ? attachment.cursors : []
     for channel in channels {
+      verifier?.open(channel.audience)
       advanceReceipt(channel.audience, channel.receipt, into: &out)
       if channel.head > delivered(channel.audience) {
         fetch(channel.audience, now: now, into: &out)

@@ -22,7 +22,9 @@ extension DeviceLink {
       if isReread { retryDeferred(into: &out) }
       return false
     case .verified(let opened):
-      if verifier!.hasFork { out.rejected.append(.forked) }
+      if verifier!.hasFork || verifier!.contradictsHeads(of: event) {
+        out.rejected.append(.forked)
+      }
       apply(opened, into: &out)
     }
     retryDeferred(into: &out)
