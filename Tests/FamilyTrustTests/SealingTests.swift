@@ -62,6 +62,9 @@ import Testing
     // For example, a message to a child who has left the family.
     home.guardian(2, .post(child: PersonID(1), "are you there?"))
     #expect(home.guardians[2]!.link.pendingCommands.isEmpty)
+    // The device makes no key for an audience that it may not read.
+    let ring = home.guardians[2]!.link.verifier!.ring
+    #expect(ring.count(.conversation(PersonID(1))) == 0)
     #expect(!home.log.contains { if case .posted = $0.body { true } else { false } })
   }
 
@@ -150,11 +153,14 @@ import Testing
     home.hand(
       home.forged(body, id: id, signature: home.sign(body, id, with: mallory)), to: 3)
     #expect(home.problems[3] == [.notSigned])
-    // A member's key share with an additional reader is not used.
-    let shared = Command.shareKeys(audience, wraps(members + [mallory.agreementKey]))
+    // The relay refuses a member's key share with a stranger, and devices reject it.
+    let shared = wraps(members + [mallory.agreementKey])
     let next = CommandID(high: id.high, low: 4)
-    let signature = home.sign(.keysShared(wraps(members)), next)
-    #expect(home.request(1, 1, .command(next, shared, signature)) == nil)
+    let signature = home.sign(.keysShared(shared), next)
+    #expect(
+      home.request(1, 1, .command(next, .shareKeys(audience, shared), signature)) == .badKeyShare)
+    home.hand(home.forged(.keysShared(shared), id: next, signature: signature), to: 2)
+    #expect(home.problems[2] == [.badKeyShare])
     let question = home.ask("ada", on: 4)
     home.answer(question, "approve")
     #expect(home.known(4) == ["ada"])

@@ -64,9 +64,16 @@ public enum Limits {
   public static let keyWraps = 256
   /// Bytes of one key wrap. Above: `malformed`.
   public static let keyWrapBytes = 128
+  /// Content keys that one device makes for one audience between two departures of its readers.
+  /// Above: `tooManyKeys`.
+  public static let keysPerMaker = 64
   /// Deferred events that a device keeps in memory. Above: further events stay in the device's
   /// store only, and the device verifies them after its next start.
   public static let deferredEvents = 4096
+  /// Deferred events of one signer that a device keeps in memory. Above: as `deferredEvents`.
+  public static let deferredEventsOfSigner = 1024
+  /// Bytes of the sealed contents in one signer's deferred events. Above: as `deferredEvents`.
+  public static let deferredBytesOfSigner = 16 * 1024 * 1024
   /// Handles that one app can name on a device. Above: further handles stay unknown in the app.
   public static let namedHandles = 65_536
   /// Handles that one message of an app names. Above: the device refuses the message with
@@ -98,6 +105,9 @@ public enum Limits {
   public static let pageBytes = 512 * 1024
   /// Commands that one device keeps until the relay acknowledges them. At the limit: `tooMany`.
   public static let outbox = 1024
+  /// Key shares that a device enqueues above `outbox`. At the limit: the device makes no key, and
+  /// the commands that need one wait.
+  public static let outboxReserve = 64
   /// Characters of a typed passcode. Outside: `badText`.
   public static let passcodeLength = 6...64
   /// Guesses of a family's passcode without a delay, on all devices together. Above:

@@ -55,6 +55,12 @@ public struct Problem: Error, Hashable, Sendable {
   /// The relay showed this device another history of the audience than it shows now, or than it
   /// showed the signer of an event.
   public static let forked = Problem(210)
+  /// The key share names a device that may not read the audience, or names one twice for a key.
+  public static let badKeyShare = Problem(220)
+  /// The device has made too many content keys for the audience.
+  public static let tooManyKeys = Problem(221)
+  /// A public key is invalid: its secrets would be known to everyone.
+  public static let weakKey = Problem(222)
   /// The question has no handle, or an empty one.
   public static let emptyHandle = Problem(300)
   /// A handle is too long.

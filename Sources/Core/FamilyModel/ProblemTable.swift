@@ -91,6 +91,19 @@ extension Problem {
       "The device reads the history again. Ask the relay's operator. Compare the family's "
         + "members and the known handles on two devices."),
     ProblemEntry(
+      220, "invalid key share",
+      "A key share names a device that may not read the audience, or names one twice.",
+      "Programs share a new key by themselves. Report the problem if it persists."),
+    ProblemEntry(
+      221, "too many keys",
+      "A device made more than \(Limits.keysPerMaker) content keys for one audience.",
+      "Remove the device if it was modified, and invite it again. A removal also resets the "
+        + "count for the other devices."),
+    ProblemEntry(
+      222, "weak key",
+      "A public key is one of a few values whose secrets everyone knows.",
+      "Create new keys: invite the device again. An honest program never makes such a key."),
+    ProblemEntry(
       300, "empty handle",
       "The question has no person, or a handle is empty.",
       "Give each person a handle with at least one visible character."),

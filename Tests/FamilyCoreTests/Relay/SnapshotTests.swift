@@ -86,7 +86,7 @@ import Testing
   func form() throws {
     let sum = try #require(Self.example.snapshot).reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
     #expect(
-      sum == 9_163_300_089_355_961_711, "increment `Snapshot.formatVersion`, and put \(sum) here")
+      sum == 1_276_809_032_535_241_439, "increment `Snapshot.formatVersion`, and put \(sum) here")
   }
 
   /// A family with every kind of event that leaves state.
@@ -134,7 +134,9 @@ import Testing
     apply(.decided(decision(3)), .conversation(PersonID(3)), 10)
     apply(.answeredInPerson(RelayMachineFixture.question(6), .sealed([1]), decision(6), proof: [1]))
     apply(.posted(child: PersonID(4), .sealed([1])), .conversation(PersonID(4)), 40)
-    apply(.keysShared([]), .conversation(PersonID(3)), 30)
+    apply(
+      .keysShared([KeyWrap(key: ID128(high: 1, low: 2), reader: keys[0], bytes: [1])]),
+      .conversation(PersonID(3)), 30)
     var roster = RelayMachineFixture.roster
     roster.devices.removeLast()
     apply(.rosterChanged(roster), .family, 0)

@@ -139,6 +139,11 @@ extension FamilyState {
     let isReader = proposal.person.map { roster.isMember($0, of: audience) } ?? false
     try require(isReader || proposal.isAdministrator && audience.accountPerson != nil)
     guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
+    try roster.check(wraps, in: audience)
+    let maker = proposal.signature?.signer ?? proposal.device
+    guard (keys[audience] ?? AudienceKeys()).mayShare(wraps, by: maker) else {
+      throw .tooManyKeys
+    }
     return (.keysShared(wraps), audience)
   }
 }

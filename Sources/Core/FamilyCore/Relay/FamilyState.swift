@@ -51,6 +51,8 @@ public struct FamilyState: Hashable, Sendable {
   var lastWritten = SmallMap<Authorship, UInt64>()
 
   var invitations = Invitations()
+  /// The names of each audience's content keys.
+  var keys = SmallMap<Audience, AudienceKeys>()
 
   /// Creates the state of a family that does not exist yet.
   ///
@@ -100,8 +102,10 @@ public struct FamilyState: Hashable, Sendable {
       close(header, seq: event.seq, isAnswered: true)
     case .invited(let invitation): invitations.add(invitation, now: event.at)
     case .joinRequested(let join): invitations.markUsed(by: join)
-    case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .keysShared,
-      .ageNoted, .ageSet:
+    case .keysShared(let wraps):
+      keys[event.audience, default: AudienceKeys()]
+        .add(wraps, by: event.signature?.signer ?? event.device)
+    case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .ageNoted, .ageSet:
       break
     }
   }
@@ -113,15 +117,9 @@ public struct FamilyState: Hashable, Sendable {
   }
 
   private mutating func replaceRoster(with new: Roster) {
-    var leftAudiences: Set<Audience> = []
-    for device in roster.devices {
-      let before = roster.person(device.person).map { roster.audiences(of: $0) } ?? []
-      // A device with a new key is a new reader: the holder of the old key has left.
-      let after = new.device(device.id) == device ? new.person(device.person) : nil
-      leftAudiences.formUnion(Set(before).subtracting(after.map { new.audiences(of: $0) } ?? []))
-    }
-    for audience in leftAudiences.sorted() {
+    for audience in roster.audiencesLeft(with: new).sorted() {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
+      keys[audience]?.startEpoch()
     }
     removedKeys.record(from: roster, to: new)
     roster = new
@@ -164,6 +162,7 @@ extension FamilyState: Packable {
     packer.add(lastWritten)
     packer.add(invitations)
     packer.add(removedKeys)
+    packer.add(keys)
   }
 
   init(_ packed: inout Unpacker) {
@@ -183,6 +182,7 @@ extension FamilyState: Packable {
     lastWritten = packed.value()
     invitations = packed.value()
     removedKeys = packed.value()
+    keys = packed.value()
   }
 }
 

@@ -21,6 +21,19 @@ extension Roster {
   /// The audiences that the person may read, ascending.
   public func audiences(of person: Person) -> [Audience] { audiences(of: Member(person)) }
 
+  /// The audiences that a device leaves with the next roster. Each then starts an epoch: its later
+  /// contents are closed to the device.
+  func audiencesLeft(with next: Roster) -> Set<Audience> {
+    var left: Set<Audience> = []
+    for device in devices {
+      let before = person(device.person).map { audiences(of: $0) } ?? []
+      // A device with a new key is a new reader: the holder of the old key has left.
+      let after = next.device(device.id) == device ? next.person(device.person) : nil
+      left.formUnion(Set(before).subtracting(after.map { next.audiences(of: $0) } ?? []))
+    }
+    return left
+  }
+
   func audiences(of person: Member) -> [Audience] {
     var audiences = [Audience.family]
     for child in persons where child.role == .child {

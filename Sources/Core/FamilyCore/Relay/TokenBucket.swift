@@ -50,6 +50,9 @@ struct RateLimits: Hashable, Sendable {
   /// The limit of all devices of a family together.
   static let family = TokenBucket.Size(burst: 65_536, perSecond: 1_000)
 
+  /// Bytes of a key share that cost one token. Every reader of the audience learns each wrap.
+  static let keyBytesPerToken = 1_024
+
   private var devices = SmallMap<DeviceID, TokenBucket>()
   private var family = TokenBucket()
 
@@ -80,7 +83,8 @@ struct RateLimits: Hashable, Sendable {
     case .present(let others): 1 + Int64(others.count / 8)
     case .attach: 8
     case .fetch: 16
-    case .command(_, let command, _): 2 + Int64(command.sealedBytes / 4_096)
+    case .command(_, let command, _):
+      2 + Int64(command.sealedBytes / 4_096 + command.keyShareBytes / keyBytesPerToken)
     case .join: 8
     case .evaluate: 8
     }
@@ -101,6 +105,12 @@ extension Command {
   /// Bytes of the sealed content.
   fileprivate var sealedBytes: Int {
     if case .sealed(let bytes) = content { bytes.count } else { 0 }
+  }
+
+  /// Bytes of the wraps of a key share.
+  fileprivate var keyShareBytes: Int {
+    guard case .shareKeys(_, let wraps) = self else { return 0 }
+    return wraps.reduce(0) { $0 + 16 + $1.reader.count + $1.bytes.count }
   }
 }
 

@@ -18,7 +18,18 @@ extension EventVerifier {
     guard event.previous == head.seq, event.seq > head.seq, event.hash == hash(event, after: head)
     else { return false }
     chains[event.audience, default: AudienceChain()].append(event.position)
+    if event.audience == .family { deferred.release(familyUpTo: event.seq) }
+    releaseFitting()
     return true
+  }
+
+  /// Makes the deferred events ready whose signers knew this device's present history after all.
+  private mutating func releaseFitting() {
+    guard deferred.hasForks else { return }
+    let fitting = deferred.forks.filter { entry in
+      entry.event.signature.map { compare($0.known, entry.event.audience) == .known } ?? false
+    }
+    for entry in fitting { deferred.release(order: entry.order) }
   }
 
   /// The hash of an event after a position.

@@ -14,8 +14,8 @@ struct EventVerifier: Sendable {
   enum Verdict {
     /// Valid; the event's content is open.
     case verified(Event)
-    /// Not checkable yet.
-    case deferred
+    /// Not checkable before this arrives.
+    case deferred(DeferredEvents.Need)
     /// Invalid.
     case rejected(Problem)
   }
@@ -38,8 +38,8 @@ struct EventVerifier: Sendable {
   private var commands: Set<CommandName> = []
   /// The verified requests to join. They have no command of a member, so they occupy no id.
   private var joins: Set<JoinRequest> = []
-  /// The deferred events in order of arrival.
-  private(set) var deferred: [Event] = []
+  /// The events that need something before they can be verified.
+  var deferred = DeferredEvents()
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
   private(set) var evidence: EvidenceArchive?
 
@@ -67,32 +67,28 @@ struct EventVerifier: Sendable {
       record(opened)
       archive(event)
     case .rejected: break
-    // Events above the limit are in the device's store and verified after the device's next start.
-    case .deferred:
-      let isRepeated = deferred.contains {
-        $0.command == event.command && $0.signature == event.signature && $0.body == event.body
-      }
-      if !isRepeated, deferred.count < Limits.deferredEvents { deferred.append(event) }
+    case .deferred(let need): deferred.insert(event, need)
     }
     return verdict
   }
 
-  /// Checks the deferred events again in order of arrival, up to the first that is verified.
+  /// Checks the deferred events that are ready, in order of arrival, up to the first that is
+  /// verified.
   ///
   /// - Returns: The rejected events with their problems, and the verified event without one.
   mutating func retryDeferred(question: (QuestionID) -> QuestionState?) -> [(Event, Problem?)] {
-    let waiting = deferred
-    deferred = []
     var results: [(Event, Problem?)] = []
-    for (index, event) in waiting.enumerated() {
+    while let entry = deferred.popReady() {
+      let event = entry.event
       switch check(event, question) {
-      case .deferred: deferred.append(event)
-      case .rejected(let problem): results.append((event, problem))
+      case .deferred(let need): deferred.insert(entry, need)
+      case .rejected(let problem):
+        results.append((event, problem))
+        if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
       case .verified(let opened):
         record(opened)
         archive(event)
         // The caller applies this event first: later deferred events may depend on it.
-        deferred += waiting[(index + 1)...]
         return results + [(opened, nil)]
       }
     }
@@ -114,16 +110,17 @@ struct EventVerifier: Sendable {
     }
     let name = name(of: event)
     commands.insert(name)
-    if deferred.contains(where: { self.name(of: $0) == name }) {
-      let others = deferred.filter { self.name(of: $0) != name }
-      deferred = others
-    }
+    deferred.remove(name)
+    if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
     guard event.audience == .family else { return }
     if case .invited(let invitation) = event.body {
       invitations[invitation.key] = invitation
     }
     if case .rosterChanged(let roster) = event.body {
-      if let last = rosters.last?.roster { removedKeys.record(from: last, to: roster) }
+      if let former = rosters.last?.roster {
+        removedKeys.record(from: former, to: roster)
+        ring.startEpoch(former.audiencesLeft(with: roster), at: event.seq)
+      }
       removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
       rosters.append((event.seq, roster))
     }
@@ -150,15 +147,14 @@ struct EventVerifier: Sendable {
     else { return .rejected(.replayed) }
     guard event.hasTimelyID else { return .rejected(.earlyID()) }
     let history = compare(signature.known, event.audience)
-    if history == .beyond { return .deferred }
+    if history == .beyond { return .deferred(.family(seq: signature.basedOnSeq)) }
     hasFork = history == .differs
     // A reread may show that the signer was right.
-    if hasFork, !mayPermitLess(event.body) { return .deferred }
+    if hasFork, !mayPermitLess(event.body) { return .deferred(.history) }
     var header: QuestionHeader?
     if let id = event.body.laterQuestion {
       guard let state = question(id) else {
-        let waits = deferred.contains { $0.body.newQuestion?.id == id }
-        return waits ? .deferred : .rejected(.unknown)
+        return deferred.mayHold(id) ? .deferred(.question(id)) : .rejected(.unknown)
       }
       if state.phase != .open { return .rejected(.replayed) }
       header = state.header
@@ -180,7 +176,9 @@ struct EventVerifier: Sendable {
       bytes: vault.bytes)
     guard vault.verify(key, signature.bytes, bytes) else { return .rejected(.notSigned) }
     let verdict = open(event)
-    if hasFork, case .verified(let opened) = verdict, !permitsLess(opened.body) { return .deferred }
+    if hasFork, case .verified(let opened) = verdict, !permitsLess(opened.body) {
+      return .deferred(.history)
+    }
     return verdict
   }
 
@@ -195,6 +193,9 @@ struct EventVerifier: Sendable {
     return .verified(event)
   }
 
+  /// The roster that was in force at a position of the log.
+  func roster(before seq: UInt64) -> Roster? { rosters.last { $0.seq < seq }?.roster }
+
   /// The signer's key; `nil` if the signer may not decide the event.
   private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
     if case .rosterChanged(let next) = event.body {
@@ -206,7 +207,7 @@ struct EventVerifier: Sendable {
       // The signer must know the current roster, so an old roster cannot be restored.
       return signature.basedOnSeq >= seq ? roster.key(forNext: next, by: signature.signer) : nil
     }
-    guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+    guard let roster = roster(before: event.seq),
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
       removals.allow(device.signingKey, event.audience, event.seq),
       let person = roster.person(device.person),
@@ -240,7 +241,7 @@ struct EventVerifier: Sendable {
         return .rejected(error)
       }
     case .keysShared(let wraps):
-      _ = ring.learn(wraps, event.audience, in: family, isShared: true, vault)
+      do throws(Problem) { try learn(wraps, from: event) } catch { return .rejected(error) }
     case .passcodeChanged:
       if let last = passcodes.last, event.command < last.command { return .rejected(.replayed) }
     case .answeredInPerson(let header, _, let decision, let proof):
@@ -262,7 +263,9 @@ struct EventVerifier: Sendable {
     }
     guard let content = event.body.content else { return .verified(event) }
     guard let name = vault.keyName(of: content) else { return .rejected(.cannotOpen) }
-    guard let secret = ring.secret(name, event.audience) else { return .deferred }
+    guard let secret = ring.secret(name, event.audience) else {
+      return .deferred(.key(event.audience, name))
+    }
     let binding = Self.binding(family, event.audience, event.command)
     guard
       let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding),

@@ -3,20 +3,55 @@ import FamilyModel
 /// A device's content keys, and the readers of each key.
 ///
 /// The first writer of an audience makes a key. A writer makes another one whenever the key's
-/// readers differ from the audience's readers. Former readers therefore cannot open new contents;
-/// new readers receive the earlier keys.
+/// readers differ from the audience's readers, or a reader has left since the key was made. Former
+/// readers therefore cannot open new contents; new readers receive the earlier keys.
 struct KeyRing: Sendable {
   struct Entry: Sendable {
     var name: ContentKeyID
     /// The key; `nil` if the device knows the name but was not given the key.
     var secret: [UInt8]?
-    /// The X25519 keys of the devices that were given the key.
+    /// The X25519 keys of the devices that have the key: its sharers, and those it was sealed for.
     var readers: Set<[UInt8]> = []
     /// Whether the relay has accepted the command that shares the key.
     var isShared = false
+    /// The newest event of the family's audience that the maker knew.
+    var basedOnSeq: UInt64 = 0
+    /// The maker, by the first key share in the order of the log; `nil` before this device knows it.
+    fileprivate var origin: (seq: UInt64, maker: Maker)?
+    /// The sharers whose wraps for this device were invalid. Each may fail once.
+    fileprivate var failed: Set<[UInt8]> = []
   }
 
-  private var entries: [Audience: [Entry]] = [:]
+  /// A verified key share.
+  struct Share: Sendable {
+    var wraps: [KeyWrap]
+    var audience: Audience
+    var sharer: Device
+    /// The position of the event.
+    var seq: UInt64
+    /// See ``Signature/basedOnSeq``.
+    var basedOnSeq: UInt64
+  }
+
+  /// A device in one epoch.
+  fileprivate struct Maker: Hashable, Sendable {
+    var epoch: UInt64
+    var device: DeviceID
+  }
+
+  fileprivate struct Keys: Sendable {
+    var entries: [ContentKeyID: Entry] = [:]
+    /// The names in order of arrival.
+    var order: [ContentKeyID] = []
+    /// The number of keys of each maker.
+    var made: [Maker: Int] = [:]
+    /// The rosters with which a reader left, ascending. Each starts an epoch.
+    var epochs: [UInt64] = []
+
+    func epoch(at seq: UInt64) -> UInt64 { epochs.last { $0 <= seq } ?? 0 }
+  }
+
+  private var keys: [Audience: Keys] = [:]
 
   /// The bytes that a key wrap is bound to.
   static func binding(_ family: FamilyID, _ audience: Audience, _ name: ContentKeyID) -> [UInt8] {
@@ -34,47 +69,86 @@ struct KeyRing: Sendable {
   }
 
   func secret(_ name: ContentKeyID, _ audience: Audience) -> [UInt8]? {
-    entries[audience]?.first { $0.name == name }?.secret
+    keys[audience]?.entries[name]?.secret
   }
 
-  /// The newest key whose readers are exactly these devices.
+  /// The number of keys of the audience.
+  func count(_ audience: Audience) -> Int { keys[audience]?.order.count ?? 0 }
+
+  /// The newest key of the present epoch whose readers are exactly these devices.
   func usable(_ audience: Audience, for readers: [Device]) -> Entry? {
+    guard let keys = keys[audience] else { return nil }
     let wanted = Set(readers.map(\.agreementKey))
-    return entries[audience]?.last { $0.secret != nil && $0.readers == wanted }
+    let epoch = keys.epochs.last ?? 0
+    for name in keys.order.reversed() {
+      guard let entry = keys.entries[name], entry.secret != nil, entry.basedOnSeq >= epoch,
+        entry.readers == wanted
+      else { continue }
+      return entry
+    }
+    return nil
   }
 
-  /// Adds key wraps, and the keys in those for this device.
+  /// Starts an epoch of the audiences that a reader left with the roster of this event.
+  mutating func startEpoch(_ audiences: Set<Audience>, at seq: UInt64) {
+    for audience in audiences { keys[audience, default: Keys()].epochs.append(seq) }
+  }
+
+  /// Adds the keys of a verified key share, and the secrets that are sealed for this device.
   ///
-  /// - Returns: Whether the device got a new key.
-  mutating func learn(
-    _ wraps: [KeyWrap], _ audience: Audience, in family: FamilyID, isShared: Bool,
-    _ vault: any DeviceVault
-  ) -> Bool {
-    var isNew = false
-    let own = vault.agreementKey
-    for wrap in wraps {
-      var list = entries[audience] ?? []
-      let index = list.firstIndex { $0.name == wrap.key } ?? list.endIndex
-      if index == list.endIndex { list.append(Entry(name: wrap.key)) }
-      list[index].readers.insert(wrap.reader)
-      list[index].isShared = list[index].isShared || isShared
-      if wrap.reader == own, list[index].secret == nil,
-        let secret = vault.unwrap(
-          wrap.bytes, binding: Self.binding(family, audience, wrap.key)),
-        Self.name(of: secret, vault) == wrap.key
-      {
-        list[index].secret = secret
-        isNew = true
-      }
-      entries[audience] = list
+  /// - Returns: The keys that this device can open now.
+  /// - Throws: `tooManyKeys`; the share then changes nothing.
+  mutating func learn(_ share: Share, in family: FamilyID, _ vault: any DeviceVault)
+    throws(Problem) -> [ContentKeyID]
+  {
+    // The dictionary's value is changed in place: a copy would cost as much as all keys.
+    try keys[share.audience, default: Keys()].add(share)
+    var opened: [ContentKeyID] = []
+    for wrap in share.wraps
+    where keys[share.audience]!.entries[wrap.key]!.add(
+      wrap, by: share.sharer.agreementKey, KeyRing.binding(family, share.audience, wrap.key), vault)
+    {
+      opened.append(wrap.key)
     }
-    return isNew
+    return opened
+  }
+
+  /// Adds key wraps that this device made.
+  ///
+  /// - Parameters:
+  ///   - seq: The newest event of the family's audience that this device knows.
+  ///   - isShared: Whether the relay has accepted them.
+  /// - Returns: The keys that this device can open now.
+  mutating func keep(
+    _ wraps: [KeyWrap], _ audience: Audience, in family: FamilyID, seq: UInt64, isShared: Bool,
+    _ vault: any DeviceVault
+  ) -> [ContentKeyID] {
+    var opened: [ContentKeyID] = []
+    for wrap in wraps {
+      keys[audience, default: Keys()].add(wrap.key, basedOnSeq: seq)
+      let binding = Self.binding(family, audience, wrap.key)
+      if keys[audience]!.entries[wrap.key]!.add(wrap, by: vault.agreementKey, binding, vault) {
+        opened.append(wrap.key)
+      }
+      if isShared { keys[audience]!.entries[wrap.key]!.isShared = true }
+    }
+    return opened
   }
 
   /// Makes a key for these devices, which include this one.
+  ///
+  /// - Parameters:
+  ///   - maker: This device.
+  ///   - seq: The newest event of the family's audience that this device knows.
+  /// - Throws: `tooManyKeys`, or `weakKey` if a reader's key is invalid.
   mutating func make(
-    _ audience: Audience, for readers: [Device], in family: FamilyID, _ vault: any DeviceVault
-  ) -> [KeyWrap] {
+    _ audience: Audience, for readers: [Device], in family: FamilyID, by maker: DeviceID,
+    seq: UInt64, _ vault: any DeviceVault
+  ) throws(Problem) -> [KeyWrap] {
+    var keys = keys[audience] ?? Keys()
+    let unshared = keys.entries.values.count { $0.origin == nil }
+    let made = keys.made[Maker(epoch: keys.epoch(at: .max), device: maker)] ?? 0
+    guard made + unshared < Limits.keysPerMaker else { throw .tooManyKeys }
     let secret = vault.makeKey()
     let name = Self.name(of: secret, vault)
     let binding = Self.binding(family, audience, name)
@@ -83,29 +157,91 @@ struct KeyRing: Sendable {
         KeyWrap(key: name, reader: reader.agreementKey, bytes: $0)
       }
     }
-    entries[audience, default: []].append(
-      Entry(name: name, secret: secret, readers: Set(wraps.map(\.reader))))
+    guard wraps.count == readers.count else { throw .weakKey }
+    keys.add(name, basedOnSeq: seq)
+    keys.entries[name]!.secret = secret
+    keys.entries[name]!.readers = Set(wraps.map(\.reader))
+    self.keys[audience] = keys
     return wraps
   }
 
   /// Removes keys whose sharing failed.
   mutating func drop(_ wraps: [KeyWrap], _ audience: Audience) {
-    let names = Set(wraps.map(\.key))
-    entries[audience]?.removeAll { !$0.isShared && names.contains($0.name) }
+    guard let known = keys[audience] else { return }
+    for name in Set(wraps.map(\.key)) where known.entries[name]?.isShared == false {
+      keys[audience]!.entries[name] = nil
+      keys[audience]!.order.removeAll { $0 == name }
+    }
   }
 
   /// The shared keys that readers of the audience lack and this device has, at most `limit`.
-  func lacking(
-    _ audience: Audience, _ readers: [Device], in family: FamilyID, _ vault: any DeviceVault,
-    limit: Int
-  ) -> [(entry: Entry, reader: Device)] {
+  func lacking(_ audience: Audience, _ readers: [Device], limit: Int)
+    -> [(entry: Entry, reader: Device)]
+  {
+    guard let keys = keys[audience] else { return [] }
     var found: [(Entry, Device)] = []
-    for entry in entries[audience] ?? [] where entry.secret != nil && entry.isShared {
+    for name in keys.order {
+      guard let entry = keys.entries[name], entry.secret != nil, entry.isShared else { continue }
       for reader in readers where !entry.readers.contains(reader.agreementKey) {
         guard found.count < limit else { return found }
         found.append((entry, reader))
       }
     }
     return found
+  }
+}
+
+extension KeyRing.Keys {
+  /// Adds a name. Has no effect on a known one.
+  fileprivate mutating func add(_ name: ContentKeyID, basedOnSeq seq: UInt64) {
+    guard entries[name] == nil else { return }
+    entries[name] = KeyRing.Entry(name: name, basedOnSeq: seq)
+    order.append(name)
+  }
+
+  /// Adds the names of a share, and counts those that its sharer made.
+  fileprivate mutating func add(_ share: KeyRing.Share) throws(Problem) {
+    let maker = KeyRing.Maker(epoch: epoch(at: share.seq), device: share.sharer.id)
+    let names = Set(share.wraps.map(\.key))
+    // A later share may be verified first. The order of the log decides who made the key.
+    let own = names.filter { (entries[$0]?.origin?.seq ?? .max) > share.seq }
+    let count = (made[maker] ?? 0) + own.count { entries[$0]?.origin?.maker != maker }
+    guard own.isEmpty || count <= Limits.keysPerMaker else { throw .tooManyKeys }
+    for name in own {
+      add(name, basedOnSeq: share.basedOnSeq)
+      if let former = entries[name]!.origin?.maker { made[former]! -= 1 }
+      made[maker, default: 0] += 1
+      entries[name]!.origin = (share.seq, maker)
+      entries[name]!.basedOnSeq = share.basedOnSeq
+    }
+    for name in names {
+      entries[name]!.isShared = true
+      // A sharer has the key, whether or not the share names it.
+      if !share.sharer.agreementKey.isEmpty {
+        entries[name]!.readers.insert(share.sharer.agreementKey)
+      }
+    }
+  }
+}
+
+extension KeyRing.Entry {
+  /// Adds a reader.
+  ///
+  /// - Returns: Whether the wrap gave this device the key.
+  fileprivate mutating func add(
+    _ wrap: KeyWrap, by sharer: [UInt8], _ binding: [UInt8], _ vault: any DeviceVault
+  ) -> Bool {
+    readers.insert(wrap.reader)
+    guard secret == nil, wrap.reader == vault.agreementKey, !failed.contains(sharer) else {
+      return false
+    }
+    guard let opened = vault.unwrap(wrap.bytes, binding: binding),
+      KeyRing.name(of: opened, vault) == name
+    else {
+      failed.insert(sharer)
+      return false
+    }
+    secret = opened
+    return true
   }
 }

@@ -75,6 +75,20 @@ extension Roster {
     }
   }
 
+  /// Checks that a key share names readers of the audience only, and no pair of key and reader
+  /// twice.
+  ///
+  /// - Throws: `badKeyShare`.
+  func check(_ wraps: [KeyWrap], in audience: Audience) throws(Problem) {
+    let readers = Set(readers(of: audience).map(\.agreementKey))
+    var pairs: [ContentKeyID: Set<[UInt8]>] = [:]
+    for wrap in wraps {
+      guard readers.contains(wrap.reader),
+        pairs[wrap.key, default: []].insert(wrap.reader).inserted
+      else { throw .badKeyShare }
+    }
+  }
+
   /// The devices of the audience's members that have an agreement key, ascending by id.
   func readers(of audience: Audience) -> [Device] {
     devices.filter { device in

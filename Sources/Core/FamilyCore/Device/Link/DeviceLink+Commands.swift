@@ -59,10 +59,13 @@ extension DeviceLink {
       command, id: id, family: family, verifier: verifier, isBehind: isBehind)
     {
     case .sealed(let signed): return signed.command
-    case .blocked, .unknownQuestion: return nil
+    case .blocked, .unknownQuestion, .outdated: return nil
     case .lacksKey(let audience, let readers):
-      let wraps = verifier?.makeKey(audience, for: readers) ?? []
-      sender.share(wraps, audience, now: now, verifier: verifier, into: &out)
+      // If no key can be made, the command fails later for the same reason.
+      do throws(Problem) {
+        try sender.shareNewKey(
+          audience, readers, now: now, family: family, verifier: &verifier, into: &out)
+      } catch {}
       return nil
     }
   }

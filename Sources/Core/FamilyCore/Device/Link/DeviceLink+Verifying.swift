@@ -33,7 +33,7 @@ extension DeviceLink {
 
   /// Verifies and applies the deferred events that became checkable.
   private mutating func retryDeferred(into out: inout Output) {
-    var hasProgress = !verifier!.deferred.isEmpty
+    var hasProgress = verifier!.deferred.hasReady
     while hasProgress {
       hasProgress = false
       for (event, problem) in verifier!.retryDeferred(question: family.question) {

@@ -102,7 +102,7 @@ public struct DeviceLink: Sendable {
     restored = out.events
     // This device made these keys, and the relay may not have them yet.
     for share in sender.pendingKeyShares {
-      verifier?.learn(share.wraps, share.audience, isShared: false)
+      verifier?.keep(share.wraps, share.audience, isShared: false)
     }
   }
 

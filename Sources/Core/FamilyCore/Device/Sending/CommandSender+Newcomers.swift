@@ -26,15 +26,16 @@ extension CommandSender {
       let since = newcomersSince ?? now
       newcomersSince = since
       let due = since + Timing.keyShareTurn * rank
-      if due > now {
-        next = min(next ?? due, due)
+      guard due <= now, outbox.hasRoomForKeys else {
+        let later = due > now ? due : now + Timing.keyShareTurn
+        next = min(next ?? later, later)
         continue
       }
       let wraps = lacking.compactMap { entry, reader in
         verifier!.wrap(entry, audience, for: reader)
       }
       share(wraps, audience, now: now, verifier: verifier, into: &out)
-      verifier!.learn(wraps, audience, isShared: false)
+      verifier!.keep(wraps, audience, isShared: false)
     }
     if next == nil { newcomersSince = nil }
     newcomersDue = next
@@ -46,33 +47,5 @@ extension FamilyProjection {
   /// reader, because a later roster may contain it again.
   func mayRead(_ audience: Audience, _ device: DeviceID) -> Bool {
     roster.owner(of: device).map { roster.isMember($0, of: audience) } ?? true
-  }
-}
-
-extension EventVerifier {
-  /// Makes a key for the readers of an audience.
-  mutating func makeKey(_ audience: Audience, for readers: [Device]) -> [KeyWrap] {
-    ring.make(audience, for: readers, in: family, vault)
-  }
-
-  /// Keeps the keys of a key share.
-  ///
-  /// - Parameter isShared: Whether the relay has the key share.
-  mutating func learn(_ wraps: [KeyWrap], _ audience: Audience, isShared: Bool) {
-    _ = ring.learn(wraps, audience, in: family, isShared: isShared, vault)
-  }
-
-  fileprivate func keysLacking(_ audience: Audience, _ readers: [Device])
-    -> [(entry: KeyRing.Entry, reader: Device)]
-  {
-    ring.lacking(audience, readers, in: family, vault, limit: Limits.keyWraps)
-  }
-
-  fileprivate func wrap(_ entry: KeyRing.Entry, _ audience: Audience, for reader: Device)
-    -> KeyWrap?
-  {
-    let binding = KeyRing.binding(family, audience, entry.name)
-    return vault.wrap(entry.secret ?? [], for: reader.agreementKey, binding: binding)
-      .map { KeyWrap(key: entry.name, reader: reader.agreementKey, bytes: $0) }
   }
 }

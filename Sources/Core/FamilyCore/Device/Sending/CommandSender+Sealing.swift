@@ -11,6 +11,8 @@ extension CommandSender {
     case blocked
     /// This device does not have the question, so it cannot sign a command about it.
     case unknownQuestion
+    /// The command shares keys with a device that reads the audience no longer.
+    case outdated
   }
 
   /// Seals the command's content for its readers and signs the event that the command leads to.
@@ -25,6 +27,9 @@ extension CommandSender {
     guard let verifier else { return .sealed(SignedCommand(id: id, command: command)) }
     guard !isBehind else { return .blocked }
     var command = command
+    if case .shareKeys(let audience, let wraps) = command {
+      do throws(Problem) { try family.roster.check(wraps, in: audience) } catch { return .outdated }
+    }
     if case .addChild(let name) = command {
       guard verifier.roster != nil else { return .blocked }
       command = .setRoster(family.roster(adding: name, as: .child))

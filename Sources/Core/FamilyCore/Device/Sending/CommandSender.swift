@@ -10,7 +10,8 @@ import FamilyModel
 /// - *Awaiting admission* → (``admit(_:now:)``) *queued*.
 /// - *Sealed* → (signed and sent) *in flight*.
 /// - *Sealed* → (a key or a part of the log is missing) *blocked*.
-/// - *Sealed* → (its question stays unknown, or this device may not read its audience) *removed*.
+/// - *Sealed* → (its question stays unknown, or this device may not read its audience, or can make
+///   no key for it) *removed*.
 /// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
 /// - *In flight* → (accepted or refused) *removed*.
 /// - *In flight* → (the id is taken, or ahead of the relay's clock) *queued* under a new id.
@@ -156,7 +157,7 @@ struct CommandSender: Sendable {
 
   /// Removes a command that was accepted (`problem` is `nil`) or failed, and reports its outcome.
   ///
-  /// - Returns: Whether the command was a key share, so that blocked commands may resume.
+  /// - Returns: Whether the relay has keys now that blocked commands may wait for.
   mutating func complete(
     _ id: CommandID, _ problem: Problem?, verifier: inout EventVerifier?,
     into out: inout DeviceLink.Output
@@ -167,11 +168,12 @@ struct CommandSender: Sendable {
       out.outcomes.append((command, problem))
       return false
     }
-    if problem == nil {
-      verifier?.learn(wraps, audience, isShared: true)
-    } else {
+    guard problem == nil else {
+      // The blocked commands retry after their time-outs: an immediate retry could be endless.
       verifier?.ring.drop(wraps, audience)
+      return false
     }
+    verifier?.keep(wraps, audience, isShared: true)
     return true
   }
 
@@ -199,43 +201,61 @@ struct CommandSender: Sendable {
       case .blocked: isBlocked = true
       case .unknownQuestion where pending.attempts < Self.attemptsForQuestion: isBlocked = true
       case .unknownQuestion: fail(pending.id, .unknown, verifier: &verifier, into: &out)
+      case .outdated: fail(pending.id, .badKeyShare, verifier: &verifier, into: &out)
       case .lacksKey(let audience, let readers):
-        let wraps = verifier?.makeKey(audience, for: readers) ?? []
-        guard family.mayRead(audience, address.device) else {
-          // Other devices reject a key share of a device that is no reader, so waiting is futile.
-          fail(pending.id, .notPermitted, verifier: &verifier, into: &out)
-          continue
-        }
-        isBlocked = true
-        share(wraps, audience, now: now, verifier: verifier, into: &out)
+        do throws(Problem) {
+          try shareNewKey(
+            audience, readers, now: now, family: family, verifier: &verifier, into: &out)
+          isBlocked = true
+        } catch { fail(pending.id, error, verifier: &verifier, into: &out) }
       }
     }
+  }
+
+  /// Makes a key for the readers of an audience and shares it, unless the outbox is full.
+  ///
+  /// - Throws: `notPermitted`, `tooManyKeys` or `weakKey`.
+  mutating func shareNewKey(
+    _ audience: Audience, _ readers: [Device], now: Instant, family: FamilyProjection,
+    verifier: inout EventVerifier?, into out: inout DeviceLink.Output
+  ) throws(Problem) {
+    // Other devices reject a key share of a device that is no reader, so waiting is futile.
+    guard family.mayRead(audience, address.device) else { throw .notPermitted }
+    guard outbox.hasRoomForKeys, readers.contains(where: { $0.id == address.device }),
+      let wraps = try verifier?.makeKey(audience, for: readers, by: address.device)
+    else { return }
+    share(wraps, audience, now: now, verifier: verifier, into: &out)
   }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
   ///
   /// - Returns: The key shares that its readers need, then the command.
-  /// - Throws: `stale` if this device does not know the family well enough, or `unknown` if it does
-  ///   not know the question.
+  /// - Throws: `stale` if this device does not know the family well enough, `unknown` if it does not
+  ///   know the question, `notPermitted` if it may not read the audience, or the problem of a key
+  ///   that it cannot make.
   mutating func prepare(
     _ command: Command, id: CommandID?, now: Instant, family: FamilyProjection,
     verifier: inout EventVerifier?, isBehind: Bool
   ) throws(Problem) -> [SignedCommand] {
     var prepared: [SignedCommand] = []
     let id = id ?? nextID(now: now)
-    while true {
+    // The first pass shares a key if the readers have none in common; the second one seals.
+    for _ in 1...2 {
       switch seal(command, id: id, family: family, verifier: verifier, isBehind: isBehind) {
       case .sealed(let signed): return prepared + [signed]
       case .blocked: throw .stale
       case .unknownQuestion: throw .unknown
       case .lacksKey(let audience, let readers):
-        guard let wraps = verifier?.makeKey(audience, for: readers), !wraps.isEmpty else {
-          throw .stale
-        }
+        guard family.mayRead(audience, address.device) else { throw .notPermitted }
+        guard let wraps = try verifier?.makeKey(audience, for: readers, by: address.device),
+          !wraps.isEmpty
+        else { throw .stale }
         prepared.append(sign(wraps, id: nextID(now: now), audience, verifier: verifier))
-        verifier?.learn(wraps, audience, isShared: true)
+        verifier?.keep(wraps, audience, isShared: true)
+      case .outdated: throw .badKeyShare
       }
     }
+    throw .stale
   }
 
   /// Sends a request that the relay answers.
@@ -261,7 +281,7 @@ struct CommandSender: Sendable {
     }
   }
 
-  /// Precondition: the command is no key share, so its failure resumes no other command.
+  /// Removes a command that cannot be sent. Its failure resumes no other command.
   private mutating func fail(
     _ id: CommandID, _ problem: Problem, verifier: inout EventVerifier?,
     into out: inout DeviceLink.Output
@@ -270,11 +290,13 @@ struct CommandSender: Sendable {
   }
 
   /// Enqueues a key share and sends it at once, because commands are blocked behind it.
+  ///
+  /// Precondition: the outbox has room for keys.
   mutating func share(
     _ wraps: [KeyWrap], _ audience: Audience, now: Instant, verifier: EventVerifier?,
     into out: inout DeviceLink.Output
   ) {
-    guard !wraps.isEmpty, !outbox.isFull else { return }
+    guard !wraps.isEmpty else { return }
     let signed = sign(wraps, id: nextID(now: now), audience, verifier: verifier)
     out.changes.append(outbox.add(signed.id, signed.command))
     outbox.postpone(signed.id, until: now + Timing.firstRequestTimeout)

@@ -40,6 +40,8 @@ struct Outbox: Sendable {
 
   var deadline: Instant? { pending.lazy.map(\.due).min() }
   var isFull: Bool { pending.count >= Limits.outbox }
+  /// A full outbox still takes key shares: its commands may wait for them.
+  var hasRoomForKeys: Bool { pending.count < Limits.outbox + Limits.outboxReserve }
 
   mutating func restore(
     _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64

@@ -1,0 +1,55 @@
+import FamilyModel
+
+/// The content keys that a device learns and makes.
+extension EventVerifier {
+  /// The newest event of the family's audience that this device has read.
+  var familySeq: UInt64 { head(.family).seq }
+
+  /// Learns the keys of a verified key share.
+  ///
+  /// - Throws: `badKeyShare` or `tooManyKeys`, as the relay does at the same position.
+  mutating func learn(_ wraps: [KeyWrap], from event: Event) throws(Problem) {
+    guard let signature = event.signature, let roster = roster(before: event.seq),
+      let sharer = roster.device(signature.signer)
+    else { throw .notSigned }
+    try roster.check(wraps, in: event.audience)
+    let share = KeyRing.Share(
+      wraps: wraps, audience: event.audience, sharer: sharer, seq: event.seq,
+      basedOnSeq: signature.basedOnSeq)
+    let opened = try ring.learn(share, in: family, vault)
+    for name in opened { deferred.release(.key(event.audience, name)) }
+  }
+
+  /// Keeps the keys of a key share that this device made.
+  ///
+  /// - Parameter isShared: Whether the relay has the key share.
+  mutating func keep(_ wraps: [KeyWrap], _ audience: Audience, isShared: Bool) {
+    let opened = ring.keep(
+      wraps, audience, in: family, seq: familySeq, isShared: isShared, vault)
+    for name in opened { deferred.release(.key(audience, name)) }
+  }
+
+  /// Makes a key for the readers of an audience.
+  ///
+  /// - Parameter maker: This device.
+  /// - Throws: `tooManyKeys`, or `weakKey` if a reader's key is invalid.
+  mutating func makeKey(_ audience: Audience, for readers: [Device], by maker: DeviceID)
+    throws(Problem) -> [KeyWrap]
+  {
+    try ring.make(audience, for: readers, in: family, by: maker, seq: familySeq, vault)
+  }
+
+  /// The keys that readers lack and this device has.
+  func keysLacking(_ audience: Audience, _ readers: [Device])
+    -> [(entry: KeyRing.Entry, reader: Device)]
+  {
+    ring.lacking(audience, readers, limit: Limits.keyWraps)
+  }
+
+  /// The key sealed for a reader; `nil` if the reader's key is invalid.
+  func wrap(_ entry: KeyRing.Entry, _ audience: Audience, for reader: Device) -> KeyWrap? {
+    let binding = KeyRing.binding(family, audience, entry.name)
+    return vault.wrap(entry.secret ?? [], for: reader.agreementKey, binding: binding)
+      .map { KeyWrap(key: entry.name, reader: reader.agreementKey, bytes: $0) }
+  }
+}

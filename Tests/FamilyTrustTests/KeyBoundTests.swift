@@ -1,0 +1,128 @@
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import Testing
+
+@testable import FamilyCore
+
+/// The work and the memory that a member's key shares and contents cost the others.
+@Suite struct KeyBoundTests {
+  private static let audience = Audience.conversation(SignedFamily.emily)
+
+  private func wrap(_ number: UInt64, _ reader: [UInt8]) -> KeyWrap {
+    KeyWrap(key: ID128(high: 7, low: number), reader: reader, bytes: [1, 2, 3])
+  }
+
+  /// The verifier of a guardian's device that has verified the family's log.
+  private func verifier(_ home: SignedFamily, _ vault: MeteredVault) -> EventVerifier {
+    var verifier = EventVerifier(
+      vault, organizerKey: home.keys[1]!.signingKey, family: SignedFamily.family)
+    for event in home.log { _ = verifier.verify(event) { _ in nil } }
+    return verifier
+  }
+
+  private func event(_ home: SignedFamily, _ seq: UInt64, by device: UInt32, _ body: Event.Body)
+    -> Event
+  {
+    let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: seq)
+    return Event(
+      seq: seq, previous: seq - 1, audience: Self.audience, command: id, device: DeviceID(device),
+      at: home.now, body: body, signature: home.sign(body, id, as: device))
+  }
+
+  private func problem(_ verdict: EventVerifier.Verdict) -> Problem? {
+    if case .rejected(let problem) = verdict { problem } else { nil }
+  }
+
+  @Test("T6: the relay refuses keys above the limit, for strangers, and repeated ones")
+  func relay() {
+    var home = SignedFamily()
+    let reader = home.keys[1]!.agreementKey
+    var count: UInt64 = 0
+    func share(_ home: inout SignedFamily, _ wraps: [KeyWrap], by device: UInt32 = 3) -> Problem? {
+      count += 1
+      let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: count)
+      let signature = home.sign(.keysShared(wraps), id, as: device)
+      return home.request(device, 1, .command(id, .shareKeys(Self.audience, wraps), signature))
+    }
+    #expect(share(&home, [wrap(1, DeviceKeys().agreementKey)]) == .badKeyShare)
+    #expect(share(&home, [wrap(1, reader), wrap(1, reader)]) == .badKeyShare)
+    for number in 1...UInt64(Limits.keysPerMaker) {
+      #expect(share(&home, [wrap(number, reader)]) == nil)
+    }
+    #expect(share(&home, [wrap(1_000, reader)]) == .tooManyKeys)
+    // Known keys may be shared with further readers, and others have a limit of their own.
+    #expect(share(&home, [wrap(1, home.keys[2]!.agreementKey)]) == nil)
+    #expect(share(&home, [wrap(1_000, reader)], by: 4) == nil)
+    // A guardian ends the device's limit with the device, and starts that of the others again.
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
+    #expect(share(&home, [wrap(2_000, home.keys[1]!.agreementKey)]) == nil)
+    #expect(home.problems == [:])
+  }
+
+  @Test("T6: 5,000 key shares cost a device one opening for each key, and few keys of memory")
+  func shares() {
+    let home = SignedFamily()
+    let vault = MeteredVault(home.keys[1]!)
+    var verifier = verifier(home, vault)
+    let readers = home.roster.devices.map(\.agreementKey)
+    let before = vault.counter.value.unwrapped
+    var rejected = 0
+    for number in 1...5_000 as ClosedRange<UInt64> {
+      let share = event(home, 100 + number, by: 3, .keysShared(readers.map { wrap(number, $0) }))
+      guard let problem = problem(verifier.verify(share) { _ in nil }) else { continue }
+      #expect(problem == .tooManyKeys)
+      rejected += 1
+    }
+    #expect(rejected == 5_000 - Limits.keysPerMaker)
+    #expect(verifier.ring.count(Self.audience) == Limits.keysPerMaker)
+    #expect(vault.counter.value.unwrapped - before == Limits.keysPerMaker)
+    // The same sharer's next wraps of the same keys are not even opened.
+    for seq in 6_000..<6_100 as Range<UInt64> {
+      let share = event(home, seq, by: 3, .keysShared([wrap(1, readers[0])]))
+      #expect(problem(verifier.verify(share) { _ in nil }) == nil)
+    }
+    #expect(vault.counter.value.unwrapped - before == Limits.keysPerMaker)
+    let foreign = event(home, 7_000, by: 3, .keysShared([wrap(1, DeviceKeys().agreementKey)]))
+    #expect(problem(verifier.verify(foreign) { _ in nil }) == .badKeyShare)
+    let twice = event(home, 7_001, by: 3, .keysShared([wrap(1, readers[0]), wrap(1, readers[0])]))
+    #expect(problem(verifier.verify(twice) { _ in nil }) == .badKeyShare)
+  }
+
+  @Test("T6: 4,096 texts under an unknown key cost later events nothing, and hold up no other's")
+  func texts() {
+    let home = SignedFamily()
+    let vault = MeteredVault(home.keys[1]!)
+    var verifier = verifier(home, vault)
+    func text(_ seq: UInt64, by device: UInt32, _ name: UInt64) -> Event {
+      let sealed = SealedContent(
+        key: ID128(high: 9, low: name), box: Array(repeating: 0, count: 40))
+      return event(
+        home, seq, by: device, .posted(child: SignedFamily.emily, .sealed(sealed.bytes)))
+    }
+    for seq in 100..<4_196 as Range<UInt64> {
+      _ = verifier.verify(text(seq, by: 3, seq)) { _ in nil }
+    }
+    #expect(verifier.deferred.count == Limits.deferredEventsOfSigner)
+    _ = verifier.verify(text(4_200, by: 2, 1)) { _ in nil }
+    #expect(verifier.deferred.count == Limits.deferredEventsOfSigner + 1)
+    let before = vault.counter.value.verified
+    for seq in 5_000..<5_200 as Range<UInt64> {
+      let limits = event(home, seq, by: 1, .limitsChanged(child: SignedFamily.emily, on: true))
+      _ = verifier.verify(limits) { _ in nil }
+      #expect(verifier.retryDeferred { _ in nil }.isEmpty)
+    }
+    #expect(vault.counter.value.verified - before == 200)
+  }
+
+  @Test("T6: a key share costs its sender tokens by its bytes") func price() {
+    func cost(_ wraps: Int) -> Int64 {
+      let wrap = KeyWrap(
+        key: ID128(high: 1, low: 1), reader: Array(repeating: 1, count: 32),
+        bytes: Array(repeating: 1, count: 80))
+      let command = Command.shareKeys(Self.audience, Array(repeating: wrap, count: wraps))
+      return RateLimits.cost(of: .command(CommandID(high: 1, low: 1), command, nil))
+    }
+    #expect(cost(4) == 2 && cost(Limits.keyWraps) == 34)
+  }
+}
