@@ -18,7 +18,7 @@ import Testing
     func share(_ id: CommandID, _ home: inout SignedFamily) -> Problem? {
       let wraps = [
         KeyWrap(
-          key: ContentKeyID(high: 1, low: 1), reader: [UInt8](repeating: 1, count: 32), bytes: [1])
+          key: ContentKeyID(high: 1, low: 1), reader: home.keys[1]!.agreementKey, bytes: [1])
       ]
       let signature = home.sign(.keysShared(wraps), id, .family, as: 3)
       return home.request(3, 1, .command(id, .shareKeys(.family, wraps), signature))

@@ -56,7 +56,9 @@ import Testing
     var home = SignedFamily()
     _ = plant(&home, by: 2, for: [1, 3, 4])
     let ring = home.guardians[1]!.link.verifier!.ring
-    func usable(_ devices: [Device]) -> Bool { ring.usable(Self.audience, for: devices) != nil }
+    func usable(_ devices: [Device]) -> Bool {
+      ring.usable(Self.audience, for: devices, own: []) != nil
+    }
     #expect(usable(home.roster.devices))
     #expect(!usable(home.roster.devices.filter { $0.id != DeviceID(2) }))
   }

@@ -73,7 +73,7 @@ import Wording
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
       .nearOtherApp, .nearOther, .changesAt, .unreadNotifications, .ageSetting, .ageNone, .ageSince,
       .ageUntil, .ageSandbox, .appsTitle, .appsNone,
-      .nameTaken, .organizerStays, .memberRemoved, .onboardTitle, .onboardBirthdate,
+      .nameTaken, .organizerStays, .memberRemoved, .onboardTitle, .onboardBirthdate, .cannotOpen,
       .invalidBirthdate, .onboardSharing, .onboardDevice, .onboardDone,
     ]
     for phrase in Phrase.allCases {

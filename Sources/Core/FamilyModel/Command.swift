@@ -46,6 +46,9 @@ public indirect enum Command: Hashable, Sendable {
   /// Shares content keys with devices of the audience. Allowed: readers of the audience; for an
   /// account, also the administrator.
   case shareKeys(Audience, [KeyWrap])
+  /// States that the sender cannot open these content keys, so that their holders share them with
+  /// it again. Allowed: readers of the audience.
+  case complain(Audience, [ContentKeyID])
 }
 
 extension Command {

@@ -54,6 +54,8 @@ public struct Event: Hashable, Sendable {
     case ageSet(PersonID, Content, proof: [UInt8])
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
+    /// A reader of the audience cannot open these content keys.
+    case complained([ContentKeyID])
   }
   /// The position in the family's log: 1, 2, 3, …
   public var seq: UInt64

@@ -67,6 +67,10 @@ public enum Limits {
   /// Content keys that one device makes for one audience between two departures of its readers.
   /// Above: `tooManyKeys`.
   public static let keysPerMaker = 64
+  /// Content keys in one complaint. Above: `tooMany`, on the wire `tooLarge`; a device complains
+  /// about further keys later. Also the keys that nobody has shared and that a device complains
+  /// about in one audience; above, it waits without a complaint. A complaint also costs its sender `RateLimits.complaintCost`.
+  public static let complaintKeys = 64
   /// Deferred events that a device keeps in memory. Above: further events stay in the device's
   /// store only, and the device verifies them after its next start.
   public static let deferredEvents = 4096

@@ -61,6 +61,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let tooManyKeys = Problem(221)
   /// A public key is invalid: its secrets would be known to everyone.
   public static let weakKey = Problem(222)
+  /// This device lacks a content key that it should have. The contents open when a holder shares it.
+  public static let missingKey = Problem(223)
   /// The question has no handle, or an empty one.
   public static let emptyHandle = Problem(300)
   /// A handle is too long.

@@ -104,6 +104,10 @@ extension Problem {
       "A public key is one of a few values whose secrets everyone knows.",
       "Create new keys: invite the device again. An honest program never makes such a key."),
     ProblemEntry(
+      223, "cannot be opened yet",
+      "Another device did not share the key of a message with this device.",
+      "The device has asked for the key. Keep another device of the family online for a moment."),
+    ProblemEntry(
       300, "empty handle",
       "The question has no person, or a handle is empty.",
       "Give each person a handle with at least one visible character."),

@@ -181,6 +181,11 @@ extension AgentHost {
       isStatusStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("rejected an event of the relay: \(problem)")
+    case .unopened(let count):
+      isStatusStale = true
+      trace(
+        "cannot-open", device: address, problem: .missingKey, facts: [("contents", "\(count)")])
+      logger.warning("this device cannot open \(count) messages yet: \(Problem.missingKey)")
     case .appRejected(_, let problem):
       counters.rejectedEvents += 1
       devices[address]?.rejectedEvents += 1

@@ -30,6 +30,9 @@ public struct AgentStatus: Codable, Sendable {
     /// Events since the start that the device or an app rejected. Above zero the relay is not
     /// honest.
     public var disbelieved: Int
+    /// Messages that the device cannot open yet, because it lacks their keys; absent in a status of
+    /// an older agent.
+    public var unopened: Int?
     /// The known handles of each app.
     public var known: [String: [String]]
     /// The way of the responses to each app; absent in a status of an older agent.
@@ -124,7 +127,8 @@ extension AgentHost {
           position: link.position.reduce(0) { $0 + $1.delivered },
           outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
-          disbelieved: device.rejectedEvents, known: known, apps: apps(of: device))
+          disbelieved: device.rejectedEvents, unopened: link.unopenedCount, known: known,
+          apps: apps(of: device))
       })
   }
 

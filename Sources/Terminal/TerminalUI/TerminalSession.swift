@@ -337,6 +337,7 @@ package actor TerminalSession: Service {
     case .ratingsRaised(let child, let risen):
       let text = wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
+    case .unopened(let count): write(renderer.text(wording(.cannotOpen, "\(count)"), .faint))
     // The conversation, or another line of the screen, shows each of these.
     case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected,
       .deviceAdded:

@@ -385,10 +385,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case onboardSharing
   /// Asks whether a child's device joins now. `%1` the child.
   case onboardDevice
-  /// A child's set-up is complete. `%1` the child.
-  case onboardDone
-  /// A child's set-up is not complete. `%1` the child, `%2` the command that continues.
-  case onboardLeft
+  /// A child's set-up is complete, or not yet. `%1` the child, `%2` the command that continues.
+  case onboardDone, onboardLeft
+  /// The device lacks the keys of some messages. `%1` their number.
+  case cannotOpen
   /// Buttons of these dialogs.
   case remove, confirm, change, showCode, later
   /// Age ranges are shared without a prompt, after asking the child, or never.

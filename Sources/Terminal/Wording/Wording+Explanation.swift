@@ -72,7 +72,8 @@ extension Wording {
     case .reminded: self(.desktopReminded)
     case .ratingsRaised: self(.desktopRating)
     case .deviceAdded: self(.desktopDevice)
-    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .appRejected, .wantsToJoin,
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+      .wantsToJoin,
       .shutOut, .ratingRaised:
       nil
     }

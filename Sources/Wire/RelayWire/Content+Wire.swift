@@ -149,7 +149,7 @@ extension Event {
     case .ageSet(let person, let content, let proof):
       event.body = .ageSet(person, content.openedIfPossible, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared, .invited, .joinRequested:
+      .keysShared, .complained, .invited, .joinRequested:
       break
     }
     return event

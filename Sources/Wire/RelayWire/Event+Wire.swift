@@ -139,6 +139,7 @@ extension Event {
     case .ageSet(let person, let content, let proof):
       message.ageSet = setAge(person, content, proof)
     case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
+    case .complained(let keys): message.complained = RelayWire.wire(audience, keys)
     }
     return message
   }
@@ -205,6 +206,7 @@ extension Event {
         PersonID(set.person), try Content(carried: set.content),
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
+    case .complained(let complaint): return .complained(try keyNames(complaint))
     case nil: throw .malformed
     }
   }

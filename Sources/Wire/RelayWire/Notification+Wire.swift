@@ -49,7 +49,8 @@ extension DeviceNotification {
           $0.device = device.rawValue
           $0.person = owner.rawValue
         }
-      case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .appRejected, .wantsToJoin,
+      case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+        .wantsToJoin,
         .shutOut,
         .ratingRaised:
         preconditionFailure("this notice is not kept")

@@ -163,6 +163,8 @@ extension Command {
         message.setAge = RelayWire.setAge(person, content, proof)
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
+      case .complain(let audience, let keys):
+        message.complain = RelayWire.wire(audience, keys)
       }
     }
   }
@@ -205,6 +207,8 @@ extension Command {
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
+    case .complain(let complaint):
+      self = .complain(Audience(rawValue: complaint.audience), try keyNames(complaint))
     case nil: throw .unknownRequest
     }
   }

@@ -82,6 +82,19 @@ func keyWraps(_ wire: PBKeyWraps) throws(Problem) -> [KeyWrap] {
   }
 }
 
+func wire(_ audience: Audience, _ keys: [ContentKeyID]) -> PBKeyNames {
+  .with {
+    $0.audience = audience.rawValue
+    $0.keys = keys.map { Data($0.bytes) }
+  }
+}
+
+func keyNames(_ wire: PBKeyNames) throws(Problem) -> [ContentKeyID] {
+  try Wire.map(wire.keys, limit: Limits.complaintKeys) { name throws(Problem) in
+    try Wire.id(name)
+  }
+}
+
 /// A sealed content with the name of its key: the bytes of ``FamilyModel/Content/sealed(_:)``.
 public struct SealedContent: Hashable, Sendable {
   /// The name of the content key.

@@ -65,7 +65,7 @@ private struct RightsModel {
     // The joining device is in no family yet. Its proof, which the relay checks, stands for the
     // invitation.
     case .joinRequested: return isAdministrator
-    case .keysShared:
+    case .keysShared, .complained:
       return isAdministrator
         || author.map { roster?.isMember($0, of: event.audience) ?? false } ?? false
     }

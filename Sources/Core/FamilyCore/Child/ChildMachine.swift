@@ -222,6 +222,7 @@ public struct ChildMachine: Sendable {
     reportApps(now: now, into: &out)
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.endStep(now: now, into: &out)
+    if let count = out.unopened { effects.append(.notify(.unopened(count))) }
     recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }

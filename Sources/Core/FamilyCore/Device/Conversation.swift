@@ -188,7 +188,8 @@ public struct Conversation: Sendable {
     case .contactChanged(_, .contactName(let handle, let name)):
       setName(name, of: handle.canonical, event.stamp)
     case .contactChanged: break
-    case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .invited, .joinRequested,
+    case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
+      .joinRequested,
       .ageNoted, .ageSet:
       break
     }

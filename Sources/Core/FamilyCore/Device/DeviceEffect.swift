@@ -117,6 +117,8 @@ public enum Notice: Hashable, Sendable {
   case ratingsRaised(child: PersonID, [RisenRating])
   /// The device rejected an event of the relay. The event changed nothing.
   case eventRejected(Problem)
+  /// This device cannot open this number of contents yet, and has asked the family for their keys.
+  case unopened(Int)
   /// An app rejected a message of this device. The message changed nothing.
   case appRejected(AppID, Problem)
   /// A device with the code of an invitation requests to join.

@@ -13,6 +13,13 @@ public enum Timing {
   public static let hostedPingInterval = Milliseconds.minutes(10)
   /// How long each holder of a key waits for the holder before it to share the key with a newcomer.
   public static let keyShareTurn = Milliseconds.seconds(2)
+  /// How long a device waits before it complains about a key that was shared with it and that it
+  /// cannot open. Each complaint doubles the wait before the next one.
+  public static let complaintDelay = Milliseconds.seconds(10)
+  /// How long a device waits for the key of a content before it complains.
+  public static let missingKeyDelay = Milliseconds.seconds(60)
+  /// The upper bound of the wait before a complaint.
+  public static let longestComplaintDelay = Milliseconds.hours(1)
   /// How long an app may run in the background after one launch.
   public static let launchBudget = Milliseconds.seconds(30)
   /// The delay before a relaunch of an app that exited without acknowledging. Each relaunch doubles

@@ -195,6 +195,7 @@ public struct GuardianMachine: Sendable {
     effects += out.rejected.map { .notify(.eventRejected($0)) }
     if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
     link.endStep(now: now, into: &out)
+    if let count = out.unopened { effects.append(.notify(.unopened(count))) }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 

@@ -28,6 +28,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .noteAge(let person, _): digest.add(14, person)
     case .setAge(let person, _, _): digest.add(15, person)
     case .shareKeys(let audience, _): digest.add(16, audience.rawValue)
+    case .complain(let audience, _): digest.add(18, audience.rawValue)
     }
     value = digest.value
   }
@@ -54,6 +55,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .ageSet(let person, _, _): digest.add(15, person)
     case .keysShared: digest.add(16, event.audience.rawValue)
     case .joinRequested: digest.add(17)
+    case .complained: digest.add(18, event.audience.rawValue)
     }
     value = digest.value
   }

@@ -51,6 +51,7 @@ extension FamilyState {
     case .setAge(let id, let content, let proof):
       try decide(ageSettings: id, content, proof: proof, proposal, verify)
     case .shareKeys(let audience, let wraps): try decide(keys: wraps, audience, proposal)
+    case .complain(let audience, let keys): try decide(complaint: keys, audience, proposal)
     }
   }
 

@@ -146,4 +146,21 @@ extension FamilyState {
     }
     return (.keysShared(wraps), audience)
   }
+
+  func decide(complaint keys: [ContentKeyID], _ audience: Audience, _ proposal: Proposal)
+    throws(Problem) -> Outcome
+  {
+    try require(proposal.person.map { roster.isMember($0, of: audience) } ?? false)
+    try keys.validateComplaint()
+    return (.complained(keys), audience)
+  }
+}
+
+extension [ContentKeyID] {
+  /// Checks the number of keys that a complaint names.
+  ///
+  /// - Throws: `tooMany`.
+  func validateComplaint() throws(Problem) {
+    guard 1...Limits.complaintKeys ~= count else { throw .tooMany }
+  }
 }

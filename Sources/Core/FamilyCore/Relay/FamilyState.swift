@@ -78,7 +78,7 @@ public struct FamilyState: Hashable, Sendable {
     recordAuthor(of: event)
     // A join request has no command whose result is ever looked up.
     if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
-    if case .keysShared = event.body {
+    if event.body.concernsKeys {
       // Shared keys are no message of the child.
     } else if let child = event.audience.conversationChild,
       roster.member(of: event.device)?.id == child
@@ -105,7 +105,8 @@ public struct FamilyState: Hashable, Sendable {
     case .keysShared(let wraps):
       keys[event.audience, default: AudienceKeys()]
         .add(wraps, by: event.signature?.signer ?? event.device)
-    case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .ageNoted, .ageSet:
+    case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .complained,
+      .ageNoted, .ageSet:
       break
     }
   }

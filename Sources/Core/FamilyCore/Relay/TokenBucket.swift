@@ -53,6 +53,9 @@ struct RateLimits: Hashable, Sendable {
   /// Bytes of a key share that cost one token. Every reader of the audience learns each wrap.
   static let keyBytesPerToken = 1_024
 
+  /// Tokens of a complaint: the burst allows 32, and then the rate about 47 in a minute.
+  static let complaintCost: Int64 = 256
+
   private var devices = SmallMap<DeviceID, TokenBucket>()
   private var family = TokenBucket()
 
@@ -83,6 +86,7 @@ struct RateLimits: Hashable, Sendable {
     case .present(let others): 1 + Int64(others.count / 8)
     case .attach: 8
     case .fetch: 16
+    case .command(_, .complain, _): complaintCost
     case .command(_, let command, _):
       2 + Int64(command.sealedBytes / 4_096 + command.keyShareBytes / keyBytesPerToken)
     case .join: 8

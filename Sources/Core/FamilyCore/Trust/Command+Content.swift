@@ -19,7 +19,7 @@ extension Command {
       .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
       content
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys:
+      .shareKeys, .complain:
       nil
     }
   }
@@ -49,7 +49,7 @@ extension Command {
     case .noteAge(let person, _): return .noteAge(person, content)
     case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys:
+      .shareKeys, .complain:
       return self
     }
   }
@@ -77,6 +77,7 @@ extension Command {
     case .setAge(let person, let content, let proof):
       return (.account(person), .ageSet(person, content, proof: proof))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
+    case .complain(let audience, let keys): return (audience, .complained(keys))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
     case .answer(let id, let choiceID):
@@ -105,7 +106,7 @@ extension Event.Body {
       .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared:
+      .invited, .joinRequested, .keysShared, .complained:
       nil
     }
   }
@@ -123,7 +124,7 @@ extension Event.Body {
     case .ageNoted(let person, _): .ageNoted(person, content)
     case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared:
+      .invited, .joinRequested, .keysShared, .complained:
       self
     }
   }
@@ -151,7 +152,7 @@ extension Event.Body {
       }
     case .withdrawn: if case .withdrawal = content { true } else { false }
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared:
+      .invited, .joinRequested, .keysShared, .complained:
       false
     }
   }
@@ -162,6 +163,14 @@ extension Event.Body {
     case .reminded(let id), .cancelled(let id): id
     case .decided(let decision): decision.question
     default: nil
+    }
+  }
+
+  /// Whether the event concerns content keys only.
+  var concernsKeys: Bool {
+    switch self {
+    case .keysShared, .complained: true
+    default: false
     }
   }
 

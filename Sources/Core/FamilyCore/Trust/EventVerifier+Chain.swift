@@ -104,7 +104,7 @@ extension EventVerifier {
     case .withdrawn(_, .withdrawal(let withdrawal)):
       if case .consentGiven = withdrawal { false } else { true }
     // Without the keys, a withdrawal after a fork would not open.
-    case .keysShared: true
+    case .keysShared, .complained: true
     case .rosterChanged(let next): roster.map { next.isPart(of: $0) } ?? false
     default: false
     }

@@ -20,6 +20,39 @@ extension EventVerifier {
     for name in opened { deferred.release(.key(event.audience, name)) }
   }
 
+  /// Records a verified complaint.
+  ///
+  /// - Throws: `tooMany`, as the relay does.
+  mutating func complain(_ keys: [ContentKeyID], from event: Event) throws(Problem) {
+    guard let signer = event.signature?.signer,
+      let reader = roster(before: event.seq)?.device(signer)?.agreementKey
+    else { throw .notSigned }
+    try keys.validateComplaint()
+    ring.complain(keys, event.audience, by: reader, own: vault.agreementKey)
+  }
+
+  /// The keys that this device should have and cannot open. `isNamed`: a key share says that it has
+  /// the key. Otherwise a deferred content needs the key, and this device has not complained yet.
+  /// Ascending, so that every run complains about the same keys first.
+  var missingKeys: [(audience: Audience, name: ContentKeyID, isNamed: Bool)] {
+    (ring.unopened.map { ($0.audience, $0.name, true) }
+      + deferred.missingKeys
+      .filter { ring.mayComplain($0.name, $0.audience, own: vault.agreementKey) }
+      .map { ($0.audience, $0.name, false) })
+      .sorted { ($0.audience, $0.name) < ($1.audience, $1.name) }
+  }
+
+  /// The number of contents and of keys that this device cannot open.
+  var unopenedCount: Int { deferred.keyless + ring.unopenedCount }
+
+  /// Wraps that let the readers of an audience use a key again, because some complained about it;
+  /// `nil` if no complaint is the reason.
+  func wrapsToRepair(_ audience: Audience, _ readers: [Device]) -> [KeyWrap]? {
+    guard let (entry, lacking) = ring.repairable(audience, for: readers) else { return nil }
+    let wraps = lacking.compactMap { wrap(entry, audience, for: $0) }
+    return wraps.count == lacking.count ? wraps : nil
+  }
+
   /// Keeps the keys of a key share that this device made.
   ///
   /// - Parameter isShared: Whether the relay has the key share.
@@ -43,7 +76,7 @@ extension EventVerifier {
   func keysLacking(_ audience: Audience, _ readers: [Device])
     -> [(entry: KeyRing.Entry, reader: Device)]
   {
-    ring.lacking(audience, readers, limit: Limits.keyWraps)
+    ring.lacking(audience, readers, own: vault.agreementKey, limit: Limits.keyWraps)
   }
 
   /// The key sealed for a reader; `nil` if the reader's key is invalid.

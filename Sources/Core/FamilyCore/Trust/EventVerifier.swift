@@ -242,6 +242,8 @@ struct EventVerifier: Sendable {
       }
     case .keysShared(let wraps):
       do throws(Problem) { try learn(wraps, from: event) } catch { return .rejected(error) }
+    case .complained(let keys):
+      do throws(Problem) { try complain(keys, from: event) } catch { return .rejected(error) }
     case .passcodeChanged:
       if let last = passcodes.last, event.command < last.command { return .rejected(.replayed) }
     case .answeredInPerson(let header, _, let decision, let proof):

@@ -18,8 +18,17 @@ struct KeyRing: Sendable {
     var basedOnSeq: UInt64 = 0
     /// The maker, by the first key share in the order of the log; `nil` before this device knows it.
     fileprivate var origin: (seq: UInt64, maker: Maker)?
-    /// The sharers whose wraps for this device were invalid. Each may fail once.
+    /// The devices that have shared the key. A sharer has it, whatever it says later.
+    fileprivate var sharers: Set<[UInt8]> = []
+    /// The sharers whose wraps for this device were invalid since its last complaint.
     fileprivate var failed: Set<[UInt8]> = []
+    /// The readers that complained, each with the devices that shared the key with it since then.
+    fileprivate var answers: [[UInt8]: Set<[UInt8]>] = [:]
+
+    /// Whether `device` has shared the key with a reader that complained.
+    fileprivate func isAnswered(_ reader: [UInt8], by device: [UInt8]) -> Bool {
+      answers[reader]?.contains(device) ?? false
+    }
   }
 
   /// A verified key share.
@@ -43,6 +52,10 @@ struct KeyRing: Sendable {
     var entries: [ContentKeyID: Entry] = [:]
     /// The names in order of arrival.
     var order: [ContentKeyID] = []
+    /// The keys that were shared with this device and that it cannot open.
+    var unopened: Set<ContentKeyID> = []
+    /// The keys that this device complained about although nobody had shared them.
+    var unknown: Set<ContentKeyID> = []
     /// The number of keys of each maker.
     var made: [Maker: Int] = [:]
     /// The rosters with which a reader left, ascending. Each starts an epoch.
@@ -76,17 +89,77 @@ struct KeyRing: Sendable {
   func count(_ audience: Audience) -> Int { keys[audience]?.order.count ?? 0 }
 
   /// The newest key of the present epoch whose readers are exactly these devices.
-  func usable(_ audience: Audience, for readers: [Device]) -> Entry? {
-    guard let keys = keys[audience] else { return nil }
+  ///
+  /// A reader that complained is a reader again when another device has answered, or for the device
+  /// `own`, which knows that its own answer was good.
+  func usable(_ audience: Audience, for readers: [Device], own: [UInt8]) -> Entry? {
     let wanted = Set(readers.map(\.agreementKey))
+    return newest(audience) { entry in
+      entry.readers.isSubset(of: wanted)
+        && wanted.subtracting(entry.readers).allSatisfy { entry.isAnswered($0, by: own) }
+    }
+  }
+
+  /// The newest shared key of the present epoch that these devices have, except for some that
+  /// complained, and those.
+  func repairable(_ audience: Audience, for readers: [Device]) -> (entry: Entry, [Device])? {
+    let wanted = Set(readers.map(\.agreementKey))
+    let found = newest(audience) { entry in
+      entry.isShared && entry.readers.isSubset(of: wanted)
+        && wanted.subtracting(entry.readers).allSatisfy { entry.answers[$0] != nil }
+    }
+    return found.map { entry in
+      (entry, readers.filter { !entry.readers.contains($0.agreementKey) })
+    }
+  }
+
+  private func newest(_ audience: Audience, where fits: (Entry) -> Bool) -> Entry? {
+    guard let keys = keys[audience] else { return nil }
     let epoch = keys.epochs.last ?? 0
     for name in keys.order.reversed() {
       guard let entry = keys.entries[name], entry.secret != nil, entry.basedOnSeq >= epoch,
-        entry.readers == wanted
+        fits(entry)
       else { continue }
       return entry
     }
     return nil
+  }
+
+  /// The keys that were shared with this device and that it cannot open.
+  var unopened: [(audience: Audience, name: ContentKeyID)] {
+    keys.flatMap { audience, keys in keys.unopened.map { (audience, $0) } }
+  }
+
+  /// The number of keys that were shared with this device and that it cannot open.
+  var unopenedCount: Int { keys.values.reduce(0) { $0 + $1.unopened.count } }
+
+  /// Whether the device `own` may complain about a key of a content that was not shared with it: not
+  /// twice, and about few keys that nobody has shared.
+  func mayComplain(_ name: ContentKeyID, _ audience: Audience, own: [UInt8]) -> Bool {
+    guard let keys = keys[audience] else { return true }
+    if let entry = keys.entries[name] {
+      return entry.answers[own] == nil && !entry.readers.contains(own)
+    }
+    return !keys.unknown.contains(name) && keys.unknown.count < Limits.complaintKeys
+  }
+
+  /// Records a complaint: the reader does not have these keys. A sharer's complaint about its own
+  /// key has no effect, nor has a second one before an answer.
+  mutating func complain(
+    _ names: [ContentKeyID], _ audience: Audience, by reader: [UInt8], own: [UInt8]
+  ) {
+    for name in names {
+      guard let entry = keys[audience]?.entries[name] else {
+        if reader == own { keys[audience, default: Keys()].unknown.insert(name) }
+        continue
+      }
+      guard !entry.sharers.contains(reader) else { continue }
+      keys[audience]!.entries[name]!.readers.remove(reader)
+      keys[audience]!.entries[name]!.answers[reader, default: []].formUnion([])
+      guard reader == own else { continue }
+      keys[audience]!.unopened.remove(name)
+      keys[audience]!.entries[name]!.failed = []
+    }
   }
 
   /// Starts an epoch of the audiences that a reader left with the roster of this event.
@@ -104,11 +177,11 @@ struct KeyRing: Sendable {
     // The dictionary's value is changed in place: a copy would cost as much as all keys.
     try keys[share.audience, default: Keys()].add(share)
     var opened: [ContentKeyID] = []
-    for wrap in share.wraps
-    where keys[share.audience]!.entries[wrap.key]!.add(
-      wrap, by: share.sharer.agreementKey, KeyRing.binding(family, share.audience, wrap.key), vault)
-    {
-      opened.append(wrap.key)
+    for wrap in share.wraps {
+      let binding = Self.binding(family, share.audience, wrap.key)
+      if keys[share.audience]!.add(wrap, by: share.sharer.agreementKey, binding, vault) {
+        opened.append(wrap.key)
+      }
     }
     return opened
   }
@@ -127,7 +200,7 @@ struct KeyRing: Sendable {
     for wrap in wraps {
       keys[audience, default: Keys()].add(wrap.key, basedOnSeq: seq)
       let binding = Self.binding(family, audience, wrap.key)
-      if keys[audience]!.entries[wrap.key]!.add(wrap, by: vault.agreementKey, binding, vault) {
+      if keys[audience]!.add(wrap, by: vault.agreementKey, binding, vault) {
         opened.append(wrap.key)
       }
       if isShared { keys[audience]!.entries[wrap.key]!.isShared = true }
@@ -175,14 +248,19 @@ struct KeyRing: Sendable {
   }
 
   /// The shared keys that readers of the audience lack and this device has, at most `limit`.
-  func lacking(_ audience: Audience, _ readers: [Device], limit: Int)
+  ///
+  /// The device `own` shares a key once with a reader that complained: the next holder is to try.
+  func lacking(_ audience: Audience, _ readers: [Device], own: [UInt8], limit: Int)
     -> [(entry: Entry, reader: Device)]
   {
     guard let keys = keys[audience] else { return [] }
     var found: [(Entry, Device)] = []
     for name in keys.order {
       guard let entry = keys.entries[name], entry.secret != nil, entry.isShared else { continue }
-      for reader in readers where !entry.readers.contains(reader.agreementKey) {
+      for reader in readers
+      where !entry.readers.contains(reader.agreementKey)
+        && !entry.isAnswered(reader.agreementKey, by: own)
+      {
         guard found.count < limit else { return found }
         found.append((entry, reader))
       }
@@ -202,7 +280,9 @@ extension KeyRing.Keys {
   /// Adds the names of a share, and counts those that its sharer made.
   fileprivate mutating func add(_ share: KeyRing.Share) throws(Problem) {
     let maker = KeyRing.Maker(epoch: epoch(at: share.seq), device: share.sharer.id)
-    let names = Set(share.wraps.map(\.key))
+    // In the order of the share: the newest key is the same one in every run.
+    var distinct: Set<ContentKeyID> = []
+    let names = share.wraps.map(\.key).filter { distinct.insert($0).inserted }
     // A later share may be verified first. The order of the log decides who made the key.
     let own = names.filter { (entries[$0]?.origin?.seq ?? .max) > share.seq }
     let count = (made[maker] ?? 0) + own.count { entries[$0]?.origin?.maker != maker }
@@ -219,8 +299,26 @@ extension KeyRing.Keys {
       // A sharer has the key, whether or not the share names it.
       if !share.sharer.agreementKey.isEmpty {
         entries[name]!.readers.insert(share.sharer.agreementKey)
+        entries[name]!.sharers.insert(share.sharer.agreementKey)
       }
     }
+  }
+
+  /// Adds a reader of a known key.
+  ///
+  /// - Returns: Whether the wrap gave this device the key.
+  fileprivate mutating func add(
+    _ wrap: KeyWrap, by sharer: [UInt8], _ binding: [UInt8], _ vault: any DeviceVault
+  ) -> Bool {
+    let isOpened = entries[wrap.key]!.add(wrap, by: sharer, binding, vault)
+    if wrap.reader == vault.agreementKey {
+      if entries[wrap.key]!.secret == nil, entries[wrap.key]!.readers.contains(wrap.reader) {
+        unopened.insert(wrap.key)
+      } else {
+        unopened.remove(wrap.key)
+      }
+    }
+    return isOpened
   }
 }
 
@@ -231,7 +329,12 @@ extension KeyRing.Entry {
   fileprivate mutating func add(
     _ wrap: KeyWrap, by sharer: [UInt8], _ binding: [UInt8], _ vault: any DeviceVault
   ) -> Bool {
-    readers.insert(wrap.reader)
+    if answers[wrap.reader] == nil {
+      readers.insert(wrap.reader)
+    } else if answers[wrap.reader]!.insert(sharer).inserted {
+      // Each device answers a complaint once. The reader may complain about each answer.
+      readers.insert(wrap.reader)
+    }
     guard secret == nil, wrap.reader == vault.agreementKey, !failed.contains(sharer) else {
       return false
     }

@@ -51,6 +51,7 @@ package enum SignedBytes {
     case .withdrawn(let child, let content): out.add(12, child, digest(content))
     case .keysShared(let wraps): out.add(13, wraps)
     case .invited(let invitation): out.add(14, invitation)
+    case .complained(let keys): out.add(50, keys)
     // No member signs a join request: the request has its own proof.
     case .joinRequested(let join): out.add(15, join.signedBytes(family: family))
     case .ageNoted(let person, let content): out.add(40, person, digest(content))
@@ -129,6 +130,12 @@ extension BoundBytes {
       add(wrap.reader)
       add(wrap.bytes)
     }
+  }
+
+  fileprivate mutating func add(_ kind: UInt8, _ keys: [ContentKeyID]) {
+    add(kind)
+    add(UInt32(keys.count))
+    for key in keys { add(key) }
   }
 
   fileprivate mutating func add(_ kind: UInt8, _ invitation: Invitation) {

@@ -1116,6 +1116,23 @@ nonisolated struct PBKeyWraps: Sendable {
   init() {}
 }
 
+/// Content keys of one audience, by name.
+nonisolated struct PBKeyNames: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The audience. Readers of events use Event.audience, which is equal.
+  var audience: UInt64 = 0
+
+  /// 1 to 64 names of content keys.
+  var keys: [Data] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// A sealed content. The field numbers differ from those of Content, so that neither is ever read as the other.
 nonisolated struct PBSealed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1362,6 +1379,15 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .keysShared(newValue)}
   }
 
+  /// A reader of the audience cannot open these content keys.
+  var complained: PBKeyNames {
+    get {
+      if case .complained(let v)? = _storage._body {return v}
+      return PBKeyNames()
+    }
+    set {_uniqueStorage()._body = .complained(newValue)}
+  }
+
   /// A guardian invited a device.
   var invited: PBInvitation {
     get {
@@ -1430,6 +1456,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case ageSet(PBSetAge)
     /// Content keys of the audience.
     case keysShared(PBKeyWraps)
+    /// A reader of the audience cannot open these content keys.
+    case complained(PBKeyNames)
     /// A guardian invited a device.
     case invited(PBInvitation)
     /// A device with a code asks to enter. The device is no member until a roster lists the device.
@@ -3163,6 +3191,41 @@ nonisolated extension PBKeyWraps: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   }
 }
 
+nonisolated extension PBKeyNames: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".KeyNames"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}keys\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.audience) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.keys) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.audience != 0 {
+      try visitor.visitSingularUInt64Field(value: self.audience, fieldNumber: 1)
+    }
+    if !self.keys.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.keys, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBKeyNames, rhs: PBKeyNames) -> Bool {
+    if lhs.audience != rhs.audience {return false}
+    if lhs.keys != rhs.keys {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBSealed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Sealed"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}<key\0\u{1}box\0")
@@ -3290,7 +3353,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{2}\u{12}invited\0\u{3}join_requested\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{2}\u{11}invited\0\u{3}join_requested\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3532,6 +3595,19 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         }()
         case 61: try { try decoder.decodeSingularMessageField(value: &_storage._signature) }()
         case 62: try { try decoder.decodeSingularBytesField(value: &_storage._hash) }()
+        case 63: try {
+          var v: PBKeyNames?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .complained(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .complained(v)
+          }
+        }()
         case 80: try {
           var v: PBInvitation?
           var hadOneofValue = false
@@ -3658,6 +3734,10 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         try visitor.visitSingularBytesField(value: _storage._hash, fieldNumber: 62)
       }
       switch _storage._body {
+      case .complained?: try {
+        guard case .complained(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 63)
+      }()
       case .invited?: try {
         guard case .invited(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 80)

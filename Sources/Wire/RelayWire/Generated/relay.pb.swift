@@ -197,6 +197,15 @@ nonisolated struct PBCommand: Sendable {
     set {body = .shareKeys(newValue)}
   }
 
+  /// Complains about content keys that the sender cannot open.
+  var complain: PBKeyNames {
+    get {
+      if case .complain(let v)? = body {return v}
+      return PBKeyNames()
+    }
+    set {body = .complain(newValue)}
+  }
+
   /// Invites one device.
   var invite: PBInvitation {
     get {
@@ -242,6 +251,8 @@ nonisolated struct PBCommand: Sendable {
     case setAge(PBSetAge)
     /// Shares content keys.
     case shareKeys(PBKeyWraps)
+    /// Complains about content keys that the sender cannot open.
+    case complain(PBKeyNames)
     /// Invites one device.
     case invite(PBInvitation)
 
@@ -934,7 +945,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{14}invite\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{2}\u{12}invite\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1135,6 +1146,19 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .shareKeys(v)
         }
       }()
+      case 62: try {
+        var v: PBKeyNames?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .complain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .complain(v)
+        }
+      }()
       case 80: try {
         var v: PBInvitation?
         var hadOneofValue = false
@@ -1222,6 +1246,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .shareKeys?: try {
       guard case .shareKeys(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    case .complain?: try {
+      guard case .complain(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 62)
     }()
     case .invite?: try {
       guard case .invite(let v)? = self.body else { preconditionFailure() }

@@ -140,6 +140,9 @@ extension DeviceLink {
     if mayShareKeys, let due = sender.newcomersDue, due <= now {
       sender.shareWithNewcomers(now: now, family: family, verifier: &verifier, into: &out)
     }
+    if mayShareKeys, let due = sender.complaintsDue, due <= now {
+      sender.complain(now: now, verifier: verifier, into: &out)
+    }
     if let due = sender.outbox.deadline, due <= now {
       sender.sendDue(
         now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)

@@ -71,6 +71,7 @@ extension DeviceLink {
     out.sends.append(.listen(channels, resubscribes: resubscribes))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     sender.newcomersDue = verifier == nil ? nil : now
+    sender.complaintsDue = verifier == nil ? nil : now
     let sent = attachment.requestID == requestID ? attachment.cursors : []
     for channel in channels {
       verifier?.open(channel.audience)

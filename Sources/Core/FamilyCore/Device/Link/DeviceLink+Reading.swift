@@ -49,6 +49,7 @@ extension DeviceLink {
     cursor.delivered = event.seq
     moveCursor(to: cursor)
     let before = out.events.count
+    let unopened = verifier?.unopenedCount ?? 0
     let isKept = verify(event, into: &out)
     out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
@@ -61,6 +62,8 @@ extension DeviceLink {
     for event in out.events[before...] where event.body.mayBringReaders {
       sender.newcomersDue = now
     }
+    // A check that is scheduled already finds the new keys as well.
+    if verifier!.unopenedCount > unopened { sender.complaintsDue = sender.complaintsDue ?? now }
   }
 
   mutating func fetch(

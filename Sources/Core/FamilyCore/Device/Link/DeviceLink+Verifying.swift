@@ -66,7 +66,7 @@ extension Event.Body {
       .passcodeChanged:
       true
     case .rosterChanged, .asked, .reminded, .cancelled, .posted, .invited, .joinRequested,
-      .ageNoted, .ageSet, .keysShared:
+      .ageNoted, .ageSet, .keysShared, .complained:
       false
     }
   }
@@ -74,7 +74,7 @@ extension Event.Body {
   /// Whether a device may lack keys after this event that this device has.
   var mayBringReaders: Bool {
     switch self {
-    case .rosterChanged, .keysShared: true
+    case .rosterChanged, .keysShared, .complained: true
     default: false
     }
   }

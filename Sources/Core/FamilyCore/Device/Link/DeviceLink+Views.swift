@@ -58,6 +58,9 @@ extension DeviceLink {
   /// The number of durable events that wait for a key or a roster before they can be verified.
   package var deferredCount: Int { verifier?.deferred.count ?? 0 }
 
+  /// The number of contents that this device cannot open yet, because it lacks their keys.
+  public var unopenedCount: Int { verifier?.deferred.keyless ?? 0 }
+
   /// Whether the device is no longer in the family: a verified roster removed it, or the relay
   /// refuses it. Such a device sends no command and gives apps no new answers.
   public var isShutOut: Bool {
@@ -96,7 +99,10 @@ extension DeviceLink {
   }
 
   var deadline: Instant? {
-    ([due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil]
+    ([
+      due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil,
+      mayShareKeys ? sender.complaintsDue : nil,
+    ]
       + fetching.values.map(\.due) + evaluations.values.map(\.due))
       .compactMap { $0 }.min()
   }

@@ -27,6 +27,8 @@ public struct DeviceLink: Sendable {
     var evaluated: [Evaluated] = []
     /// The relay's refusal to serve this device at all.
     var shutOut: Problem?
+    /// The number of contents that this device cannot open, if it complained about their keys.
+    var unopened: Int?
   }
 
   /// The device.

@@ -45,7 +45,10 @@ extension CommandSender {
     if let content = command.content {
       guard verifier.roster != nil else { return .blocked }
       let readers = family.roster.readers(of: audience)
-      guard let key = verifier.ring.usable(audience, for: readers), let secret = key.secret else {
+      guard
+        let key = verifier.ring.usable(
+          audience, for: readers, own: verifier.vault.agreementKey), let secret = key.secret
+      else {
         return .lacksKey(audience, readers: readers)
       }
       guard key.isShared else { return .blocked }

@@ -35,6 +35,10 @@ struct CommandSender: Sendable {
   var newcomersSince: Instant?
   /// When this device checks, or shares, the keys that other devices lack.
   var newcomersDue: Instant?
+  /// The keys that this device lacks, each with its complaints so far and the time of the next one.
+  var missingKeys: [MissingKey: (complaints: Int, due: Instant)] = [:]
+  /// When this device checks, or complains about, the keys that it lacks.
+  var complaintsDue: Instant?
 
   init(_ address: DeviceAddress, of person: PersonID, ids: IDSource) {
     self.address = address
@@ -84,6 +88,14 @@ struct CommandSender: Sendable {
     into out: inout DeviceLink.Output
   ) throws(Problem) {
     guard !outbox.isFull else { throw .tooMany }
+    store(command, id: id, due: due, basedOnSeq: basedOnSeq, into: &out)
+  }
+
+  /// Stores a command in the outbox. Precondition: the outbox has room for it.
+  mutating func store(
+    _ command: Command, id: CommandID, due: Instant?, basedOnSeq: UInt64,
+    into out: inout DeviceLink.Output
+  ) {
     out.changes.append(outbox.add(id, command, basedOnSeq: basedOnSeq))
     if let due { outbox.postpone(id, until: due) }
   }
@@ -114,6 +126,8 @@ struct CommandSender: Sendable {
     ids.clockSetBack()
     newcomersSince = newcomersSince.map { min($0, now) }
     newcomersDue = newcomersDue.map { min($0, now) }
+    complaintsDue = complaintsDue.map { min($0, now) }
+    missingKeys = missingKeys.mapValues { ($0.complaints, min($0.due, now)) }
   }
 
   /// Schedules a retry if the refusal is temporary.
@@ -164,6 +178,8 @@ struct CommandSender: Sendable {
   ) -> Bool {
     guard let (command, change) = outbox.remove(id) else { return false }
     out.changes.append(change)
+    // A complaint is no act of the device's owner.
+    if case .complain = command { return false }
     guard case .shareKeys(let audience, let wraps) = command else {
       out.outcomes.append((command, problem))
       return false
@@ -212,7 +228,8 @@ struct CommandSender: Sendable {
     }
   }
 
-  /// Makes a key for the readers of an audience and shares it, unless the outbox is full.
+  /// Shares a key with the readers of an audience, unless the outbox is full: a key about which
+  /// some complained, or a new one.
   ///
   /// - Throws: `notPermitted`, `tooManyKeys` or `weakKey`.
   mutating func shareNewKey(
@@ -221,18 +238,22 @@ struct CommandSender: Sendable {
   ) throws(Problem) {
     // Other devices reject a key share of a device that is no reader, so waiting is futile.
     guard family.mayRead(audience, address.device) else { throw .notPermitted }
-    guard outbox.hasRoomForKeys, readers.contains(where: { $0.id == address.device }),
-      let wraps = try verifier?.makeKey(audience, for: readers, by: address.device)
-    else { return }
-    share(wraps, audience, now: now, verifier: verifier, into: &out)
+    guard outbox.hasRoomForKeys, readers.contains(where: { $0.id == address.device }) else {
+      return
+    }
+    if let wraps = verifier?.wrapsToRepair(audience, readers) {
+      share(wraps, audience, now: now, verifier: verifier, into: &out)
+      verifier?.keep(wraps, audience, isShared: false)
+    } else if let wraps = try verifier?.makeKey(audience, for: readers, by: address.device) {
+      share(wraps, audience, now: now, verifier: verifier, into: &out)
+    }
   }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
   ///
   /// - Returns: The key shares that its readers need, then the command.
-  /// - Throws: `stale` if this device does not know the family well enough, `unknown` if it does not
-  ///   know the question, `notPermitted` if it may not read the audience, or the problem of a key
-  ///   that it cannot make.
+  /// - Throws: `stale` if this device does not know the family well enough, or `unknown` if it does
+  ///   not know the question. Also `notPermitted`, `tooManyKeys` or `weakKey`: no key can be made.
   mutating func prepare(
     _ command: Command, id: CommandID?, now: Instant, family: FamilyProjection,
     verifier: inout EventVerifier?, isBehind: Bool
@@ -247,9 +268,11 @@ struct CommandSender: Sendable {
       case .unknownQuestion: throw .unknown
       case .lacksKey(let audience, let readers):
         guard family.mayRead(audience, address.device) else { throw .notPermitted }
-        guard let wraps = try verifier?.makeKey(audience, for: readers, by: address.device),
-          !wraps.isEmpty
-        else { throw .stale }
+        var shared = verifier?.wrapsToRepair(audience, readers)
+        if shared == nil {
+          shared = try verifier?.makeKey(audience, for: readers, by: address.device)
+        }
+        guard let wraps = shared, !wraps.isEmpty else { throw .stale }
         prepared.append(sign(wraps, id: nextID(now: now), audience, verifier: verifier))
         verifier?.keep(wraps, audience, isShared: true)
       case .outdated: throw .badKeyShare
