@@ -24,6 +24,12 @@ public struct Device: Hashable, Sendable {
     self.agreementKey = agreementKey
   }
 
+  /// Whether a key has low order, so that everyone knows its secrets.
+  public var hasWeakKey: Bool {
+    LowOrder.isAgreementKey(publicKey) || LowOrder.isAgreementKey(agreementKey)
+      || LowOrder.isSigningKey(signingKey)
+  }
+
   /// Whether every key has 32 bytes. The signing key and the agreement key may also be empty.
   public var isWellFormed: Bool {
     publicKey.count == 32 && [0, 32].contains(signingKey.count)

@@ -43,6 +43,12 @@ public struct JoinRequest: Hashable, Sendable {
     self.proof = proof
   }
 
+  /// Whether a key has low order, so that everyone knows its secrets.
+  public var hasWeakKey: Bool {
+    LowOrder.isAgreementKey(publicKey) || LowOrder.isAgreementKey(agreementKey)
+      || LowOrder.isSigningKey(signingKey) || LowOrder.isSigningKey(invitation)
+  }
+
   /// The bytes under the proof: the family and the device's keys.
   public func signedBytes(family: FamilyID) -> [UInt8] {
     var bytes = BoundBytes("permission-relay join 1")

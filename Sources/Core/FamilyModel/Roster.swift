@@ -64,7 +64,7 @@ public struct Roster: Hashable, Sendable {
   /// Checks that the roster is well formed: exactly one organizer, unique ids within their
   /// bounds, and an owner for each device.
   ///
-  /// - Throws: `tooMany`, `badFamily` or `badText`.
+  /// - Throws: `tooMany`, `badFamily`, `weakKey` or `badText`.
   public func validate() throws(Problem) {
     guard persons.count <= Limits.persons, devices.count <= Limits.devices else { throw .tooMany }
     guard persons.count(where: { $0.role == .organizer }) == 1,
@@ -75,6 +75,7 @@ public struct Roster: Hashable, Sendable {
         1...Limits.largestNumber ~= $0.id.rawValue && person($0.person) != nil && $0.isWellFormed
       })
     else { throw .badFamily }
+    guard !devices.contains(where: \.hasWeakKey) else { throw .weakKey }
     for person in persons { try checkText(person.displayName, Limits.titleBytes) }
   }
 }

@@ -46,7 +46,9 @@ public struct KeyVault: DeviceVault {
   }
 
   public func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
-    guard let reader = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: reader),
+    // A key of low order makes the shared secret zero, which this library does not refuse.
+    guard !LowOrder.isAgreementKey(reader),
+      let reader = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: reader),
       var sender = try? HPKE.Sender(
         recipientKey: reader, ciphersuite: Self.suite, info: Self.purpose),
       let sealed = try? sender.seal(key, authenticating: binding)
@@ -56,6 +58,7 @@ public struct KeyVault: DeviceVault {
 
   public func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
     guard wrapped.count > Self.encapsulated,
+      !LowOrder.isAgreementKey([UInt8](wrapped.prefix(Self.encapsulated))),
       var recipient = try? HPKE.Recipient(
         privateKey: keys.agreement, ciphersuite: Self.suite, info: Self.purpose,
         encapsulatedKey: Data(wrapped.prefix(Self.encapsulated))),
@@ -123,9 +126,9 @@ extension KeyVault {
   @Sendable public static func verify(
     _ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]
   ) -> Bool {
-    guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey) else {
-      return false
-    }
+    guard !LowOrder.isSigningKey(publicKey),
+      let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
+    else { return false }
     return key.isValidSignature(signature, for: bytes)
   }
 

@@ -133,7 +133,8 @@ extension RelayMachine.Family {
     case .repeated:
       effects.append(pending)
       return (.served, nil)
-    case .new where verify(join.invitation, join.proof, join.signedBytes(family: family)):
+    case .new
+    where !join.hasWeakKey && verify(join.invitation, join.proof, join.signedBytes(family: family)):
       let event = Event(
         seq: state.seq + 1, previous: state.head(.family), audience: .family,
         command: join.command(at: now), device: DeviceID(0), at: now, body: .joinRequested(join))

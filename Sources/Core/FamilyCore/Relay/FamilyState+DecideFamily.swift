@@ -99,6 +99,7 @@ extension FamilyState {
     try require(
       proposal.isGuardian
         && (invited.role != .organizer || proposal.person?.role == .organizer))
+    guard !LowOrder.isSigningKey(invitation.key) else { throw .weakKey }
     guard invitation.key.count == 32, !invitations.holds(invitation.key) else { throw .conflict }
     guard invitation.expires > proposal.now else { throw .expirationInThePast }
     guard invitation.expires <= proposal.now + Limits.invitationTime else { throw .tooLarge }

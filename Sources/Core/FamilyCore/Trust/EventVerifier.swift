@@ -187,6 +187,7 @@ struct EventVerifier: Sendable {
     guard event.audience == .family, !joins.contains(join) else {
       return .rejected(.replayed)
     }
+    guard !join.hasWeakKey else { return .rejected(.weakKey) }
     guard invitations[join.invitation] != nil,
       vault.verify(join.invitation, join.proof, join.signedBytes(family: family))
     else { return .rejected(.notSigned) }
