@@ -28,6 +28,8 @@ struct EventVerifier: Sendable {
   var chains = SmallMap<Audience, AudienceChain>()
   /// Whether a signer of the last checked event knew another history than this device.
   private(set) var hasFork = false
+  /// Whether any signer knew another history, so that this device's rosters may differ from others'.
+  private(set) var hasSeenFork = false
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
@@ -149,6 +151,7 @@ struct EventVerifier: Sendable {
     let history = compare(signature.known, event.audience)
     if history == .beyond { return .deferred(.family(seq: signature.basedOnSeq)) }
     hasFork = history == .differs
+    if hasFork { hasSeenFork = true }
     // A reread may show that the signer was right.
     if hasFork, !mayPermitLess(event.body) { return .deferred(.history) }
     var header: QuestionHeader?
