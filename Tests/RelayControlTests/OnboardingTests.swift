@@ -78,7 +78,7 @@ import Testing
       try await fixture.must("ceiling", "9", "--as", rosa)
       try await fixture.must("age-sharing", "never", "--app", "my.chat", "--as", rosa)
       try await fixture.must("birthdate", "2014-05-18", "--as", rosa)
-      try await fixture.must("passcode", "--as", rosa, input: "73195\n")
+      try await fixture.must("passcode", "--as", rosa, input: "731950\n")
       try await fixture.must("add-member", "guardian", "Nora", "--as", fixture.file("Alex"))
       try await fixture.must("remove-device", "4", "--as", rosa)
       let lines = try await fixture.must("history", "--as", rosa, "--json").objects
@@ -94,7 +94,7 @@ import Testing
       #expect(added?["by"] as? String == "Alex" && added?["child"] is NSNull)
       let seqs = lines.compactMap { $0["seq"] as? Int }
       #expect(seqs == seqs.sorted())
-      #expect(!texts.joined().contains("73195"))
+      #expect(!texts.joined().contains("731950"))
     }
   }
 

@@ -20,7 +20,8 @@ extension SimulatedUsers.State {
     case .accepted(let id, let seq): accepted(id, seq, address)
     // A temporary refusal: the device retries.
     case .refused(_, let problem)
-    where problem.code >= Problem.overloaded.code || problem.retryAfter > .zero || problem == .stale:
+    where problem.code >= Problem.overloaded.code || problem.retryAfter > .zero
+      || problem == .stale || problem == .forked:
       counts.overloads += 1
     case .refused(let id, let problem):
       recorder.record(.refused(address, id, problem), address.family)
@@ -36,7 +37,7 @@ extension SimulatedUsers.State {
     case .attached:
       // A device attaches again after the roster has named its conversations.
       if hasRoster.contains(address) { ready.insert(address) }
-    case .failed, .pong, .joined: break
+    case .failed, .pong, .joined, .evaluated: break
     }
   }
 
