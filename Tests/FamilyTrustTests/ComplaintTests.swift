@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test("T6: a key about which a complaint stands seals nothing before it is answered")
-  func answerFirst() {
+  func answerFirst() throws {
     var home = SignedFamily()
     let (name, _) = share(&home, rubbish: [2])
     home.disconnect(1)
@@ -89,15 +89,15 @@ import Testing
     #expect(complaints(home).count == 1)
     // Another holder is to answer. Emily's device writes before that, so it answers first.
     let question = home.ask("ada")
-    let complaint = complaints(home)[0].seq
-    let answer = home.log.first { event in
-      guard event.seq > complaint, case .keysShared(let wraps) = event.body else { return false }
-      return wraps.contains { $0.key == name && $0.reader == home.keys[2]!.agreementKey }
-    }
-    let first = home.log.first { $0.seq > complaint && $0.body.content != nil }
-    #expect(answer != nil && first != nil)
-    #expect(answer!.seq < first!.seq)
-    #expect(seals(first!, name, home))
+    let complaint = try #require(complaints(home).first).seq
+    let answer = try #require(
+      home.log.first { event in
+        guard event.seq > complaint, case .keysShared(let wraps) = event.body else { return false }
+        return wraps.contains { $0.key == name && $0.reader == home.keys[2]!.agreementKey }
+      })
+    let first = try #require(home.log.first { $0.seq > complaint && $0.body.content != nil })
+    #expect(answer.seq < first.seq)
+    #expect(seals(first, name, home))
     #expect(home.guardians[2]!.open(now: home.now).map(\.question.id) == [question])
     #expect(home.problems == [:])
   }
