@@ -95,7 +95,7 @@ import Testing
   private static let mary = Handle("+1 555", .phoneNumber)
 
   private func known(
-    _ handles: [Handle], named: HandleSet = [HistoryBuilder.ada, mary.canonical],
+    _ handles: [Handle], named: [Handle] = [HistoryBuilder.ada, mary.canonical],
     _ events: Event.Body...,
     at end: [Handle]? = nil
   ) -> Verdict {

@@ -34,7 +34,7 @@ public enum Fact: Hashable, Sendable {
   /// The app requested to learn about these handles.
   case names(AppAddress, [Handle])
   /// The app's known handles are now these. The device has confirmed the named ones.
-  case knows(AppAddress, [Handle], named: HandleSet)
+  case knows(AppAddress, [Handle], named: [Handle])
   /// The app handled the response.
   case handled(AppAddress, QuestionID, choice: String)
   /// The app stored durably that it handled the response.

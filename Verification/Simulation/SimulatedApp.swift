@@ -220,7 +220,7 @@ extension World {
   }
 
   private func recordKnown(_ address: AppAddress, _ app: SimulatedApp) {
-    record(.knows(address, app.machine.known.sorted(), named: app.machine.named))
+    record(.knows(address, app.machine.known.sorted(), named: app.machine.named.sorted()))
   }
 
   func appHandles(_ index: Int, _ number: Int, life: Int, position: UInt64) {

@@ -140,11 +140,11 @@ struct HealAndVerify {
       path: folder.appendingPathComponent("permissionkit.sqlite").path)
     defer { store.close() }
     var known: [Handle] = []
-    var named = HandleSet()
+    var named: [Handle] = []
     for record in try store.load(prefix: []) {
       switch try AppRecord.decode(key: record.key, value: record.value) {
       case .known(let handle): known.append(handle)
-      case .named(let handle): named.insert(handle)
+      case .named(let handle): named.append(handle)
       default: break
       }
     }

@@ -76,7 +76,8 @@ extension SimulatedUsers {
         if let app = state.apps[family] {
           let address = DeviceAddress(family: family, device: FamilyFactory.child)
           state.recorder.record(
-            .knows(AppAddress(address, Self.app), app.known.sorted(), named: app.named), family)
+            .knows(AppAddress(address, Self.app), app.known.sorted(), named: app.named.sorted()),
+            family)
         }
         state.recorder.record(.converged, family)
       }

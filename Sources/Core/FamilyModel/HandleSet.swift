@@ -181,12 +181,10 @@ public struct HandleSet: Sendable {
   }
 }
 
-extension HandleSet: Hashable {
+extension HandleSet: Equatable {
   public static func == (a: HandleSet, b: HandleSet) -> Bool {
     a.count == b.count && a.stored.allSatisfy { b.contains(a.read($0)) }
   }
-
-  public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
 extension HandleSet: ExpressibleByArrayLiteral {

@@ -17,13 +17,14 @@ public struct KnownHandlesRight: Checker {
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }
-    var last: [AppAddress: (index: Int, handles: Set<Handle>, named: HandleSet)] = [:]
+    var last: [AppAddress: (index: Int, handles: Set<Handle>, named: Set<Handle>)] = [:]
     var requested: [AppAddress: Set<Handle>] = [:]
     var hasConverged = false
     for (index, fact) in history.facts {
       if case .converged = fact { hasConverged = true }
       if case .names(let app, let handles) = fact { requested[app, default: []].formUnion(handles) }
-      guard case .knows(let app, let handles, let named) = fact else { continue }
+      guard case .knows(let app, let handles, let confirmed) = fact else { continue }
+      let named = Set(confirmed)
       last[app] = (index, Set(handles), named)
       // A former process of the app may have named a handle without the device's confirmation.
       if !handles.allSatisfy({ named.contains($0) || requested[app]?.contains($0) ?? false }) {
