@@ -27,8 +27,12 @@ extension History {
     KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
   ]
 
-  /// The verdict of each checker, in the order of ``checkers``.
-  public func verdicts() -> [(name: String, verdict: Verdict)] {
-    Self.checkers.map { ($0.name, $0.check(self)) }
+  /// The verdict of each checker, in the given order.
+  ///
+  /// - Parameter checkers: The checkers to ask.
+  public func verdicts(of checkers: [any Checker] = Self.checkers)
+    -> [(name: String, verdict: Verdict)]
+  {
+    checkers.map { ($0.name, $0.check(self)) }
   }
 }

@@ -9,6 +9,8 @@ public enum Simulation {
     public var seed: UInt64
     /// The indices of the steps that ran; `nil` for all.
     public var kept: [Int]?
+    /// The dishonest participant, if any.
+    public var adversary: Adversary?
     /// A hash of the run: equal for repeated runs.
     public var trace: TraceHash
     /// Each checker's verdict, by the checker's name.
@@ -43,17 +45,20 @@ public enum Simulation {
   /// - Parameters:
   ///   - kept: The indices of the steps to run; `nil` for all.
   ///   - mutant: The safeguard to disable.
-  public static func run(seed: UInt64, keeping kept: [Int]? = nil, without mutant: Mutant? = nil)
-    -> Result
-  {
+  ///   - adversary: The dishonest participant; `nil` for none.
+  public static func run(
+    seed: UInt64, keeping kept: [Int]? = nil, without mutant: Mutant? = nil,
+    adversary: Adversary? = nil
+  ) -> Result {
     var scenario = Scenario(seed: seed)
     if let kept {
       scenario.steps = kept.filter(scenario.steps.indices.contains).map { scenario.steps[$0] }
     }
-    let world = World(scenario, mutant: mutant)
+    let world = World(scenario, mutant: mutant, adversary: adversary)
     world.run()
     return Result(
-      seed: seed, kept: kept, trace: world.trace, verdicts: world.history.verdicts(),
+      seed: seed, kept: kept, adversary: adversary, trace: world.trace,
+      verdicts: world.history.verdicts(of: adversary?.checkers ?? History.checkers),
       history: world.history,
       familyDays: Double(scenario.families) * Double(scenario.healing.count)
         / Double(Milliseconds.days(1).count),
@@ -77,7 +82,8 @@ public enum Simulation {
       var isSmaller = false
       while start < kept.count {
         let fewer = Array(kept[..<start] + kept[min(kept.count, start + size)...])
-        let next = run(seed: result.seed, keeping: fewer, without: mutant)
+        let next = run(
+          seed: result.seed, keeping: fewer, without: mutant, adversary: result.adversary)
         if result.isCutShort || !next.isCutShort,
           next.violations.contains(where: { names.contains($0.name) })
         {

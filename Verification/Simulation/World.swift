@@ -52,7 +52,10 @@ final class World {
 
   let scenario: Scenario
   let mutant: Mutant?
+  let adversary: Adversary?
   var random: SeededRandom
+  /// The adversary's source of randomness.
+  var dishonesty: SeededRandom
   var queue = EventQueue<ScheduledEvent>()
   /// Virtual time since the start of the run.
   var now = Milliseconds.zero
@@ -68,10 +71,12 @@ final class World {
   var hasHealed = false
   var end: Milliseconds?
 
-  init(_ scenario: Scenario, mutant: Mutant?) {
+  init(_ scenario: Scenario, mutant: Mutant?, adversary: Adversary?) {
     self.scenario = scenario
     self.mutant = mutant
+    self.adversary = adversary
     random = SeededRandom(seed: scenario.seed)
+    dishonesty = SeededRandom(seed: ~scenario.seed)
     keys = FakeVault.KeyMaker(seed: random.next())
     relay = SimulatedRelay()
     for plan in scenario.devices {

@@ -20,6 +20,8 @@ struct Simulate: AsyncParsableCommand {
   var keep: StepList?
   @Option(help: "Disable a safeguard; a checker must find the defect.")
   var without: Mutant?
+  @Option(help: "Make a participant dishonest until the healing.")
+  var byzantine: Adversary?
   @Flag(help: "Do not shrink violating runs.") var noShrink = false
   @Flag(help: "With --seed: print the history.") var history = false
   @Flag(help: "Print JSON.") var json = false
@@ -36,7 +38,8 @@ struct Simulate: AsyncParsableCommand {
   }
 
   private func runSeed(_ seed: UInt64) throws {
-    let result = Simulation.run(seed: seed, keeping: keep?.steps, without: without)
+    let result = Simulation.run(
+      seed: seed, keeping: keep?.steps, without: without, adversary: byzantine)
     if history {
       for entry in result.history.entries { print("\(entry.at.milliseconds) \(entry.fact)") }
     }
@@ -62,7 +65,7 @@ struct Simulate: AsyncParsableCommand {
     let start = clock.now
     var totals = Totals()
     var lastProgress = start
-    let (mutant, jobs) = (without, jobs)
+    let (mutant, adversary, jobs) = (without, byzantine, jobs)
     await withTaskGroup(of: Simulation.Result.self) { group in
       var next = range.lowerBound
       func add() {
@@ -70,7 +73,7 @@ struct Simulate: AsyncParsableCommand {
         let seed = next
         next += 1
         group.addTask {
-          var result = Simulation.run(seed: seed, without: mutant)
+          var result = Simulation.run(seed: seed, without: mutant, adversary: adversary)
           // Drop the histories of good runs: a hundred thousand would fill the memory.
           if result.violations.isEmpty { result.history = History() }
           return result
@@ -103,6 +106,7 @@ struct Simulate: AsyncParsableCommand {
     var line = "swift run -c release simulate --seed \(result.seed)"
     if let kept = shrunk.kept { line += " --keep \(StepList(steps: kept))" }
     if let without { line += " --without \(without.rawValue)" }
+    if let byzantine { line += " --byzantine \(byzantine.rawValue)" }
     note("  replay: \(line)")
   }
 
@@ -110,6 +114,7 @@ struct Simulate: AsyncParsableCommand {
 }
 
 extension Mutant: ExpressibleByArgument {}
+extension Adversary: ExpressibleByArgument {}
 
 /// A range of seeds in the form `first-last`, which needs no quoting in a shell.
 struct SeedRange: ExpressibleByArgument {

@@ -1,0 +1,20 @@
+public import History
+
+/// A dishonest participant of a run, which does anything that its own keys allow until the healing.
+///
+/// An adversary draws its choices from ``World/dishonesty``, so that a run without one stays the same.
+public enum Adversary: String, CaseIterable, Sendable {
+  /// The relay, which has no member's key.
+  case relay
+  /// The device of a child.
+  case child
+  /// The device of a guardian who is not the organizer.
+  case guardian
+  /// A device of the organizer.
+  case organizer
+  /// The device of an adult who is no guardian.
+  case adult
+
+  /// The checkers whose properties hold despite this adversary.
+  public var checkers: [any Checker] { History.checkers }
+}
