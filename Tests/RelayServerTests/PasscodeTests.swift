@@ -1,7 +1,9 @@
+import FamilyCore
 import FamilyModel
 import RelayClient
 import RelayFixture
 import RelayServer
+import SQLiteStore
 import Testing
 
 @testable import Credentials
@@ -81,5 +83,26 @@ import Testing
       return
     }
     try await fixture.stop()
+  }
+
+  @Test("T8: a copy of the relay's store without its key file allows no guess")
+  func copiedStore() async throws {
+    let fixture = try await RelayFixture()
+    let keys = try fixture.createFamily(1)
+    var rosa = try fixture.client(1, 10, .organizer, keys)
+    try rosa.setPasscode("246824", logCost: 4)
+    try await fixture.stop()
+    let store = try SQLiteEventStore(
+      path: fixture.folder.appendingPathComponent("relay.sqlite").path)
+    let family = FamilyID(1)
+    let stored = try #require(try store.load(family).passcodeLock?.payload)
+    #expect(PasscodeLock(stored: stored) == nil)
+    let ciphers = [fixture.keys.channelSecret, Array(repeating: 7, count: 32)].map {
+      PasscodeLockCipher(secret: $0)
+    }
+    #expect(ciphers[0].open(stored, of: family).flatMap(PasscodeLock.init(stored:)) != nil)
+    #expect(ciphers[0].open(stored, of: FamilyID(2)) == nil)
+    #expect(ciphers[1].open(stored, of: family) == nil)
+    #expect(ciphers[0].open([], of: family) == nil)
   }
 }

@@ -115,7 +115,9 @@ extension RelayService {
           cursors: (stored.cursors + shard.cursors.cursors(of: family)).map {
             ($0.device, $0.cursor)
           },
-          passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) },
+          passcodeLock: stored.passcodeLock.flatMap {
+            shard.passcodeLocks.open($0.payload, of: family).flatMap(PasscodeLock.init(stored:))
+          },
           now: now)
       }
       counters.familyLoads += 1

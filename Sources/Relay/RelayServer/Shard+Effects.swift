@@ -18,7 +18,8 @@ extension Shard {
     case .snapshot(let family, let seq, let bytes):
       output.snapshots.append(StoredSnapshot(family: family, seq: seq, payload: bytes))
     case .passcodeLock(let family, let bytes):
-      output.passcodeLocks.append(StoredPasscodeLock(family: family, payload: bytes))
+      output.passcodeLocks.append(
+        StoredPasscodeLock(family: family, payload: passcodeLocks.seal(bytes, of: family)))
     case .cursor(let family, let device, let cursor):
       cursors.add(StoredCursor(family: family, device: device, cursor: cursor), now: now)
     case .reply(let device, let id, let reply):

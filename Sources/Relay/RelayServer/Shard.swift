@@ -28,6 +28,7 @@ struct Shard: ~Copyable, Sendable {
   var cursors: CursorWriteBehind
   var channels: ChannelCache
   var sealer = BroadcastSealer()
+  let passcodeLocks: PasscodeLockCipher
   /// See ``RelayService/Configuration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
@@ -51,6 +52,7 @@ struct Shard: ~Copyable, Sendable {
     administrator = keys.administrator.bytes.map(\.self)
     requestsPerSlice = configuration.requestsPerSlice
     cursors = CursorWriteBehind(shards: shards)
+    passcodeLocks = PasscodeLockCipher(secret: keys.channelSecret)
     channels = ChannelCache(
       ChannelCipher(secret: keys.channelSecret), capacity: RelayLimits.cachedChannels / shards)
   }
