@@ -68,7 +68,7 @@ import Testing
         == .expired)
   }
 
-  @Test("R10: the author of a decision is its signer, whatever the relay claims")
+  @Test("R10, T7: the author of a decision is its signer, whatever the relay claims")
   func author() {
     var home = SignedFamily()
     let question = ask(&home)
@@ -79,5 +79,30 @@ import Testing
       return
     }
     #expect(home.known() == ["ada"] && home.appProblems == [:])
+  }
+
+  @Test("T7: the time of an answer and of a text is their signer's, whatever the relay claims")
+  func time() {
+    var home = SignedFamily()
+    let question = ask(&home)
+    let now = home.now
+    home.tamper = { event, _ in
+      var event = event
+      event.at = event.at + .hours(3)
+      return [event]
+    }
+    var other = home
+    home.answer(question, "approve")
+    guard
+      case .answered(_, _, let time)? = home.children[3]!.conversation!.questions[question]?.phase
+    else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(time < now + .minutes(1))
+    #expect(home.children[3]!.conversation!.lines.last!.at < now + .minutes(1))
+    other.guardian(1, .post(child: SignedFamily.emily, "hello"))
+    #expect(other.children[3]!.conversation!.lines.count == 2)
+    #expect(other.children[3]!.conversation!.lines.last!.at < now + .minutes(1))
   }
 }

@@ -202,7 +202,7 @@ struct EvidenceVerifier: Sendable {
         if items.contains(where: \.isUpdate) { setConsent(isWithdrawn: false, stamp, &changes) }
       }
       known.approve(
-        changes.handles, in: app, stamp, until: end?.moment(decidedAt: event.decisionTime))
+        changes.handles, in: app, stamp, until: end?.moment(decidedAt: event.signedAt))
     default:
       switch open(event, evidence.key) {
       case .contact(let handle, let isKnown):

@@ -5,7 +5,7 @@ extension ChildMachine {
   mutating func apply(
     _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    observeTime(now: now, proven: event.decisionTime, into: &out, effects: &effects)
+    observeTime(now: now, proven: event.signedAt, into: &out, effects: &effects)
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { knownAndNamed(handles, in: $0) }
     updateKnownHandles(event)

@@ -281,7 +281,7 @@ public struct KnownHandles: Sendable {
     let end = question.choices.first { $0.id == decision.choice.id }?.end
     approve(
       question.topic.handles, in: app, event.stamp,
-      until: end?.moment(decidedAt: event.decisionTime))
+      until: end?.moment(decidedAt: event.signedAt))
   }
 
   mutating func setContact(_ handle: Handle, known: Bool, _ stamp: ID128) {

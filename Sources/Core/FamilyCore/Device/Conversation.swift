@@ -151,7 +151,8 @@ public struct Conversation: Sendable {
   mutating func apply(_ event: Event) {
     func line(_ body: Line.Body) -> Line {
       Line(
-        seq: event.seq, command: event.command, device: event.device, at: event.at, body: body)
+        seq: event.seq, command: event.command, device: event.device, at: event.signedAt,
+        body: body)
     }
     switch event.body {
     case .asked(let header, let content):
@@ -169,7 +170,7 @@ public struct Conversation: Sendable {
       // An answer implies delivery and reading; the relay sends no receipt for them.
       receipt.advance(to: questions[decision.question]?.seq ?? 0)
       questions[decision.question]?.phase = .answered(
-        decision.choice, by: event.device, at: event.at)
+        decision.choice, by: event.device, at: event.signedAt)
       add(line(.decision(decision.question, decision.choice)))
     case .posted(_, let content):
       if case .text(let text) = content { add(line(.text(text))) }
@@ -180,7 +181,7 @@ public struct Conversation: Sendable {
     case .answeredInPerson(let header, let content, let decision, _):
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
-      state.phase = .answered(decision.choice, by: event.device, at: event.at)
+      state.phase = .answered(decision.choice, by: event.device, at: event.signedAt)
       questions[header.id] = state
       add(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
@@ -194,7 +195,8 @@ public struct Conversation: Sendable {
       break
     }
     if let kind = event.body.originKind {
-      origins[event.stamp] = Origin(kind: kind, seq: event.seq, device: event.device, at: event.at)
+      origins[event.stamp] = Origin(
+        kind: kind, seq: event.seq, device: event.device, at: event.signedAt)
     }
     known.apply(event) { questions[$0] }
     consents.apply(event) { questions[$0] }

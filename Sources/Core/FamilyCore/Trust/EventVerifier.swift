@@ -333,9 +333,10 @@ extension Event {
   /// Whether the relay's rule permits the command's id: no relay may have accepted an earlier one.
   var hasTimelyID: Bool { command.time <= at + Limits.idLead }
 
-  /// The time of a decision: the earlier one of the signer's and the relay's clock, so that neither
-  /// clock alone lengthens an approval.
-  var decisionTime: Instant {
+  /// The time of the signer's clock, or the relay's if that is earlier. Devices show this time and
+  /// date approvals with it, so neither clock alone lengthens an approval. A relay that states a far
+  /// earlier time makes the id untimely.
+  var signedAt: Instant {
     signature == nil ? at : min(at, command.time)
   }
 }
