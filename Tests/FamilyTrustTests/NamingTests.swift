@@ -73,7 +73,9 @@ import Testing
     home.machines.disks[4] = [:]
     home.restore(4)
     home.connect(4)
-    #expect(home.known(4) == ["+15550177", "aunt@example.org"] && home.appProblems == [:])
+    #expect(home.known(4) == ["+15550177", "aunt@example.org"])
+    // The app waited for the rosters.
+    #expect(home.appProblems == [4: [.forked]])
   }
 
   @Test("K6: names survive a restart of the app, and an app that lost its state names again")

@@ -18,6 +18,8 @@ final class SimulatedApp {
   var isFull = false
   var delay = Milliseconds.zero
   var hasLostState = false
+  /// Whether the device lost its store and may not have read the rosters again.
+  var mayLackRosters = false
   /// Responses that the machine delivered and the app has not handled.
   var delivered: [UInt64: (question: QuestionID, choice: String)] = [:]
   /// When the app has handled its delivered responses, for each kind of topic.
@@ -211,9 +213,11 @@ extension World {
         queue.schedule(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
       // Simulated devices are honest: a rejected entry is a defect.
+      case .rejected(.forked) where app.mayLackRosters: break
       case .rejected(let problem):
         fatalError("seed \(scenario.seed): an app rejected an entry: \(problem)")
-      case .asked, .age, .consentChanged, .caughtUp, .namesChanged: break
+      case .caughtUp: app.mayLackRosters = false
+      case .asked, .age, .consentChanged, .namesChanged: break
       }
     }
     if case .consumed(let position) = input { app.delivered[position] = nil }

@@ -53,7 +53,7 @@ public struct Problem: Error, Hashable, Sendable {
   /// The proof of the passcode is too old, or of the future.
   public static let proofOutdated = Problem(209)
   /// The relay showed this device another history of the audience than it shows now, or than it
-  /// showed the signer of an event.
+  /// showed the signer of an event. Or a device shows its app other rosters than before.
   public static let forked = Problem(210)
   /// The key share names a device that may not read the audience, or names one twice for a key.
   public static let badKeyShare = Problem(220)

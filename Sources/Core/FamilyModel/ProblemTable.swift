@@ -87,7 +87,8 @@ extension Problem {
       "Type the passcode again while the relay is reachable."),
     ProblemEntry(
       210, "two histories",
-      "The relay showed two histories of the family, or its store was restored from a copy.",
+      "The relay showed two histories of the family, or its store was restored from a copy. Or a "
+        + "device showed an app other rosters than before.",
       "The device reads the history again. Ask the relay's operator. Compare the family's "
         + "members and the known handles on two devices."),
     ProblemEntry(

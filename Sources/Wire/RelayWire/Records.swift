@@ -179,6 +179,7 @@ extension AppRecord {
     case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
     case .latestTime: [8]
     case .named(let handle): KeyWriter(9).with(handle).bytes
+    case .rosters: [10]
     }
   }
 
@@ -211,6 +212,7 @@ extension AppRecord {
         })
     case .asked(let question): Wire.encode(question.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
+    case .rosters(let digest): digest
     }
   }
 
@@ -245,6 +247,7 @@ extension AppRecord {
           until: statement.hasUntil ? Instant(milliseconds: statement.until) : nil))
     case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
+    case 10 where value.count == ChainHash.byteCount: return .rosters(value)
     default: throw .malformed
     }
   }

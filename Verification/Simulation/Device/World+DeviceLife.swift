@@ -81,6 +81,7 @@ extension World {
     for (number, app) in device.apps.enumerated() {
       record(.appLostState(AppAddress(device.address, app.id)))
       app.hasLostState = true
+      app.mayLackRosters = true
       endApp(index, number, isReported: false)
       if random.chance(50) { app.disk.wipe() }
     }

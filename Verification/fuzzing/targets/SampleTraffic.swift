@@ -29,7 +29,10 @@ struct SampleTraffic {
       .attached(acknowledged: 0), .reset(position: 1, known: [Self.handle]), .entry(entry),
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge), .pong,
     ].map { (reply: AppReply) in reply.encode() }
-    appRecords = [.known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3)]
+    appRecords = [
+      .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),
+      .rosters(Array(repeating: 9, count: 32)),
+    ]
     var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)
     sendCommands(to: &family, isSigned: isSigned)

@@ -6,6 +6,28 @@ extension AppMachine {
     [.rejected(problem), .send(.rejected(problem))]
   }
 
+  /// Verifies and stores a roster. With the last roster that the app lacked, the app attaches again,
+  /// to receive what it ignored.
+  mutating func append(_ proof: RosterProof) -> [Effect] {
+    guard verifier != nil else { return [] }
+    do throws(Problem) {
+      let record = try verifier!.rosters.append(proof)
+      guard isWaitingForRosters, verifier!.rosters.isComplete else {
+        return record.map { [.persist([.put($0)])] } ?? []
+      }
+      isWaitingForRosters = false
+      return attachAgain()
+    } catch { return reject(error) }
+  }
+
+  /// Ignores a message, and reports once for each attachment that the device shows another history
+  /// than before. A device that reads its family's log again shows the rosters later.
+  mutating func waitForRosters() -> [Effect] {
+    guard !isWaitingForRosters else { return [] }
+    isWaitingForRosters = true
+    return reject(.forked)
+  }
+
   /// Verifies that an authorised guardian signed the entry, and that the entry repeats the signed
   /// facts.
   ///

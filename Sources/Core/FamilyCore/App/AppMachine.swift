@@ -110,6 +110,9 @@ public struct AppMachine: Sendable {
   private var unsavedPin: AppSecurity?
   /// Whether the launcher's security differs from the pinned one.
   private var isOtherFamily = false
+  /// Whether the app ignored messages of this attachment, because the device has not shown the
+  /// rosters that a former process has verified.
+  var isWaitingForRosters = false
   /// Questions whose default choice approves, in order.
   var askedHere: [Question] = []
   /// The handles that the app has named, as the device confirmed. The device reports no other.
@@ -141,6 +144,7 @@ public struct AppMachine: Sendable {
       case .asked(let question): askedHere.append(question)
       case .latestTime(let time): verifier?.advance(to: time)
       case .named(let handle): named.insert(handle)
+      case .rosters(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
       case .consumedAhead(let position): consumedAhead.insert(position)
@@ -209,16 +213,19 @@ public struct AppMachine: Sendable {
   private mutating func received(_ reply: AppReply) -> [Effect] {
     // The device repeats a message that it sent to a former process or connection.
     guard isAttached || !reply.followsAttachment else { return [] }
+    if reply.needsRosters, let verifier, !verifier.rosters.isComplete { return waitForRosters() }
     switch reply {
     case .attached(let acknowledged):
       isAttached = true
+      isWaitingForRosters = false
+      verifier?.rosters.restart()
       // An app with positions of another device continues at this device's position.
       guard acknowledged > consumed else { return [] }
       consumed = acknowledged
       lastReceived = max(lastReceived, consumed)
       return [.persist(dropConsumedAhead() + [position])]
     case .reset(let position, let handles): return reset(position, handles)
-    case .roster(let proof): return verifier?.append(proof).map(reject) ?? []
+    case .roster(let proof): return append(proof)
     case .evidence(let evidence):
       do throws(Problem) {
         return [.persist(try applyVerified(evidence))]
@@ -244,6 +251,11 @@ public struct AppMachine: Sendable {
       guard let open = openAsks.popLast() else { return [] }
       return [.asked(open.question.id, .refused(problem))]
     }
+  }
+
+  /// Attaches again. The device then forgets the age requests, which the app repeats.
+  func attachAgain() -> [Effect] {
+    [.send(.attach(app: app, applied: applied))] + ageRequests.map { .send($0.request) }
   }
 
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
@@ -349,6 +361,14 @@ extension AppReply {
     switch self {
     case .roster, .evidence, .reset, .entry, .caughtUp, .named: true
     case .attached, .asked, .age, .failed, .pong: false
+    }
+  }
+
+  /// Whether the app must know the rosters before it applies the message.
+  fileprivate var needsRosters: Bool {
+    switch self {
+    case .evidence, .reset, .entry, .caughtUp: true
+    case .attached, .roster, .named, .asked, .age, .failed, .pong: false
     }
   }
 }

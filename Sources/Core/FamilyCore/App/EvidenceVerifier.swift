@@ -26,12 +26,8 @@ public struct AppSecurity: Hashable, Sendable {
 struct EvidenceVerifier: Sendable {
   let vault: any EvidenceVault
   private(set) var pinned: AppSecurity
-  /// The verified rosters, ascending by sequence number. The device repeats them at every
-  /// attachment.
-  private var rosters: [RosterProof] = []
-  /// The keys that no later roster may contain.
-  private var removedKeys = RemovedKeys()
-  private var removals = Removals()
+  /// The rosters that name the authorized signers.
+  var rosters: ShownRosters
   /// The signed statements about handles.
   private var known = KnownHandles()
   /// The stamp of the latest statement about the consent to the app.
@@ -40,6 +36,7 @@ struct EvidenceVerifier: Sendable {
   init(_ vault: any EvidenceVault, pinned: AppSecurity) {
     self.vault = vault
     self.pinned = pinned
+    rosters = ShownRosters(vault, pinned: pinned)
   }
 
   /// A fact that evidence proves.
@@ -84,43 +81,6 @@ struct EvidenceVerifier: Sendable {
     known.statements(of: handle, in: app).isEmpty
   }
 
-  /// Verifies and appends the next roster. A known roster changes nothing.
-  ///
-  /// - Returns: The problem if the roster is rejected.
-  mutating func append(_ proof: RosterProof) -> Problem? {
-    let next = proof.roster
-    if let last = rosters.last, proof.seq <= last.seq {
-      return last == proof ? nil : replayed(proof)
-    }
-    guard proof.signature.basedOnSeq < proof.seq,
-      proof.signature.basedOnSeq >= rosters.last?.seq ?? 0
-    else {
-      return .replayed
-    }
-    let signer = proof.signature.signer
-    let key =
-      if let last = rosters.last {
-        last.roster.key(forNext: next, by: signer)
-      } else {
-        next.key(forFirstBy: signer).flatMap { $0 == pinned.organizerKey ? $0 : nil }
-      }
-    let bytes = SignedBytes.of(
-      .rosterChanged(next), proof.command, in: pinned.family, .family, by: signer,
-      knowing: proof.signature.known, question: nil,
-      hiddenDigest: { _ in proof.hiddenDigest }, contentDigest: { _ in [] })
-    guard let key, vault.verify(key, proof.signature.bytes, bytes) else { return .notSigned }
-    let current = rosters.last?.roster ?? Roster()
-    do throws(Problem) { try removedKeys.check(current, next: next) } catch { return error }
-    removedKeys.record(from: current, to: next)
-    removals.record(from: rosters.last?.roster, to: next, proof.signature.known)
-    rosters.append(proof)
-    return nil
-  }
-
-  private func replayed(_ proof: RosterProof) -> Problem? {
-    rosters.contains(proof) ? nil : .replayed
-  }
-
   /// Verifies a piece of evidence and returns the fact that it proves.
   func verify(_ evidence: Evidence, in app: AppID) throws(Problem) -> Fact {
     let event = evidence.event
@@ -129,12 +89,7 @@ struct EvidenceVerifier: Sendable {
     else { throw .notSigned }
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0 else { throw .replayed }
     guard event.hasTimelyID else { throw .earlyID() }
-    guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
-      let device = roster.device(signature.signer), !device.signingKey.isEmpty,
-      removals.allow(device.signingKey, event.audience, event.seq),
-      let person = roster.person(device.person),
-      roster.mayDecide(event.body, in: event.audience, person)
-    else { throw .notSigned }
+    guard let signingKey = rosters.key(for: event, by: signature.signer) else { throw .notSigned }
     let isInPerson = if case .answeredInPerson = event.body { true } else { false }
     let bytes = SignedBytes.of(
       event.body, event.command, in: pinned.family, event.audience, by: signature.signer,
@@ -142,7 +97,7 @@ struct EvidenceVerifier: Sendable {
       hiddenDigest: { _ in [] },
       // Evidence of an in-person answer contains the digest of its content in place of the content.
       contentDigest: { isInPerson ? vault.bytes(of: $0) : vault.digest(vault.bytes(of: $0)) })
-    guard vault.verify(device.signingKey, signature.bytes, bytes) else { throw .notSigned }
+    guard vault.verify(signingKey, signature.bytes, bytes) else { throw .notSigned }
     switch event.body {
     case .decided(let decision):
       guard let header = evidence.question, header.id == decision.question else {
