@@ -91,6 +91,48 @@ import Testing
     #expect(problem(verifier.verify(twice) { _ in nil }) == .badKeyShare)
   }
 
+  @Test(
+    "T6: after two histories, a key has a bounded number of readers that a device does not know")
+  func strangers() throws {
+    let keys = DeviceKeys()
+    let vault = KeyVault(keys)
+    func device(_ id: UInt32, _ keys: DeviceKeys) -> Device {
+      Device(
+        id: DeviceID(id), person: PersonID(1), publicKey: Device.curveKey(id), keys: keys)
+    }
+    let own = device(1, keys)
+    var ring = KeyRing()
+    let name = try ring.make(
+      Self.audience, for: [own], in: SignedFamily.family, by: own.id, seq: 1,
+      at: Instant(milliseconds: 0), vault)[0].key
+    func share(_ devices: [Device]) throws {
+      let wraps = devices.map { KeyWrap(key: name, reader: $0.agreementKey, bytes: [1]) }
+      let share = KeyRing.Share(
+        wraps: wraps, audience: Self.audience, sharer: own, seq: 2, at: Instant(milliseconds: 0),
+        basedOnSeq: 1, known: [own.agreementKey, Array(repeating: 7, count: 32)])
+      _ = try ring.learn(share, in: SignedFamily.family, vault)
+    }
+    let strangers = (0..<600).map { number in
+      var stranger = own
+      stranger.agreementKey =
+        [UInt8(number % 256), UInt8(number / 256)] + [UInt8](repeating: 9, count: 30)
+      return stranger
+    }
+    try share(strangers)
+    let limit = Limits.keyReaders - 1
+    func lacking(_ devices: [Device]) -> Int {
+      ring.lacking(Self.audience, devices, own: own.agreementKey, limit: .max).count
+    }
+    #expect(lacking(Array(strangers[..<limit])) == 0)
+    #expect(lacking(strangers) == strangers.count - limit)
+    // A reader that the device knows is recorded above the limit, so that the key is shared once.
+    var known = own
+    known.agreementKey = Array(repeating: 7, count: 32)
+    #expect(lacking([known]) == 1)
+    try share([known])
+    #expect(lacking([known]) == 0)
+  }
+
   @Test("T6: 4,096 texts under an unknown key cost later events nothing, and hold up no other's")
   func texts() {
     let home = SignedFamily()

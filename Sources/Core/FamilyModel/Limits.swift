@@ -64,9 +64,19 @@ public enum Limits {
   public static let keyWraps = 256
   /// Bytes of one key wrap. Above: `malformed`.
   public static let keyWrapBytes = 128
-  /// Content keys that one device makes for one audience between two departures of its readers.
-  /// Above: `tooManyKeys`.
+  /// Content keys that one device makes for one audience between two departures of its readers,
+  /// and one more for each ``contentKeyAge`` since then. Above: `tooManyKeys`; a writer that only
+  /// replaces an old key uses that key further.
   public static let keysPerMaker = 64
+  /// The age above which a writer replaces a content key, by the relay's time. At the limit, the key
+  /// still seals.
+  public static let contentKeyAge = Milliseconds.days(7)
+  /// The largest number of ``contentKeyAge`` that raise the bound of ``keysPerMaker``: 20 years.
+  /// Above: no more are counted.
+  public static let contentKeyAges: Int64 = 1_040
+  /// Devices that a device records as readers of one key if it does not know some of them, after the
+  /// relay showed two histories. Above: it records those readers only that it knows.
+  public static let keyReaders = 2 * devices
   /// Content keys in one complaint. Above: `tooMany`, on the wire `tooLarge`; a device complains
   /// about further keys later. Also the keys that nobody has shared and that a device complains
   /// about in one audience; above, it waits without a complaint. A complaint also costs its sender `RateLimits.complaintCost`.

@@ -97,7 +97,8 @@ extension Problem {
       "Programs share a new key by themselves. Report the problem if it persists."),
     ProblemEntry(
       221, "too many keys",
-      "A device made more than \(Limits.keysPerMaker) content keys for one audience.",
+      "A device made more than \(Limits.keysPerMaker) content keys, and one for each week, for one "
+        + "audience.",
       "Remove the device if it was modified, and invite it again. A removal also resets the "
         + "count for the other devices."),
     ProblemEntry(

@@ -9,13 +9,17 @@ struct AudienceKeys: Hashable, Sendable {
   /// The number of keys that each device made in the present epoch.
   private var made = SmallMap<DeviceID, UInt32>()
 
-  /// Creates the keys of an audience without keys.
-  init() {}
+  /// When the present epoch began.
+  private var began: Instant
 
-  /// Whether the device stays within its limit if it shares these keys.
-  func mayShare(_ wraps: [KeyWrap], by maker: DeviceID) -> Bool {
+  /// Creates the keys of an audience without keys, of a family that was founded at this moment.
+  init(since founded: Instant) { began = founded }
+
+  /// Whether the device stays within its limit if it shares these keys now.
+  func mayShare(_ wraps: [KeyWrap], by maker: DeviceID, now: Instant) -> Bool {
     let new = Set(wraps.lazy.map(\.key).filter { !holds($0) })
-    return new.isEmpty || Int(made[maker] ?? 0) + new.count <= Limits.keysPerMaker
+    return new.isEmpty
+      || Int(made[maker] ?? 0) + new.count <= Limits.keysPerMaker(since: began, at: now)
   }
 
   /// Records a key share. The first device that shares a key has made it.
@@ -29,7 +33,10 @@ struct AudienceKeys: Hashable, Sendable {
   }
 
   /// Starts an epoch: a reader has left.
-  mutating func startEpoch() { made = SmallMap() }
+  mutating func startEpoch(at time: Instant) {
+    made = SmallMap()
+    began = time
+  }
 
   private func holds(_ name: ContentKeyID) -> Bool {
     let index = index(of: name)
@@ -51,10 +58,12 @@ extension AudienceKeys: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(names)
     packer.add(made)
+    packer.add(began)
   }
 
   init(_ packed: inout Unpacker) {
     names = packed.value()
     made = packed.value()
+    began = packed.value()
   }
 }

@@ -142,9 +142,10 @@ extension FamilyState {
     guard 1...Limits.keyWraps ~= wraps.count else { throw .tooMany }
     try roster.check(wraps, in: audience)
     let maker = proposal.signature?.signer ?? proposal.device
-    guard (keys[audience] ?? AudienceKeys()).mayShare(wraps, by: maker) else {
-      throw .tooManyKeys
-    }
+    guard
+      (keys[audience] ?? AudienceKeys(since: founded))
+        .mayShare(wraps, by: maker, now: proposal.now)
+    else { throw .tooManyKeys }
     return (.keysShared(wraps), audience)
   }
 

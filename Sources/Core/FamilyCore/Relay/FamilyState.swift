@@ -26,6 +26,8 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var seq: UInt64 = 0
   /// The event of the current roster.
   private(set) var rosterSeq: UInt64 = 0
+  /// The time of the first roster.
+  private(set) var founded = Instant(milliseconds: 0)
   /// The newest event of each audience.
   var heads = SmallMap<Audience, UInt64>()
   /// The hash of each audience's chain up to the newest event.
@@ -87,7 +89,8 @@ public struct FamilyState: Hashable, Sendable {
     }
     switch event.body {
     case .rosterChanged(let new):
-      replaceRoster(with: new)
+      if rosterSeq == 0 { founded = event.at }
+      replaceRoster(with: new, at: event.at)
       rosterSeq = event.seq
     case .asked(let header, _):
       questions.set(header.id, Question(header: header, seq: event.seq, lastAsked: event.at))
@@ -103,7 +106,7 @@ public struct FamilyState: Hashable, Sendable {
     case .invited(let invitation): invitations.add(invitation, now: event.at)
     case .joinRequested(let join): invitations.markUsed(by: join)
     case .keysShared(let wraps):
-      keys[event.audience, default: AudienceKeys()]
+      keys[event.audience, default: AudienceKeys(since: founded)]
         .add(wraps, by: event.signature?.signer ?? event.device)
     case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .complained,
       .ageNoted, .ageSet:
@@ -117,10 +120,10 @@ public struct FamilyState: Hashable, Sendable {
     closed.trimCapacity()
   }
 
-  private mutating func replaceRoster(with new: Roster) {
+  private mutating func replaceRoster(with new: Roster, at time: Instant) {
     for audience in roster.audiencesLeft(with: new).sorted() {
       generations[audience] = (generation(audience) + 1) & Self.maximumGeneration
-      keys[audience]?.startEpoch()
+      keys[audience, default: AudienceKeys(since: founded)].startEpoch(at: time)
     }
     removedKeys.record(from: roster, to: new)
     roster = new
@@ -151,6 +154,7 @@ extension FamilyState: Packable {
     packer.add(roster)
     packer.add(seq)
     packer.add(rosterSeq)
+    packer.add(founded)
     packer.add(heads)
     packer.add(hashes)
     packer.add(generations)
@@ -171,6 +175,7 @@ extension FamilyState: Packable {
     roster = packed.value()
     seq = packed.number()
     rosterSeq = packed.number()
+    founded = packed.value()
     heads = packed.value()
     hashes = packed.value()
     generations = packed.value()

@@ -14,10 +14,15 @@ extension EventVerifier {
     else { throw .notSigned }
     // After a fork, the relay and the sharer may know other readers. Their keys still open contents,
     // and no device seals under a key with a reader that it does not know.
-    if !hasSeenFork { try roster.check(wraps, in: event.audience) }
+    var known: Set<[UInt8]>?
+    if hasSeenFork {
+      known = Set(roster.readers(of: event.audience).map(\.agreementKey))
+    } else {
+      try roster.check(wraps, in: event.audience)
+    }
     let share = KeyRing.Share(
-      wraps: wraps, audience: event.audience, sharer: sharer, seq: event.seq,
-      basedOnSeq: signature.basedOnSeq)
+      wraps: wraps, audience: event.audience, sharer: sharer, seq: event.seq, at: event.at,
+      basedOnSeq: signature.basedOnSeq, known: known)
     let opened = try ring.learn(share, in: family, vault)
     for name in opened { deferred.release(.key(event.audience, name)) }
   }
@@ -50,7 +55,9 @@ extension EventVerifier {
   /// Wraps that let the readers of an audience use a key again, because some complained about it;
   /// `nil` if no complaint is the reason.
   func wrapsToRepair(_ audience: Audience, _ readers: [Device]) -> [KeyWrap]? {
-    guard let (entry, lacking) = ring.repairable(audience, for: readers) else { return nil }
+    guard let (entry, lacking) = ring.repairable(audience, for: readers), !lacking.isEmpty else {
+      return nil
+    }
     let wraps = lacking.compactMap { wrap(entry, audience, for: $0) }
     return wraps.count == lacking.count ? wraps : nil
   }
@@ -66,12 +73,14 @@ extension EventVerifier {
 
   /// Makes a key for the readers of an audience.
   ///
-  /// - Parameter maker: This device.
+  /// - Parameters:
+  ///   - maker: This device.
+  ///   - time: The relay's time of the newest event that this device knows.
   /// - Throws: `tooManyKeys`, or `weakKey` if a reader's key is invalid.
-  mutating func makeKey(_ audience: Audience, for readers: [Device], by maker: DeviceID)
-    throws(Problem) -> [KeyWrap]
-  {
-    try ring.make(audience, for: readers, in: family, by: maker, seq: familySeq, vault)
+  mutating func makeKey(
+    _ audience: Audience, for readers: [Device], by maker: DeviceID, at time: Instant
+  ) throws(Problem) -> [KeyWrap] {
+    try ring.make(audience, for: readers, in: family, by: maker, seq: familySeq, at: time, vault)
   }
 
   /// The keys that readers lack and this device has.

@@ -121,7 +121,9 @@ struct EventVerifier: Sendable {
     if case .rosterChanged(let roster) = event.body {
       if let former = rosters.last?.roster {
         removedKeys.record(from: former, to: roster)
-        ring.startEpoch(former.audiencesLeft(with: roster), at: event.seq)
+        ring.startEpoch(former.audiencesLeft(with: roster), with: event)
+      } else {
+        ring.found(at: event.at)
       }
       removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
       rosters.append((event.seq, roster))

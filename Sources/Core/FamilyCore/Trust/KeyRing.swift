@@ -4,7 +4,8 @@ import FamilyModel
 ///
 /// The first writer of an audience makes a key. A writer makes another one whenever the key's
 /// readers differ from the audience's readers, or a reader has left since the key was made. Former
-/// readers therefore cannot open new contents; new readers receive the earlier keys.
+/// readers therefore cannot open new contents; new readers receive the earlier keys. A key that was
+/// shared more than ``Limits/contentKeyAge`` ago is replaced, too.
 struct KeyRing: Sendable {
   struct Entry: Sendable {
     var name: ContentKeyID
@@ -17,7 +18,7 @@ struct KeyRing: Sendable {
     /// The newest event of the family's audience that the maker knew.
     var basedOnSeq: UInt64 = 0
     /// The maker, by the first key share in the order of the log; `nil` before this device knows it.
-    fileprivate var origin: (seq: UInt64, maker: Maker)?
+    fileprivate var origin: (seq: UInt64, at: Instant, maker: Maker)?
     /// The devices that have shared the key. A sharer has it, whatever it says later.
     fileprivate var sharers: Set<[UInt8]> = []
     /// The sharers whose wraps for this device were invalid since its last complaint.
@@ -25,21 +26,15 @@ struct KeyRing: Sendable {
     /// The readers that complained, each with the devices that shared the key with it since then.
     fileprivate var answers: [[UInt8]: Set<[UInt8]>] = [:]
 
+    /// Whether the key was shared so long ago that a writer makes another one.
+    func isOld(at present: Instant) -> Bool {
+      origin.map { $0.at + Limits.contentKeyAge < present } ?? false
+    }
+
     /// Whether `device` has shared the key with a reader that complained.
     fileprivate func isAnswered(_ reader: [UInt8], by device: [UInt8]) -> Bool {
       answers[reader]?.contains(device) ?? false
     }
-  }
-
-  /// A verified key share.
-  struct Share: Sendable {
-    var wraps: [KeyWrap]
-    var audience: Audience
-    var sharer: Device
-    /// The position of the event.
-    var seq: UInt64
-    /// See ``Signature/basedOnSeq``.
-    var basedOnSeq: UInt64
   }
 
   /// A device in one epoch.
@@ -58,13 +53,21 @@ struct KeyRing: Sendable {
     var unknown: Set<ContentKeyID> = []
     /// The number of keys of each maker.
     var made: [Maker: Int] = [:]
-    /// The rosters with which a reader left, ascending. Each starts an epoch.
-    var epochs: [UInt64] = []
+    /// Whether sharing a new key failed since this device's start.
+    var wasRefused = false
+    /// The epochs, ascending: the first one, and one for each roster with which a reader left.
+    var epochs: [(seq: UInt64, began: Instant)]
 
-    func epoch(at seq: UInt64) -> UInt64 { epochs.last { $0 <= seq } ?? 0 }
+    init(since founded: Instant) { epochs = [(0, founded)] }
+
+    func epoch(at seq: UInt64) -> (seq: UInt64, began: Instant) {
+      epochs.last { $0.seq <= seq } ?? epochs[0]
+    }
   }
 
   private var keys: [Audience: Keys] = [:]
+  /// The relay's time of the family's first roster.
+  private var founded = Instant(milliseconds: 0)
 
   /// The bytes that a key wrap is bound to.
   static func binding(_ family: FamilyID, _ audience: Audience, _ name: ContentKeyID) -> [UInt8] {
@@ -115,7 +118,7 @@ struct KeyRing: Sendable {
 
   private func newest(_ audience: Audience, where fits: (Entry) -> Bool) -> Entry? {
     guard let keys = keys[audience] else { return nil }
-    let epoch = keys.epochs.last ?? 0
+    let epoch = keys.epoch(at: .max).seq
     for name in keys.order.reversed() {
       guard let entry = keys.entries[name], entry.secret != nil, entry.basedOnSeq >= epoch,
         fits(entry)
@@ -150,7 +153,10 @@ struct KeyRing: Sendable {
   ) {
     for name in names {
       guard let entry = keys[audience]?.entries[name] else {
-        if reader == own { keys[audience, default: Keys()].unknown.insert(name) }
+        if reader == own {
+          let empty = Keys(since: founded)
+          keys[audience, default: empty].unknown.insert(name)
+        }
         continue
       }
       guard !entry.sharers.contains(reader) else { continue }
@@ -162,9 +168,15 @@ struct KeyRing: Sendable {
     }
   }
 
+  /// Starts the first epoch of all audiences, with the family's first roster.
+  mutating func found(at time: Instant) { founded = time }
+
   /// Starts an epoch of the audiences that a reader left with the roster of this event.
-  mutating func startEpoch(_ audiences: Set<Audience>, at seq: UInt64) {
-    for audience in audiences { keys[audience, default: Keys()].epochs.append(seq) }
+  mutating func startEpoch(_ audiences: Set<Audience>, with event: Event) {
+    let empty = Keys(since: founded)
+    for audience in audiences {
+      keys[audience, default: empty].epochs.append((event.seq, event.at))
+    }
   }
 
   /// Adds the keys of a verified key share, and the secrets that are sealed for this device.
@@ -175,9 +187,15 @@ struct KeyRing: Sendable {
     throws(Problem) -> [ContentKeyID]
   {
     // The dictionary's value is changed in place: a copy would cost as much as all keys.
-    try keys[share.audience, default: Keys()].add(share)
+    let empty = Keys(since: founded)
+    try keys[share.audience, default: empty].add(share)
     var opened: [ContentKeyID] = []
     for wrap in share.wraps {
+      if let known = share.known, !known.contains(wrap.reader),
+        keys[share.audience]?.entries[wrap.key]?.readers.count ?? 0 >= Limits.keyReaders
+      {
+        continue
+      }
       let binding = Self.binding(family, share.audience, wrap.key)
       if keys[share.audience]!.add(wrap, by: share.sharer.agreementKey, binding, vault) {
         opened.append(wrap.key)
@@ -197,8 +215,9 @@ struct KeyRing: Sendable {
     _ vault: any DeviceVault
   ) -> [ContentKeyID] {
     var opened: [ContentKeyID] = []
+    let empty = Keys(since: founded)
     for wrap in wraps {
-      keys[audience, default: Keys()].add(wrap.key, basedOnSeq: seq)
+      keys[audience, default: empty].add(wrap.key, basedOnSeq: seq)
       let binding = Self.binding(family, audience, wrap.key)
       if keys[audience]!.add(wrap, by: vault.agreementKey, binding, vault) {
         opened.append(wrap.key)
@@ -208,20 +227,34 @@ struct KeyRing: Sendable {
     return opened
   }
 
+  /// Whether the device may replace an old key: another one would be within the limit, and none has
+  /// failed.
+  func mayReplace(_ audience: Audience, by maker: DeviceID, at time: Instant) -> Bool {
+    keys[audience]?.wasRefused != true && mayMake(audience, by: maker, at: time)
+  }
+
+  /// Whether the device may make another key at the relay's time.
+  private func mayMake(_ audience: Audience, by maker: DeviceID, at time: Instant) -> Bool {
+    guard let keys = keys[audience] else { return true }
+    let epoch = keys.epoch(at: .max)
+    let unshared = keys.entries.values.count { $0.origin == nil }
+    let made = keys.made[Maker(epoch: epoch.seq, device: maker)] ?? 0
+    return made + unshared < Limits.keysPerMaker(since: epoch.began, at: time)
+  }
+
   /// Makes a key for these devices, which include this one.
   ///
   /// - Parameters:
   ///   - maker: This device.
   ///   - seq: The newest event of the family's audience that this device knows.
+  ///   - time: The relay's time of the newest event that this device knows.
   /// - Throws: `tooManyKeys`, or `weakKey` if a reader's key is invalid.
   mutating func make(
     _ audience: Audience, for readers: [Device], in family: FamilyID, by maker: DeviceID,
-    seq: UInt64, _ vault: any DeviceVault
+    seq: UInt64, at time: Instant, _ vault: any DeviceVault
   ) throws(Problem) -> [KeyWrap] {
-    var keys = keys[audience] ?? Keys()
-    let unshared = keys.entries.values.count { $0.origin == nil }
-    let made = keys.made[Maker(epoch: keys.epoch(at: .max), device: maker)] ?? 0
-    guard made + unshared < Limits.keysPerMaker else { throw .tooManyKeys }
+    guard mayMake(audience, by: maker, at: time) else { throw .tooManyKeys }
+    var keys = keys[audience] ?? Keys(since: founded)
     let secret = vault.makeKey()
     let name = Self.name(of: secret, vault)
     let binding = Self.binding(family, audience, name)
@@ -242,6 +275,7 @@ struct KeyRing: Sendable {
   mutating func drop(_ wraps: [KeyWrap], _ audience: Audience) {
     guard let known = keys[audience] else { return }
     for name in Set(wraps.map(\.key)) where known.entries[name]?.isShared == false {
+      keys[audience]!.wasRefused = true
       keys[audience]!.entries[name] = nil
       keys[audience]!.order.removeAll { $0 == name }
     }
@@ -279,19 +313,22 @@ extension KeyRing.Keys {
 
   /// Adds the names of a share, and counts those that its sharer made.
   fileprivate mutating func add(_ share: KeyRing.Share) throws(Problem) {
-    let maker = KeyRing.Maker(epoch: epoch(at: share.seq), device: share.sharer.id)
+    let epoch = epoch(at: share.seq)
+    let maker = KeyRing.Maker(epoch: epoch.seq, device: share.sharer.id)
     // In the order of the share: the newest key is the same one in every run.
     var distinct: Set<ContentKeyID> = []
     let names = share.wraps.map(\.key).filter { distinct.insert($0).inserted }
     // A later share may be verified first. The order of the log decides who made the key.
     let own = names.filter { (entries[$0]?.origin?.seq ?? .max) > share.seq }
     let count = (made[maker] ?? 0) + own.count { entries[$0]?.origin?.maker != maker }
-    guard own.isEmpty || count <= Limits.keysPerMaker else { throw .tooManyKeys }
+    guard own.isEmpty || count <= Limits.keysPerMaker(since: epoch.began, at: share.at) else {
+      throw .tooManyKeys
+    }
     for name in own {
       add(name, basedOnSeq: share.basedOnSeq)
       if let former = entries[name]!.origin?.maker { made[former]! -= 1 }
       made[maker, default: 0] += 1
-      entries[name]!.origin = (share.seq, maker)
+      entries[name]!.origin = (share.seq, share.at, maker)
       entries[name]!.basedOnSeq = share.basedOnSeq
     }
     for name in names {

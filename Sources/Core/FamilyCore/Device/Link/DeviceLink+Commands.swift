@@ -56,7 +56,8 @@ extension DeviceLink {
     _ command: Command, id: CommandID, now: Instant, into out: inout Output
   ) -> Command? {
     switch sender.seal(
-      command, id: id, family: family, verifier: verifier, isBehind: isBehind)
+      command, id: id, family: family, verifier: verifier, isBehind: isBehind,
+      at: sender.ids.relayTime(now: now))
     {
     case .sealed(let signed): return signed.command
     case .blocked, .unknownQuestion, .outdated: return nil

@@ -15,7 +15,7 @@ struct CommandIDSource: Sendable {
   /// The latest time that the relay stated, or an earlier one if the relay corrected itself.
   private var relayTime = Instant(milliseconds: 0)
   /// The latest time of an event.
-  private var newestEvent = Instant(milliseconds: 0)
+  private(set) var newestEvent = Instant(milliseconds: 0)
   /// How far this device's clock is ahead of the relay's, as far as the device knows.
   private var lead = Milliseconds.zero
 
@@ -31,6 +31,9 @@ struct CommandIDSource: Sendable {
       max(afterAll, present), bound, Instant(milliseconds: Limits.times.upperBound))
     return source.id(now: lastTime)
   }
+
+  /// The relay's present time, as far as the device knows.
+  func relayTime(now: Instant) -> Instant { max(now - lead, newestEvent) }
 
   /// Observes a statement of another device, whose id later ids exceed.
   mutating func observe(_ id: CommandID) { latestOfOthers = max(latestOfOthers, id.time) }

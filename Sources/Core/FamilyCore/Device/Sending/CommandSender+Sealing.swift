@@ -20,9 +20,12 @@ extension CommandSender {
   /// A roster is made from the present roster and the changes that its author intended: the
   /// differences from the roster at `basedOnSeq`. A roster from before a removal therefore brings
   /// back no device.
+  ///
+  /// - Parameter present: The relay's time, by which an old key is replaced; `nil`: a key of any age
+  ///   seals.
   func seal(
     _ command: Command, id: CommandID, basedOnSeq: UInt64? = nil, family: FamilyProjection,
-    verifier: EventVerifier?, isBehind: Bool
+    verifier: EventVerifier?, isBehind: Bool, at present: Instant?
   ) -> SealOutcome {
     guard let verifier else { return .sealed(SignedCommand(id: id, command: command)) }
     guard !isBehind else { return .blocked }
@@ -52,6 +55,11 @@ extension CommandSender {
         return .lacksKey(audience, readers: readers)
       }
       guard key.isShared else { return .blocked }
+      if let present, key.isOld(at: present), outbox.hasRoomForKeys,
+        verifier.ring.mayReplace(audience, by: address.device, at: ids.newestEvent)
+      {
+        return .lacksKey(audience, readers: readers)
+      }
       var subjects: [UInt8] = []
       if case .question(let question) = content, let app = command.app {
         subjects = verifier.subjects(of: question, in: app, secret)

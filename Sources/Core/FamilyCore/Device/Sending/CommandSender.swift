@@ -211,7 +211,9 @@ struct CommandSender: Sendable {
       }
       switch seal(
         pending.command, id: pending.id, basedOnSeq: pending.basedOnSeq, family: family,
-        verifier: verifier, isBehind: isBehind)
+        verifier: verifier, isBehind: isBehind,
+        // A proof covers the sealed bytes.
+        at: pending.command.dependsOnID ? nil : ids.relayTime(now: now))
       {
       case .sealed(let signed): send(signed, attempt: pending.attempts, into: &out)
       case .blocked: isBlocked = true
@@ -244,7 +246,9 @@ struct CommandSender: Sendable {
     if let wraps = verifier?.wrapsToRepair(audience, readers) {
       share(wraps, audience, now: now, verifier: verifier, into: &out)
       verifier?.keep(wraps, audience, isShared: false)
-    } else if let wraps = try verifier?.makeKey(audience, for: readers, by: address.device) {
+    } else if let wraps = try verifier?.makeKey(
+      audience, for: readers, by: address.device, at: ids.newestEvent)
+    {
       share(wraps, audience, now: now, verifier: verifier, into: &out)
     }
   }
@@ -262,7 +266,10 @@ struct CommandSender: Sendable {
     let id = id ?? nextID(now: now)
     // The first pass shares a key if the readers have none in common; the second one seals.
     for _ in 1...2 {
-      switch seal(command, id: id, family: family, verifier: verifier, isBehind: isBehind) {
+      switch seal(
+        command, id: id, family: family, verifier: verifier, isBehind: isBehind,
+        at: ids.relayTime(now: now))
+      {
       case .sealed(let signed): return prepared + [signed]
       case .blocked: throw .stale
       case .unknownQuestion: throw .unknown
@@ -270,7 +277,8 @@ struct CommandSender: Sendable {
         guard family.mayRead(audience, address.device) else { throw .notPermitted }
         var shared = verifier?.wrapsToRepair(audience, readers)
         if shared == nil {
-          shared = try verifier?.makeKey(audience, for: readers, by: address.device)
+          shared = try verifier?.makeKey(
+            audience, for: readers, by: address.device, at: ids.newestEvent)
         }
         guard let wraps = shared, !wraps.isEmpty else { throw .stale }
         prepared.append(sign(wraps, id: nextID(now: now), audience, verifier: verifier))
