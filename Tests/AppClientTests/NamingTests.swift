@@ -39,6 +39,26 @@ import Testing
     #expect(device.requests.contains(.name([ada])))
   }
 
+  @Test("A8, K6: a device that refuses the app leaves a new handle unknown at once")
+  func refused() async throws {
+    let device = FakeDevice(isAlive: true)
+    var timing = SessionTiming()
+    timing.nameWait = .seconds(600)
+    let session = try AppSession.with(device, timing)
+    device.connect()
+    async let known = session.known(of: [ada])
+    while !device.requests.contains(.name([ada])) { await Task.yield() }
+    device.tell(.failed(.ratedAbove))
+    #expect(await known == [])
+    #expect(await session.known(of: [Handle("ben", .custom)]) == [])
+    // The device admits the app again.
+    device.tell(.attached(acknowledged: 0))
+    device.tell(.named([ada]))
+    device.tell(.caughtUp)
+    #expect(await session.untilCaughtUp(within: .seconds(10)))
+    #expect(await session.known(of: [ada]) == [])
+  }
+
   @Test("K2, K6: without a device the answer comes at once, and the app names the handle later")
   func away() async throws {
     let device = FakeDevice(isAlive: true)

@@ -12,6 +12,7 @@ import Wording
     .withdrawn(by: PersonID(1), at: at),
     .contact(by: PersonID(1), at: at), .contactRemoved(by: PersonID(1), at: at), .unreadable,
     .limitsOff, .consentWithdrawn(by: PersonID(1), at: at), .ratedAbove, .notTaken, .neverListened,
+    .notNamed,
   ]
 
   private func sentences(_ rule: HandleExplanation.Rule, _ language: Language) -> [String] {

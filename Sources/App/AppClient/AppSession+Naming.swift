@@ -7,7 +7,7 @@ extension AppSession {
   /// Those of the handles, in canonical form, that are known.
   ///
   /// Waits for the device's answer about handles that the app has not named before, unless the
-  /// device is away.
+  /// device is away or refuses the app.
   package nonisolated func known(of handles: [Handle]) async -> [Handle] {
     let new = named.withLock { named in handles.filter { !named.contains($0) } }
     if !new.isEmpty { await name(new) }
@@ -24,7 +24,7 @@ extension AppSession {
   private func name(_ handles: [Handle]) async {
     step(.name(handles))
     guard isOpen else { return await nameForHolder(handles) }
-    guard opened!.machine.isConnected else { return }
+    guard opened!.machine.isAnswered else { return }
     let id = UUID()
     let timeout = Task {
       try? await Task.sleep(for: timing.nameWait, clock: .suspending)
@@ -64,7 +64,7 @@ extension AppSession {
   private func resumeNameReaders() {
     guard let machine = opened?.machine else { return }
     for (id, reader) in nameReaders
-    where !reader.handles.contains(where: machine.unconfirmed.contains) {
+    where !machine.isAnswered || !reader.handles.contains(where: machine.unconfirmed.contains) {
       resumeNameReader(id)
     }
   }

@@ -23,8 +23,8 @@ public struct HandleExplanation: Sendable, CustomStringConvertible {
   public let nextChange: Date?
   /// Further facts that keep the app from using the handle, or from asking.
   ///
-  /// Some of `unreadable`, `limits-off`, `consent-withdrawn`, `rated-above`, `not-taken` and
-  /// `never-listened`.
+  /// Some of `unreadable`, `limits-off`, `consent-withdrawn`, `rated-above`, `not-taken`,
+  /// `never-listened` and `not-named`.
   public let conditions: [String]
   /// Known handles of the child that resemble an unknown one.
   public let similar: [CommunicationHandle]

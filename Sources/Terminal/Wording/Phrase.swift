@@ -325,10 +325,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case ruleConsentWithdrawn
   /// The app is rated above the ceiling.
   case ruleRatedAbove
-  /// The app has not acknowledged the newest change.
-  case ruleNotTaken
-  /// The app never registered for updates.
-  case ruleNeverListened
+  /// The app has not acknowledged the newest change, or never registered for updates.
+  case ruleNotTaken, ruleNeverListened
+  /// The app has not named the handle.
+  case ruleNotNamed
   /// The name is known in another app only. `%1` the app.
   case nearOtherApp
   /// A similar handle is known. `%1` that handle.

@@ -56,6 +56,7 @@ extension Wording {
     case .ratedAbove: self(.ruleRatedAbove)
     case .notTaken: self(.ruleNotTaken)
     case .neverListened: self(.ruleNeverListened)
+    case .notNamed: self(.ruleNotNamed)
     }
   }
 

@@ -140,6 +140,17 @@ import Testing
     #expect(child(phone, in: World.otherApp).conditions.contains(.neverListened))
   }
 
+  @Test("X6, K6: a handle that the app has not named is known on the device only")
+  mutating func unnamed() {
+    world.guardian(1, .changeContact(child: World.emily, phone, known: true))
+    #expect(child(phone).isKnown && child(phone).conditions == [.notNamed])
+    world.child(3, .app(World.app, .name([phone])))
+    #expect(child(phone).conditions == [.neverListened])
+    world.acknowledgeFirst()
+    #expect(child(phone).conditions == [] && guardian(phone).conditions == [])
+    #expect(child(ada).conditions == [])
+  }
+
   @Test("X6: names known handles that resemble the unknown one")
   mutating func nearMisses() {
     world.ask(World.question(1, ada, phone, Handle("Zo\u{EB}", .custom)))
@@ -214,7 +225,8 @@ extension HandleExplanation {
   /// The explanation without the facts that only the child's device has.
   fileprivate var withoutDevice: HandleExplanation {
     var copy = self
-    copy.conditions.removeAll { $0 == .notTaken || $0 == .neverListened || $0 == .ratedAbove }
+    let facts: [HandleExplanation.Rule] = [.notTaken, .neverListened, .ratedAbove, .notNamed]
+    copy.conditions.removeAll(where: facts.contains)
     return copy
   }
 }

@@ -55,7 +55,7 @@ public struct AppMachine: Sendable {
     case age(UInt64, AgeReply)
     /// The app has received every entry that waited on the device.
     case caughtUp
-    /// ``AppMachine/named`` or ``AppMachine/unconfirmed`` has changed.
+    /// ``AppMachine/named``, ``AppMachine/unconfirmed`` or ``AppMachine/isAnswered`` has changed.
     case namesChanged
     /// The app rejected a message of the device. The message changed nothing.
     case rejected(Problem)
@@ -97,6 +97,9 @@ public struct AppMachine: Sendable {
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
   /// former connection.
   private var isAttached = false
+  /// Whether the device refuses this connection's attachment, for example because the app is rated
+  /// above the child's ceiling.
+  private var isRefused = false
   private var isRegistered = false
   private var subscribed: Set<Topic.Kind> = []
   private var openAsks: [(question: Question, manner: AskManner, window: String)] = []
@@ -162,6 +165,7 @@ public struct AppMachine: Sendable {
     case .connected:
       isConnected = true
       isAttached = false
+      isRefused = false
       var first: [Effect] = []
       if let security = unsavedPin {
         unsavedPin = nil
@@ -217,6 +221,7 @@ public struct AppMachine: Sendable {
     switch reply {
     case .attached(let acknowledged):
       isAttached = true
+      isRefused = false
       isWaitingForRosters = false
       verifier?.rosters.restart()
       // An app with positions of another device continues at this device's position.
@@ -247,9 +252,11 @@ public struct AppMachine: Sendable {
       let changes = confirm(handles)
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
     case .failed(let problem):
+      isRefused = !isAttached
+      let refused: [Effect] = isRefused ? [.namesChanged] : []
       // The device could not read the question that was sent last.
-      guard let open = openAsks.popLast() else { return [] }
-      return [.asked(open.question.id, .refused(problem))]
+      guard let open = openAsks.popLast() else { return refused }
+      return refused + [.asked(open.question.id, .refused(problem))]
     }
   }
 
@@ -257,6 +264,9 @@ public struct AppMachine: Sendable {
   func attachAgain() -> [Effect] {
     [.send(.attach(app: app, applied: applied))] + ageRequests.map { .send($0.request) }
   }
+
+  /// Whether the device will answer to a handle's name.
+  public var isAnswered: Bool { isConnected && !isRefused }
 
   private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 

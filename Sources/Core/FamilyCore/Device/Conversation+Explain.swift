@@ -208,10 +208,11 @@ extension ChildMachine {
     // This device's own manifest is newer than the list of apps.
     answer.conditions.removeAll { $0 == .ratedAbove }
     if refusal(of: app) == .ratedAbove { answer.conditions.append(.ratedAbove) }
-    if let feed = feeds.first(where: { $0.app == app }),
-      feed.entries.contains(where: { $0.body.concerns(handle) })
-    {
+    guard let feed = feeds.first(where: { $0.app == app }) else { return answer }
+    if feed.entries.contains(where: { $0.body.concerns(handle) }) {
       answer.conditions.append(feed.progress.registered ? .notTaken : .neverListened)
+    } else if answer.isKnown, !feed.named.contains(handle) {
+      answer.conditions.append(.notNamed)
     }
     return answer
   }

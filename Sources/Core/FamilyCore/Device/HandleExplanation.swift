@@ -43,6 +43,8 @@ public struct HandleExplanation: Hashable, Sendable {
     case notTaken
     /// The app has not acknowledged it, and has never registered for updates.
     case neverListened
+    /// The app has not named the handle, so the device does not report it to the app.
+    case notNamed
 
     /// The rule's name in machine-readable output. A name is never reused.
     public var name: String {
@@ -65,6 +67,7 @@ public struct HandleExplanation: Hashable, Sendable {
       case .ratedAbove: "rated-above"
       case .notTaken: "not-taken"
       case .neverListened: "never-listened"
+      case .notNamed: "not-named"
       }
     }
 
