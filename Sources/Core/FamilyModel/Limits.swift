@@ -35,8 +35,16 @@ public enum Limits {
   /// Bytes of one frame on any socket. Above: libzmq disconnects the peer, and every decoder throws
   /// `tooLarge`.
   public static let frameBytes = 1024 * 1024
-  /// Bytes of one sealed content; with its envelope it fits in a frame. Above: `tooLarge`.
-  public static let contentBytes = frameBytes - 4096
+  /// Bytes of a sealed message, contact or withdrawal. Evidence for apps contains them. Above: `tooLarge`.
+  public static let shortContentBytes = 8 * 1024
+  /// Bytes of a sealed account, of sealed age settings, or of a sealed list of apps. Above: `tooLarge`.
+  public static let accountContentBytes = 64 * 1024
+  /// Bytes of one sealed content. Every message that carries the content fits in a frame: the command
+  /// with the longest header and signature, a page with its event, and an app entry with its
+  /// evidence. Above: `tooLarge`.
+  public static let contentBytes = frameBytes - 64 * 1024
+  /// Bytes of a relay's proof of enrolment. Above: `tooLarge`.
+  public static let passBytes = 64
   /// Persons in a family. Above: `tooMany`.
   public static let persons = 64
   /// Devices in a family. Above: `tooMany`.
@@ -98,15 +106,21 @@ public enum Limits {
   public static let chainPositions = 65_536
   /// Audience heads in one signature: those of a guardian in the largest family. Above: `tooLarge`.
   public static let audienceHeads = 2 * persons + 1
-  /// Pieces of evidence in one message to an app. Above: the device sends further messages.
+  /// Pieces of evidence in one message to an app, or in one app entry. Above: `tooLarge`.
   public static let evidence = 128
+  /// Pieces of evidence in one message before a reset. Above: the device sends further messages. The
+  /// longest pieces have 28 KB, so that the messages fit in a frame.
+  public static let evidenceInMessage = 32
+  /// Handles in one app entry, each with up to six pieces of evidence. Above: the device makes further
+  /// entries.
+  public static let handlesInEntry = 6
   /// Notifications that a device keeps. Above: the device drops the oldest read one, or else the
   /// oldest.
   public static let notifications = 128
   /// Questions with a permissive default whose response an app awaits. Above: the app forgets the
   /// oldest and rejects its default response.
   public static let askedQuestions = 64
-  /// Open invitations of one family. At the limit: `tooMany`.
+  /// Open invitations of one family. At the limit: `tooMany`; a device forgets the oldest.
   public static let invitations = 16
   /// Lifetime of an invitation. Above: `tooLarge`.
   public static let invitationTime = Milliseconds.hours(24)
@@ -131,6 +145,9 @@ public enum Limits {
   public static let passcodeDelays: [Milliseconds] = [
     .minutes(1), .minutes(5), .minutes(15), .hours(1),
   ]
+  /// Former passcodes of a family that a device remembers. Above: the device forgets the oldest, and
+  /// rejects an in-person answer of its time that it reads later.
+  public static let passcodes = 1_024
   /// The largest difference between the time of a passcode's proof and the relay's time. Above:
   /// `proofOutdated`.
   public static let passcodeProofTime = Milliseconds.minutes(10)

@@ -29,8 +29,9 @@ extension Content {
     return Wire.encode(message)
   }
 
-  init(carried bytes: Data) throws(Problem) {
-    guard bytes.count <= Limits.contentBytes else { throw .tooLarge }
+  /// The content of an event or command, of at most `limit` bytes.
+  init(carried bytes: Data, limit: Int = Limits.contentBytes) throws(Problem) {
+    guard bytes.count <= limit else { throw .tooLarge }
     self = .sealed([UInt8](bytes))
   }
 

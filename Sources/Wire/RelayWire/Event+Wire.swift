@@ -173,7 +173,9 @@ extension Event {
     case .limitsChanged(let limits):
       return .limitsChanged(child: PersonID(limits.child), on: limits.on)
     case .accountChanged(let account):
-      return .accountChanged(PersonID(account.person), try Content(carried: account.content))
+      return .accountChanged(
+        PersonID(account.person),
+        try Content(carried: account.content, limit: Limits.accountContentBytes))
     case .asked(let asked):
       return .asked(try QuestionHeader(asked.header), try Content(carried: asked.content))
     case .reminded(let id): return .reminded(try Wire.id(id))
@@ -183,10 +185,13 @@ extension Event {
         Decision(
           question: try Wire.id(decision.question), choice: try ChoiceHeader(decision.choice)))
     case .posted(let post):
-      return .posted(child: PersonID(post.person), try Content(carried: post.content))
+      return .posted(
+        child: PersonID(post.person),
+        try Content(carried: post.content, limit: Limits.shortContentBytes))
     case .contactChanged(let contact):
       return .contactChanged(
-        child: PersonID(contact.person), try Content(carried: contact.content))
+        child: PersonID(contact.person),
+        try Content(carried: contact.content, limit: Limits.shortContentBytes))
     case .passcodeChanged(let passcode): return .passcodeChanged(try Passcode(passcode))
     case .invited(let invitation): return .invited(try Invitation(invitation))
     case .joinRequested(let join): return .joinRequested(try JoinRequest(join))
@@ -198,12 +203,15 @@ extension Event {
         proof: try Wire.signatureBytes(answered.proof))
     case .withdrawn(let withdrawn):
       return .withdrawn(
-        child: PersonID(withdrawn.person), try Content(carried: withdrawn.content))
+        child: PersonID(withdrawn.person),
+        try Content(carried: withdrawn.content, limit: Limits.shortContentBytes))
     case .ageNoted(let noted):
-      return .ageNoted(PersonID(noted.person), try Content(carried: noted.content))
+      return .ageNoted(
+        PersonID(noted.person),
+        try Content(carried: noted.content, limit: Limits.accountContentBytes))
     case .ageSet(let set):
       return .ageSet(
-        PersonID(set.person), try Content(carried: set.content),
+        PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case .complained(let complaint): return .complained(try keyNames(complaint))

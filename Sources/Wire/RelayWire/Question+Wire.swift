@@ -14,6 +14,8 @@ extension Handle {
     let kind = try Wire.require(UInt8(exactly: wire.kind).flatMap(Kind.init))
     guard wire.value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
     self.init(wire.value, kind)
+    // Devices and apps store canonical forms, which may be longer, and must be able to read them.
+    guard canonical.value.utf8.count <= Limits.handleBytes else { throw .handleTooLong }
   }
 }
 

@@ -173,7 +173,9 @@ extension Command {
     switch wire.body {
     case .setRoster(let roster): self = .setRoster(try Roster(roster))
     case .setAccount(let account):
-      self = .setAccount(PersonID(account.person), try Content(carried: account.content))
+      self = .setAccount(
+        PersonID(account.person),
+        try Content(carried: account.content, limit: Limits.accountContentBytes))
     case .setLimits(let limits): self = .setLimits(child: PersonID(limits.child), on: limits.on)
     case .ask(let asked):
       self = .ask(try QuestionHeader(asked.header), try Content(carried: asked.content))
@@ -183,10 +185,13 @@ extension Command {
       guard answer.choice.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
       self = .answer(try Wire.id(answer.question), choice: answer.choice)
     case .post(let post):
-      self = .post(child: PersonID(post.person), try Content(carried: post.content))
+      self = .post(
+        child: PersonID(post.person),
+        try Content(carried: post.content, limit: Limits.shortContentBytes))
     case .changeContact(let contact):
       self = .changeContact(
-        child: PersonID(contact.person), try Content(carried: contact.content))
+        child: PersonID(contact.person),
+        try Content(carried: contact.content, limit: Limits.shortContentBytes))
     case .setPasscode(let passcode): self = .setPasscode(try Passcode(passcode))
     case .answerInPerson(let answer):
       self = .answerInPerson(
@@ -194,16 +199,19 @@ extension Command {
         choice: try ChoiceHeader(answer.choice).id, proof: try Wire.signatureBytes(answer.proof))
     case .withdraw(let withdraw):
       self = .withdraw(
-        child: PersonID(withdraw.person), try Content(carried: withdraw.content))
+        child: PersonID(withdraw.person),
+        try Content(carried: withdraw.content, limit: Limits.shortContentBytes))
     case .addChild(let name):
       guard name.utf8.count <= Limits.titleBytes else { throw .tooLarge }
       self = .addChild(displayName: name)
     case .invite(let invitation): self = .invite(try Invitation(invitation))
     case .noteAge(let noted):
-      self = .noteAge(PersonID(noted.person), try Content(carried: noted.content))
+      self = .noteAge(
+        PersonID(noted.person),
+        try Content(carried: noted.content, limit: Limits.accountContentBytes))
     case .setAge(let set):
       self = .setAge(
-        PersonID(set.person), try Content(carried: set.content),
+        PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))

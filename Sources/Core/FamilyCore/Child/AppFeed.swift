@@ -87,8 +87,8 @@ struct AppFeed: Sendable {
     if needsReset(applied: applied) {
       var evidence = evidence()[...]
       while !evidence.isEmpty {
-        replies.append(.evidence(Array(evidence.prefix(Limits.evidence))))
-        evidence = evidence.dropFirst(Limits.evidence)
+        replies.append(.evidence(Array(evidence.prefix(Limits.evidenceInMessage))))
+        evidence = evidence.dropFirst(Limits.evidenceInMessage)
       }
       replies.append(.reset(position: progress.acknowledged, known: known))
     }

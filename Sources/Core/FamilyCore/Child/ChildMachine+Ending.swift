@@ -14,10 +14,7 @@ extension ChildMachine {
     known = later
     for (feed, before) in zip(feeds, before) {
       let lost = before.filter { !known.contains($0, in: feed.app) }
-      guard !lost.isEmpty else { continue }
-      enqueue(
-        .forgotten(lost), for: feed.app, signed: commands(about: lost, in: feed.app), into: &out,
-        effects: &effects)
+      enqueue(lost, for: feed.app, into: &out, effects: &effects) { .forgotten($0) }
     }
   }
 

@@ -43,16 +43,8 @@ extension ChildMachine {
       let now = knownAndNamed(handles, in: feed)
       let gained = now.filter { !old.contains($0) }
       let lost = old.filter { !now.contains($0) }
-      if !gained.isEmpty {
-        enqueue(
-          .known(gained), for: feed.app, signed: commands(about: gained, in: feed.app), into: &out,
-          effects: &effects)
-      }
-      if !lost.isEmpty {
-        enqueue(
-          .forgotten(lost), for: feed.app, signed: commands(about: lost, in: feed.app), into: &out,
-          effects: &effects)
-      }
+      enqueue(gained, for: feed.app, into: &out, effects: &effects) { .known($0) }
+      enqueue(lost, for: feed.app, into: &out, effects: &effects) { .forgotten($0) }
     }
   }
 

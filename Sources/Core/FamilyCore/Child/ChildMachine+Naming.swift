@@ -10,12 +10,22 @@ extension ChildMachine {
     let handles = handles.map(\.canonical)
     let new = recordNames(handles, by: app, limit: Limits.namedHandles, into: &out)
     let known = new.filter { self.known.contains($0, in: app) }
-    if !known.isEmpty {
+    enqueue(known, for: app, into: &out, effects: &effects) { .known($0) }
+    effects.append(.app(app, .named(handles)))
+  }
+
+  /// Appends entries about the handles: as many as the evidence needs, so that each entry fits into a
+  /// message and a record.
+  mutating func enqueue(
+    _ handles: [Handle], for app: AppID, into out: inout DeviceLink.Output,
+    effects: inout [DeviceEffect], _ body: ([Handle]) -> AppEntry.Body
+  ) {
+    for start in stride(from: 0, to: handles.count, by: Limits.handlesInEntry) {
+      let part = Array(handles[start..<min(start + Limits.handlesInEntry, handles.count)])
       enqueue(
-        .known(known), for: app, signed: commands(about: known, in: app), into: &out,
+        body(part), for: app, signed: commands(about: part, in: app), into: &out,
         effects: &effects)
     }
-    effects.append(.app(app, .named(handles)))
   }
 
   /// Records that the app has named the handles, which are in canonical form.
