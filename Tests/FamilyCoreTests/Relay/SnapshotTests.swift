@@ -70,12 +70,15 @@ import Testing
     var other = bytes
     other[0] += 1
     #expect(FamilyState(snapshot: other) == nil)
-    // The store's checksum detects flipped bytes; unpacking them must not trap.
+    // The store's checksum detects flipped bytes; unpacking and reading them must not trap.
     for place in bytes.indices {
       for bit in 0..<8 {
         var flipped = bytes
         flipped[place] ^= 1 << bit
-        _ = FamilyState(snapshot: flipped)
+        guard let state = FamilyState(snapshot: flipped) else { continue }
+        for question in state.questions.entries.map(\.value) {
+          _ = (question.header.app, question.header.subjects, question.header.choices)
+        }
       }
     }
   }

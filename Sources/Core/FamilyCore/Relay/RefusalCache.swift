@@ -50,7 +50,7 @@ extension RefusalCache.Entry: Packable {
   init(_ packed: inout Unpacker) {
     device = packed.value()
     id = packed.value()
-    let code = UInt16(packed.number())
+    let code = UInt16(truncatingIfNeeded: packed.number())
     let retryAfter = Milliseconds.milliseconds(packed.value() as UInt32)
     problem = Problem(code: code, retryAfter: retryAfter, relayTime: packed.value())
   }

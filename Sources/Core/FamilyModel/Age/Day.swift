@@ -9,7 +9,7 @@ extension Account.Day: Comparable {
   /// anniversary of a 29 February in a common year is 1 March.
   public func years(to other: Account.Day) -> Int32 {
     let years = other.year &- year
-    return (other.month, other.day) < (month, day) ? years - 1 : years
+    return (other.month, other.day) < (month, day) ? years &- 1 : years
   }
 
   /// The same day a number of years later. The anniversary of a 29 February in a common year is

@@ -124,7 +124,11 @@ extension QuestionHeader: Packable {
   init(_ packed: inout Unpacker) {
     let id = packed.value() as QuestionID
     let child = packed.value() as PersonID
-    let parts = packed.array()
+    var parts = packed.array()
+    if !Self.isWellFormed(parts) {
+      packed.fail()
+      parts = []
+    }
     self.init(id: id, child: child, parts: parts, expiration: packed.value())
   }
 }
