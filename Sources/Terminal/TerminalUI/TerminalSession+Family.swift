@@ -33,9 +33,10 @@ extension TerminalSession {
 
   func invite(_ person: Person) async {
     let ticket = JoinTicket()
-    invited[ticket.publicKey] = person.id
+    let invitation = ticket.invitation(for: person.id, until: .now + Self.invitationTime)
+    invited[ticket.publicKey] = invitation
     waitingCodes.append(ticket)
-    await act(.invite(ticket.invitation(for: person.id, until: .now + Self.invitationTime)))
+    await act(.invite(invitation))
     if shownRelay != .connected { write(renderer.text(wording(.codeWaits), .faint)) }
   }
 
@@ -46,9 +47,9 @@ extension TerminalSession {
     let accepted = waitingCodes.filter { timeline.link.isInvited($0.publicKey) }
     waitingCodes.removeAll { ticket in accepted.contains { $0.publicKey == ticket.publicKey } }
     for ticket in accepted {
-      guard let person = invited[ticket.publicKey].flatMap(timeline.link.roster.person) else {
-        continue
-      }
+      guard let invitation = invited[ticket.publicKey],
+        let person = timeline.link.roster.person(invitation.person)
+      else { continue }
       let code = JoinCode(ticket, from: credential)
       if let picture = QRCode(code.text), picture.columns <= renderer.columns {
         write(picture.rows.map { Row($0, .paper) })
@@ -71,12 +72,13 @@ extension TerminalSession {
     }
   }
 
-  /// Adds the device of a join request to the roster, if its invitation is of this session.
+  /// Adds the device of a join request to the roster, if its invitation is of this session and has
+  /// not ended by this device's clock.
   func join(_ join: JoinRequest) async {
-    guard let link = timeline?.link, let person = invited.removeValue(forKey: join.invitation),
-      let member = link.roster.person(person)
+    guard let link = timeline?.link, let invitation = invited.removeValue(forKey: join.invitation),
+      .now <= invitation.expires, let member = link.roster.person(invitation.person)
     else { return }
-    await act(.setRoster(link.roster(adding: join, of: person)))
+    await act(.setRoster(link.roster(adding: join, of: member.id)))
     write(renderer.text(wording(.deviceJoins, member.displayName), .good))
   }
 

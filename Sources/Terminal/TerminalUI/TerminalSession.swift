@@ -38,8 +38,8 @@ package actor TerminalSession: Service {
   var picked: PersonID?
   /// The time for which a shown code admits a device.
   static let invitationTime = Milliseconds.minutes(15)
-  /// The persons of this session's unused codes, by the invitation's public key.
-  var invited: [[UInt8]: PersonID] = [:]
+  /// The invitations of this session's unused codes, by their public keys.
+  var invited: [[UInt8]: Invitation] = [:]
   /// The notifications of the last list, in its order.
   var shownNotifications: [CommandID] = []
   /// The codes of invitations that the relay has not accepted yet.

@@ -33,13 +33,13 @@ struct EventVerifier: Sendable {
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
+  /// The newest passcodes, ascending. A device may read an old conversation after the family's
+  /// audience, so former passcodes still verify.
   private var passcodes: [(seq: UInt64, command: CommandID, passcode: Passcode)] = []
-  /// The verified invitations, by their keys.
-  private(set) var invitations: [[UInt8]: Invitation] = [:]
-  /// The commands of verified events. A repetition at another position of the log is rejected.
+  private(set) var invitations = KnownInvitations()
+  /// The commands of verified events. A repetition at another position of the log is rejected. The
+  /// set has 32 bytes for each event, far less than the device's own lines of the event.
   private var commands: Set<CommandName> = []
-  /// The verified requests to join. They have no command of a member, so they occupy no id.
-  private var joins: Set<JoinRequest> = []
   /// The events that need something before they can be verified.
   var deferred = DeferredEvents()
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
@@ -106,19 +106,16 @@ struct EventVerifier: Sendable {
   }
 
   private mutating func record(_ event: Event) {
-    if case .joinRequested(let join) = event.body {
-      joins.insert(join)
-      return
-    }
+    if case .joinRequested(let join) = event.body { return invitations.markUsed(by: join) }
     let name = name(of: event)
     commands.insert(name)
     deferred.remove(name)
     if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
     guard event.audience == .family else { return }
-    if case .invited(let invitation) = event.body {
-      invitations[invitation.key] = invitation
-    }
+    invitations.advance(to: event.command.time)
+    if case .invited(let invitation) = event.body { invitations.add(invitation) }
     if case .rosterChanged(let roster) = event.body {
+      invitations.removeEnrolled(in: roster)
       if let former = rosters.last?.roster {
         removedKeys.record(from: former, to: roster)
         ring.startEpoch(former.audiencesLeft(with: roster), with: event)
@@ -130,6 +127,7 @@ struct EventVerifier: Sendable {
     }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.seq, event.command, passcode))
+      if passcodes.count > Limits.passcodes { passcodes.removeFirst() }
     }
   }
 
@@ -189,13 +187,12 @@ struct EventVerifier: Sendable {
 
   /// Verifies the proof of a join request. The device joins only with a later roster.
   private func check(_ join: JoinRequest, _ event: Event) -> Verdict {
-    guard event.audience == .family, !joins.contains(join) else {
-      return .rejected(.replayed)
-    }
+    guard event.audience == .family else { return .rejected(.replayed) }
     guard !join.hasWeakKey else { return .rejected(.weakKey) }
-    guard invitations[join.invitation] != nil,
-      vault.verify(join.invitation, join.proof, join.signedBytes(family: family))
-    else { return .rejected(.notSigned) }
+    if let problem = invitations.check(join, at: event.at) { return .rejected(problem) }
+    guard vault.verify(join.invitation, join.proof, join.signedBytes(family: family)) else {
+      return .rejected(.notSigned)
+    }
     return .verified(event)
   }
 

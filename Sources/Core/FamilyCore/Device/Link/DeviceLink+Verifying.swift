@@ -17,7 +17,7 @@ extension DeviceLink {
       return true
     case .rejected(let problem):
       let isReread = event.seq <= rereadEnds[event.audience] ?? 0
-      if problem != .replayed || !isReread { out.rejected.append(problem) }
+      if !isReread || problem != .replayed && !event.body.isJoin { out.rejected.append(problem) }
       // A deferred event may fit the history that this device reads again.
       if isReread { retryDeferred(into: &out) }
       return false
@@ -59,6 +59,9 @@ extension DeviceLink {
 }
 
 extension Event.Body {
+  /// Whether the event is a request to join. Its invitation may have ended before a reread.
+  fileprivate var isJoin: Bool { if case .joinRequested = self { true } else { false } }
+
   /// Whether the event states a value for which the later of two statements counts.
   var isOrderedByTime: Bool {
     switch self {

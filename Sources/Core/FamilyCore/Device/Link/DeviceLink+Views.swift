@@ -31,8 +31,8 @@ extension DeviceLink {
   /// The family's passcode, or `nil` until a guardian sets one.
   public var passcode: Passcode? { family.passcode }
 
-  /// Whether the relay has committed an invitation with this key.
-  public func isInvited(_ key: [UInt8]) -> Bool { verifier?.invitations[key] != nil }
+  /// Whether the relay has committed an invitation with this key that is open or used.
+  public func isInvited(_ key: [UInt8]) -> Bool { verifier?.invitations.holds(key) ?? false }
 
   func question(_ id: QuestionID) -> QuestionState? { family.question(id) }
 

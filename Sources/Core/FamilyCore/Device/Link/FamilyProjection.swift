@@ -11,7 +11,7 @@ struct FamilyProjection: Sendable {
   /// The apps on the devices of each child.
   private(set) var apps: [PersonID: AppLists] = [:]
   private(set) var conversations: [PersonID: Conversation] = [:]
-  /// Requests to join, in order of arrival.
+  /// The last requests to join, at most ``Limits/invitations``, in order of arrival.
   private(set) var joins: [JoinRequest] = []
   private(set) var passcode: Passcode?
   /// The owner of every device that was ever in a roster: the events of a removed device keep their
@@ -62,7 +62,7 @@ struct FamilyProjection: Sendable {
       let byChild = owners[event.device] == person && roster.person(person)?.role == .child
       ages[person, default: AgeLog()].add(event, .set(content, byChild: byChild))
     case .passcodeChanged(let new): passcode = new
-    case .joinRequested(let join): joins.append(join)
+    case .joinRequested(let join): joins = joins.suffix(Limits.invitations - 1) + [join]
     default:
       guard let child = event.audience.conversationChild else { return }
       conversations[child, default: Conversation()].apply(event)
