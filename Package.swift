@@ -233,7 +233,7 @@ let verification: [Target] = [
     name: "bench-reference", path: "Verification/bench/reference",
     linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
   rig(
-    "FuzzTargets", ["FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+    "FuzzTargets", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
     path: "fuzzing/targets"),
 ]
 
@@ -256,7 +256,7 @@ let suites: [Target] = [
     ["FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
   tests(
     "RelayWireTests",
-    ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire"]),
+    ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire", "ZeroMQ"]),
   tests("PrivateFilesTests", ["PrivateFiles"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),

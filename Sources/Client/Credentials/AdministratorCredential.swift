@@ -46,7 +46,9 @@ public struct AdministratorCredential: Sendable {
       keys.publicKey.z85 == content.publicKey, let relayKey = CurvePublicKey(z85: content.relayKey)
     else {
       throw PrivateFile.Failure(
-        description: "\(file.path) is not an administrator's credential. Run `relayctl init`.")
+        description:
+          "\(file.path) is not an administrator's credential of this version. Run `relayctl init`"
+          + " for a new folder.")
     }
     return AdministratorCredential(
       keys: keys, relayKey: relayKey, requests: content.requests, broadcasts: content.broadcasts)

@@ -39,8 +39,11 @@ public struct JoinCode: Sendable {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
   /// The code as text, to type, paste or draw as a QR code.
-  public var text: String {
-    var bytes = [Self.version] + ticket.secret + organizerKey + relayKey.bytes
+  public var text: String { text(version: Self.version) }
+
+  /// The code in the form of a version that begins with this number.
+  func text(version: UInt8) -> String {
+    var bytes = [version] + ticket.secret + organizerKey + relayKey.bytes
     withUnsafeBytes(of: family.rawValue.bigEndian) { bytes += $0 }
     // The endpoints usually differ in the port only: their common prefix is stored once.
     let shared = zip(requests.utf8, broadcasts.utf8).prefix { $0 == $1 }.count
@@ -52,7 +55,7 @@ public struct JoinCode: Sendable {
 
   /// Reads a code. Spaces, line breaks, dashes and case are ignored.
   ///
-  /// - Throws: `PrivateFile.Failure` if the code is incomplete or mistyped.
+  /// - Throws: `PrivateFile.Failure` if the code is incomplete, mistyped or of another version.
   public init(text: String) throws {
     func value(_ character: UInt8) -> UInt8? {
       Self.alphabet.firstIndex(of: character).map(UInt8.init)
@@ -70,8 +73,10 @@ public struct JoinCode: Sendable {
       defer { remaining = remaining.dropFirst(count) }
       return Array(remaining.prefix(count))
     }
-    guard try read(1) == [Self.version], let ticket = JoinTicket(secret: try read(JoinTicket.count))
-    else { throw Self.unreadable }
+    guard try read(1) == [Self.version] else { throw Self.otherVersion }
+    guard let ticket = JoinTicket(secret: try read(JoinTicket.count)) else {
+      throw Self.unreadable
+    }
     self.ticket = ticket
     organizerKey = try read(32)
     guard let relayKey = CurvePublicKey(bytes: try read(32)) else { throw Self.unreadable }
@@ -84,6 +89,9 @@ public struct JoinCode: Sendable {
     broadcasts = String(decoding: first.prefix(shared) + remaining, as: UTF8.self)
   }
 
+  private static let otherVersion = PrivateFile.Failure(
+    description:
+      "This join code is of another version. Install the guardian's version on this device.")
   private static let unreadable = PrivateFile.Failure(
     description: "This is not a complete join code. Compare the code with the guardian's screen.")
 

@@ -72,7 +72,12 @@ public struct RelayKeys: Sendable {
       let keys = CurveKeyPair(secretZ85: content.secretKey),
       let administrator = CurvePublicKey(z85: content.administratorKey),
       content.channelSecret.count == ChannelCipher.keyBytes
-    else { throw PrivateFile.Failure(description: "\(file.path) is not a relay's key file.") }
+    else {
+      throw PrivateFile.Failure(
+        description:
+          "\(file.path) is not a relay's key file of this version. Run `relayctl init` for a new"
+          + " folder.")
+    }
     return RelayKeys(
       keys: keys, administrator: administrator, channelSecret: [UInt8](content.channelSecret),
       requests: content.requests, broadcasts: content.broadcasts)

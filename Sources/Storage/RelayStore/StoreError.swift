@@ -36,7 +36,10 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .full: "The disk is full. Nothing was stored. Free some space and start again."
     case .locked: "Another process uses the store. Stop that process, or choose another folder."
     case .io: "A system call failed: \(detail)."
-    case .wrongVersion: "The file is not a store of this version (\(detail)). Nothing was changed."
+    case .wrongVersion:
+      "The file is not a store of this version (\(detail)). Nothing was changed. "
+        + "Use a relay's file with the version that wrote it. "
+        + "Remove a device's file, and the device fetches its events again."
     }
   }
 

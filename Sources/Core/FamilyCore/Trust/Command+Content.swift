@@ -1,4 +1,4 @@
-import FamilyModel
+package import FamilyModel
 
 // The content of each command and event, and the kind of content that each accepts.
 
@@ -12,7 +12,7 @@ extension Content {
 
 extension Command {
   /// The content; `nil` for commands without one.
-  var content: Content? {
+  package var content: Content? {
     switch self {
     case .setAccount(_, let content), .ask(_, let content), .post(_, let content),
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
@@ -34,7 +34,7 @@ extension Command {
   }
 
   /// The command with another content. A question also gets this digest of its subjects.
-  func replacing(_ content: Content, subjects: [UInt8]) -> Command {
+  package func replacing(_ content: Content, subjects: [UInt8]) -> Command {
     switch self {
     case .setAccount(let person, _): return .setAccount(person, content)
     case .ask(var header, _):
@@ -56,7 +56,9 @@ extension Command {
 
   /// The event body and audience that the command produces; `nil` if the question or choice is
   /// unknown.
-  func outcome(question: (QuestionID) -> QuestionHeader?) -> (audience: Audience, Event.Body)? {
+  package func outcome(question: (QuestionID) -> QuestionHeader?) -> (
+    audience: Audience, Event.Body
+  )? {
     switch self {
     case .setRoster(let roster): return (.family, .rosterChanged(roster))
     case .setPasscode(let passcode): return (.family, .passcodeChanged(passcode))

@@ -67,7 +67,7 @@ struct EvidenceArchive: Sendable {
 extension EvidenceVault {
   /// The key of one content, derived from the audience's content key. An app that receives it can
   /// open this content and no other.
-  func contentKey(_ secret: [UInt8], _ binding: [UInt8]) -> [UInt8] {
+  package func contentKey(_ secret: [UInt8], _ binding: [UInt8]) -> [UInt8] {
     digest(BoundBytes("permission-relay one content 1").bytes + binding, under: secret)
   }
 }
