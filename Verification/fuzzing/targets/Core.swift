@@ -44,11 +44,39 @@ struct FuzzedFamily {
     send(0, .command(ID128(high: 0, low: 1), .setRoster(roster), isSigned ? signature : nil))
   }
 
+  /// The family as a maker of commands knows it.
+  var scene: FuzzScene {
+    let state = relay.state(of: Self.id)
+    return FuzzScene(
+      now: now, roster: state?.roster ?? Self.roster,
+      questions: log.compactMap { event in
+        if case .asked(let header, _) = event.body { header.id } else { nil }
+      })
+  }
+
+  /// An id of the present; the same byte makes the same id until the clock moves.
+  func freshID(_ byte: UInt8) -> CommandID {
+    CommandID(high: UInt64(truncatingIfNeeded: now.milliseconds) << 16, low: UInt64(byte))
+  }
+
+  /// Sends the request, unless no message can carry it.
+  ///
+  /// - Returns: The effects of the relay.
   @discardableResult
   mutating func send(_ device: UInt32, _ request: Request, key: [UInt8]? = nil)
     -> [RelayMachine.Effect]
   {
     lastID += 1
+    let sent = Envelope(
+      device: DeviceAddress(family: Self.id, device: DeviceID(device)), requestID: lastID,
+      request: request)
+    guard let request = try? sent.encode().withUnsafeBytes({ try Envelope.decode($0) }).request
+    else { return [] }
+    let wasSigned = relay.state(of: Self.id)?.roster.isSigned ?? false
+    defer {
+      precondition(
+        !wasSigned || relay.state(of: Self.id)?.roster.isSigned ?? false, "a family lost its keys")
+    }
     let id = RequestID(lastID)
     let address = DeviceAddress(family: Self.id, device: DeviceID(device))
     let effects = relay.step(
@@ -122,14 +150,25 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
     case 3: family.apply(family.relay.step(.timer, now: family.now))
     case 4: family.reload()
     case 5: subscribe(&input, &family)
-    case 6: family.send(device, .join(join(&input)), key: FuzzedFamily.key(UInt32(input.byte())))
-    default:
-      let id = ID128(high: 1, low: UInt64(input.byte()))
-      let signature = signature(&input, device, UInt64(family.log.count))
-      family.send(device, .command(id, command(&input, now: family.now), signature))
+    case 6:
+      var join = input.joinRequest()
+      if !input.isRare(4) { join.publicKey = FuzzedFamily.key(UInt32(input.byte())) }
+      family.send(device, .join(join), key: join.publicKey)
+    default: family.send(device, request(&input, family, device))
     }
   }
   family.reload()
+}
+
+private func request(_ input: inout Bytes, _ family: FuzzedFamily, _ device: UInt32) -> Request {
+  let kind = input.isRare(4) ? input.any(RequestKind.allCases) : .command
+  return kind.make(&input, FuzzedFamily.id) { input in
+    let kind = input.any(CommandKind.allCases)
+    let open = family.scene.make(kind, &input)
+    precondition(CommandKind(open) == kind)
+    let id = input.isRare(4) ? input.commandID(family.now) : family.freshID(input.byte())
+    return .command(id, open, signature(&input, device, UInt64(family.log.count)))
+  }
 }
 
 private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
@@ -147,32 +186,6 @@ private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
     "a channel for an unknown key was approved")
 }
 
-private func command(_ input: inout Bytes, now: Instant) -> Command {
-  let person = PersonID(UInt32(input.pick(8)))
-  let question = ID128(high: 2, low: UInt64(input.pick(8)))
-  switch input.pick(14) {
-  case 0, 1: return .ask(header(question, person, &input, now: now), .sealed(input.chunk()))
-  case 2: return .remind(question)
-  case 3: return .cancel(question)
-  case 4, 5: return .answer(question, choice: ["yes", "no", ""][input.pick(3)])
-  case 6: return .post(child: person, .sealed(input.chunk()))
-  case 7: return .changeContact(child: person, .sealed(input.chunk()))
-  case 8: return .setLimits(child: person, on: input.byte() & 1 == 0)
-  case 9:
-    let header = header(question, person, &input, now: now)
-    return .answerInPerson(header, .sealed([]), choice: "yes", proof: input.proof())
-  case 10: return .addChild(displayName: String(decoding: input.chunk(), as: UTF8.self))
-  case 11:
-    let key = FuzzedFamily.key(UInt32(input.byte()))
-    return .invite(
-      Invitation(key: key, person: person, expires: now + .seconds(10) * Int(input.byte())))
-  case 12:
-    let wrap = KeyWrap(key: question, reader: FuzzedFamily.key(person.rawValue * 10), bytes: [1])
-    return .shareKeys(Audience(rawValue: UInt64(input.pick(4)) << 32 | 3), [wrap])
-  default: return .setRoster(roster(&input))
-  }
-}
-
 /// No signature, a valid one or an invalid one. Signer and `basedOnSeq` may be wrong.
 private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -> Signature? {
   let choice = input.byte()
@@ -182,38 +195,4 @@ private func signature(_ input: inout Bytes, _ device: UInt32, _ last: UInt64) -
   return Signature(
     signer: DeviceID(signer), basedOnSeq: basedOnSeq,
     bytes: Array(repeating: choice & 3 == 3 ? 0 : 1, count: 64))
-}
-
-private func join(_ input: inout Bytes) -> JoinRequest {
-  let keys = (0..<4).map { _ in FuzzedFamily.key(UInt32(input.byte())) }
-  return JoinRequest(
-    invitation: keys[0], publicKey: keys[1], signingKey: keys[2], agreementKey: keys[3],
-    proof: input.proof())
-}
-
-private func header(
-  _ id: QuestionID, _ child: PersonID, _ input: inout Bytes, now: Instant
-) -> QuestionHeader {
-  let choices = ["yes", "no"].prefix(input.pick(3)).map {
-    ChoiceHeader(id: $0, answer: $0 == "yes" ? .approval : .denial)
-  }
-  let expiration = input.byte()
-  return QuestionHeader(
-    id: id, child: child, app: AppID("a"), subjects: [UInt8(input.pick(3))], choices: choices,
-    expiration: expiration == 0 ? nil : now + .seconds(expiration) - .seconds(10))
-}
-
-/// The family's roster without some devices and persons, or with a new key.
-private func roster(_ input: inout Bytes) -> Roster {
-  var roster = FuzzedFamily.roster
-  if input.byte() & 1 == 1 {
-    roster.devices = (1...5).map { FuzzedFamily.device($0, isSigning: true) }
-  }
-  let removed = input.byte()
-  roster.devices.removeAll { removed >> ($0.id.rawValue / 10) & 1 == 1 }
-  if removed & 1 == 1 { roster.persons.removeAll { $0.id.rawValue == UInt32(input.pick(6)) } }
-  if removed & 0x80 != 0, !roster.devices.isEmpty {
-    roster.devices[0].publicKey = FuzzedFamily.key(UInt32(input.byte()))
-  }
-  return roster
 }

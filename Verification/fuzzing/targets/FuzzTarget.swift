@@ -8,6 +8,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case records
   /// The devices' machines against a relay that sends arbitrary messages.
   case device
+  /// The machines of a family in which one member does anything that its keys allow.
+  case member
+  /// An app whose device changes genuine evidence.
+  case app
 
   /// Runs the target once with one input.
   public func run(_ bytes: UnsafeRawBufferPointer) {
@@ -16,6 +20,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .core: fuzzCore(bytes)
     case .records: fuzzRecords(bytes)
     case .device: fuzzDevice(bytes)
+    case .member: fuzzMember(bytes)
+    case .app: fuzzAppDevice(bytes)
     }
   }
 }
