@@ -35,10 +35,8 @@ import Testing
 
   private static let bodies: [(Command, Event.Body)] = {
     let choice = header.choices[0]
-    let content = content(Limits.contentBytes)
-    let (short, account) = (
-      Self.content(Limits.shortContentBytes), Self.content(Limits.accountContentBytes)
-    )
+    let (long, short) = (content(Limits.contentBytes), content(Limits.shortContentBytes))
+    let account = content(Limits.accountContentBytes)
     let decision = Decision(question: id, choice: choice)
     let roster = Roster(
       persons: (0..<Limits.persons).map { number in
@@ -55,10 +53,10 @@ import Testing
       KeyWrap(key: id, reader: key, bytes: .init(repeating: 3, count: Limits.keyWrapBytes))
     }
     return [
-      (.ask(header, content), .asked(header, content)),
+      (.ask(header, long), .asked(header, long)),
       (
-        .answerInPerson(header, content, choice: choice.id, proof: proof),
-        .answeredInPerson(header, content, decision, proof: proof)
+        .answerInPerson(header, long, choice: choice.id, proof: proof),
+        .answeredInPerson(header, long, decision, proof: proof)
       ),
       (.post(child: person, short), .posted(child: person, short)),
       (.setAge(person, account, proof: proof), .ageSet(person, account, proof: proof)),
