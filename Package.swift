@@ -43,11 +43,13 @@ func rig(_ name: String, _ dependencies: [Target.Dependency], path: String? = ni
 
 /// A program in `Verification/<path>` that measures or attacks the shipped programs.
 func tool(
-  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
+  linkerSettings: [LinkerSetting] = []
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies + [argumentParser],
-    path: "Verification/\(path ?? name)", exclude: exclude, swiftSettings: settings)
+    path: "Verification/\(path ?? name)", exclude: exclude, swiftSettings: settings,
+    linkerSettings: linkerSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -225,10 +227,12 @@ let verification: [Target] = [
   tool(
     "bench-micro",
     [
-      "FamilyModel", "FamilyCore", "RelayStore", "RelayWire", "SQLiteStore", "Statistics",
-      "TextTable", sqlite,
+      "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore", "RelayWire", "SQLiteStore",
+      "Statistics", "TextTable", sqlite,
     ],
-    path: "bench/micro", exclude: ["thresholds.json"]),
+    path: "bench/micro", exclude: ["thresholds.json"],
+    // Valgrind 3.19 cannot read the debug information of swift-crypto.
+    linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"])]),
   .executableTarget(
     name: "bench-reference", path: "Verification/bench/reference",
     linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),

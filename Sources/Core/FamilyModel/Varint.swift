@@ -14,6 +14,12 @@ package enum Varint {
     bytes.append(UInt8(truncatingIfNeeded: remaining))
   }
 
+  /// Bytes of the number in its shortest form.
+  @inlinable
+  package static func size(of number: UInt64) -> Int {
+    max(1, (70 - number.leadingZeroBitCount) / 7)
+  }
+
   /// Writes the number in its shortest form at an offset.
   ///
   /// Precondition: the buffer has room for the number's 1 to 10 bytes.

@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import FamilyTrust
 import RelayWire
 
 /// A small operation to measure, with a reference operation that is its lower bound.
@@ -104,7 +105,8 @@ enum ApprovalPart {
     let keys = [[], [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)]
 
     init(open: Int = 8_192) {
-      relay = RelayMachine(verify: { _, _, _ in true }, resultsKept: 64, openFamilies: open)
+      relay = RelayMachine(
+        verify: { _, _, _ in true }, digest: KeyVault.digest, resultsKept: 64, openFamilies: open)
       let roster = Roster(
         persons: [
           Person(id: PersonID(1), role: .organizer, displayName: "Rosa"),

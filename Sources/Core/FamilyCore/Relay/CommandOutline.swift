@@ -6,7 +6,11 @@ public import FamilyModel
 /// A device seals and signs a command again for each transmission, so two transmissions of one
 /// command differ in all other bytes. A command with a known id and another outline is no repetition.
 public struct CommandOutline: Hashable, Sendable {
-  fileprivate private(set) var value: UInt16
+  /// The digest.
+  private(set) var value: UInt16
+
+  /// The outline with this digest.
+  init(value: UInt16) { self.value = value }
 
   /// The outline of the command.
   public init(_ command: Command) {
@@ -61,19 +65,16 @@ public struct CommandOutline: Hashable, Sendable {
   }
 }
 
-/// FNV-1a, folded to 16 bits. Only a device itself could profit from a collision with an own command.
+/// A hash of words, folded to 16 bits. Only a device itself could profit from a collision with an own
+/// command.
 private struct Digest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  var value: UInt16 {
-    let half = UInt32(truncatingIfNeeded: state ^ state >> 32)
-    return UInt16(truncatingIfNeeded: half ^ half >> 16)
-  }
+  var value: UInt16 { UInt16(truncatingIfNeeded: state >> 48) }
 
   mutating func add(_ number: UInt64) {
-    for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-      add(UInt8(truncatingIfNeeded: number >> shift))
-    }
+    state = (state ^ number) &* 0x9E37_79B9_7F4A_7C15
+    state ^= state >> 29
   }
 
   mutating func add(_ kind: UInt64, _ value: UInt64) {
@@ -89,16 +90,12 @@ private struct Digest {
   mutating func add(_ kind: UInt64, _ id: QuestionID, _ choice: String = "") {
     add(kind, id.high)
     add(id.low)
-    for byte in choice.utf8 { add(byte) }
+    for byte in choice.utf8 { add(UInt64(byte)) }
   }
 
   mutating func add(_ kind: UInt64, _ bytes: [UInt8]) {
     add(kind)
-    for byte in bytes { add(byte) }
-  }
-
-  private mutating func add(_ byte: UInt8) {
-    state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    for byte in bytes { add(UInt64(byte)) }
   }
 }
 

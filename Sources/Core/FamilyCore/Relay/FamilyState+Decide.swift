@@ -65,13 +65,15 @@ extension FamilyState {
   /// - Throws: `forked`. The device then reads the history again and signs again.
   func checkKnowledge(_ signature: Signature?, _ audience: Audience) throws(Problem) {
     guard let known = signature?.known else { return }
-    let positions = [
-      AudienceHead(.family, known.family), AudienceHead(audience, known.audience),
-    ]
-    for known in positions + known.heads where !known.position.hash.isZero {
-      let head = position(known.audience)
-      guard known.position.seq < head.seq || known.position == head else { throw .forked }
-    }
+    try check(known.family, .family)
+    try check(known.audience, audience)
+    for head in known.heads { try check(head.position, head.audience) }
+  }
+
+  private func check(_ known: ChainPosition, _ audience: Audience) throws(Problem) {
+    guard !known.hash.isZero else { return }
+    let head = position(audience)
+    guard known.seq < head.seq || known == head else { throw .forked }
   }
 
   func require(_ isAllowed: Bool) throws(Problem) {

@@ -15,7 +15,8 @@ extension Event {
   /// contents in place of their digests. Questions and decisions, which are nearly all traffic, have
   /// an encoding that copies their parts.
   private func chainBytes(after previous: ChainHash, in family: FamilyID) -> [UInt8] {
-    Packer.bytes { out in
+    // malloc serves up to 1,032 bytes from a cache of the thread.
+    Packer.bytes(capacity: 1_000) { out in
       out.add(fixed: Self.chainLabel.byteSwapped)
       out.add(family.rawValue)
       out.add(big: previous)

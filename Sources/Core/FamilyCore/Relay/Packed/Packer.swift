@@ -14,11 +14,12 @@ struct Packer: ~Copyable {
   /// Initial bytes: enough for nearly every family.
   private static let initialCapacity = 4_096
 
-  private var bytes = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: initialCapacity, alignment: 8)
+  private var bytes: UnsafeMutableRawBufferPointer
   private var count = 0
 
-  private init() {}
+  private init(capacity: Int) {
+    bytes = .allocate(byteCount: capacity, alignment: 8)
+  }
 
   deinit { bytes.deallocate() }
 
@@ -28,8 +29,12 @@ struct Packer: ~Copyable {
   }
 
   /// The bytes that the body writes, without unused capacity.
-  static func bytes(_ write: (inout Packer) -> Void) -> [UInt8] {
-    var packer = Packer()
+  ///
+  /// - Parameter capacity: The expected number of bytes.
+  static func bytes(
+    capacity: Int = initialCapacity, _ write: (inout Packer) -> Void
+  ) -> [UInt8] {
+    var packer = Packer(capacity: capacity)
     write(&packer)
     return [UInt8](unsafeUninitializedCapacity: packer.count) { array, count in
       UnsafeMutableRawBufferPointer(array).copyMemory(
