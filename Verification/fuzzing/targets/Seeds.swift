@@ -42,7 +42,7 @@ extension FuzzTarget {
       ]
     case .member, .app:
       // Numbers without a pattern, of which each part selects acts and values.
-      return (0..<24).map { seed in
+      return (0..<(self == .member ? 4 : 24)).map { seed in
         var numbers = IDSource(seed: UInt64(seed))
         return [UInt8(seed)]
           + (0..<24 * (seed + 1)).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
