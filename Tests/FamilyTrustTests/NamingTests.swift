@@ -117,6 +117,24 @@ import Testing
     #expect(app.step(.name([Self.aunt])).isEmpty && !app.unconfirmed.contains(Self.aunt))
   }
 
+  @Test("K6: the device confirms the names that it recorded, and none above the limit")
+  func confirmed() {
+    var home = SignedFamily()
+    let many = (0...Limits.namedHandles).map { Handle("person-\($0)", .custom) }
+    func confirm(_ handles: [Handle]) -> Int {
+      AppRequest.naming(handles).reduce(0) { count, request in
+        let effects = home.machines.children[3]!.step(
+          .app(SignedFamily.app, request), now: home.machines.now)
+        return effects.reduce(count) {
+          if case .app(_, .named(let handles)) = $1 { $0 + handles.count } else { $0 }
+        }
+      }
+    }
+    let room = Limits.namedHandles - SignedFamily.named.count
+    #expect(confirm(many) == room)
+    #expect(confirm([many[0], Self.aunt]) == 1)
+  }
+
   @Test("K6, M1: a message with more names than the limit is refused")
   func tooMany() throws {
     let many = (0...Limits.namesInMessage).map { Handle("person-\($0)", .custom) }

@@ -2,16 +2,20 @@ import FamilyModel
 
 /// The handles that apps name. An app learns about no other handle of the child.
 extension ChildMachine {
-  /// Records the handles that the app names. The app receives those that are known.
+  /// Records the handles that the app names, and confirms those that it recorded. The app receives
+  /// those that are known.
   mutating func name(
     _ handles: [Handle], by app: AppID, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {
+    guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
     let handles = handles.map(\.canonical)
-    let new = recordNames(handles, by: app, limit: Limits.namedHandles, into: &out)
+    let (changes, new) = feeds[index].name(handles, limit: Limits.namedHandles)
+    out.changes += changes
     let known = new.filter { self.known.contains($0, in: app) }
     enqueue(known, for: app, into: &out, effects: &effects) { .known($0) }
-    effects.append(.app(app, .named(handles)))
+    let named = feeds[index].named
+    effects.append(.app(app, .named(handles.filter(named.contains))))
   }
 
   /// Appends entries about the handles: as many as the evidence needs, so that each entry fits into a
@@ -28,17 +32,11 @@ extension ChildMachine {
     }
   }
 
-  /// Records that the app has named the handles, which are in canonical form.
-  ///
-  /// - Parameter limit: The largest number of handles; `nil` for the people of a response.
-  /// - Returns: The handles that the app had not named before.
-  @discardableResult
+  /// Records that a response has named the handles, which are in canonical form.
   mutating func recordNames(
-    _ handles: [Handle], by app: AppID, limit: Int? = nil, into out: inout DeviceLink.Output
-  ) -> [Handle] {
-    guard let (changes, new) = update(app, { $0.name(handles, limit: limit) }) else { return [] }
-    out.changes += changes
-    return new
+    _ handles: [Handle], by app: AppID, into out: inout DeviceLink.Output
+  ) {
+    out.changes += update(app) { $0.name(handles, limit: nil).changes } ?? []
   }
 
   /// Those of the handles that are known in the feed's app and that the app has named.

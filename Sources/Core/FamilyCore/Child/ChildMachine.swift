@@ -254,7 +254,8 @@ public struct ChildMachine: Sendable {
     effects: inout [DeviceEffect]
   ) {
     guard let index = feeds.firstIndex(where: { $0.app == app }) else { return }
-    out.changes += feeds[index].append(body, evidence(commands, for: app))
+    let evidence = link.evidence(commands, for: app, named: feeds[index].named)
+    out.changes += feeds[index].append(body, evidence)
     if feeds[index].isAttached, let entry = feeds[index].entries.last {
       effects.append(.app(app, .entry(entry)))
     }
