@@ -125,6 +125,29 @@ import Testing
     #expect(known([HistoryBuilder.ada, mary.canonical], contact, off).isViolated)
   }
 
+  @Test("T2, R9: a withdrawal whose signer knew the approval counts, whatever the ids say")
+  func statements() {
+    func verdict(knowing seq: UInt64) -> Verdict {
+      var builder = HistoryBuilder.approval(skip: ["handled"])
+      let approval = builder.log.count - 1
+      builder.event(
+        .withdrawn(child: PersonID(3), .withdrawal(.handle(HistoryBuilder.ada, in: nil))), by: 2)
+      for index in builder.log.indices {
+        let known = index > approval ? seq : UInt64(index)
+        builder.log[index].signature = Signature(
+          signer: builder.log[index].device,
+          knowing: Knowledge(audience: ChainPosition(seq: known)),
+          bytes: Array(repeating: 0, count: Signature.byteCount))
+      }
+      builder.log[approval].command = ID128(high: 9, low: 1)
+      builder.record(.knows(HistoryBuilder.landmarks, [], named: [HistoryBuilder.ada]))
+      return builder.ended().verdict(KnownHandlesRight())
+    }
+    #expect(verdict(knowing: 3) == .ok)
+    // Without this knowledge, the later id counts.
+    #expect(verdict(knowing: 2).isViolated)
+  }
+
   @Test("K6: an app may know only handles that it has named, and need not know others")
   func namedHandles() {
     let contact = Event.Body.contactChanged(child: PersonID(3), .contact(Self.mary, known: true))

@@ -278,14 +278,18 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     for record in records {
       #expect(try DeviceRecord.decode(key: record.key.bytes, value: record.value) == record)
     }
+    var statements = Statements<KnownStatement.Change>()
+    statements.add(
+      .init(isKnown: true, until: Instant(milliseconds: 8)),
+      StatementOrder(seq: 9, known: 5, id: id))
+    statements.add(.init(isKnown: false), StatementOrder(seq: 8, known: 4, id: id))
     let kept: [AppRecord] = [
       .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
       .latestTime(Instant(milliseconds: 7)), .named(ada.handle),
       .rosters(Array(repeating: 9, count: 32)),
       .statement(
         KnownStatement(
-          kind: .limitedIn, handle: ada.handle, stamp: id, isKnown: true,
-          until: Instant(milliseconds: 8))),
+          kind: .limitedIn, handle: ada.handle, changes: statements)),
     ]
     for record in kept {
       #expect(try AppRecord.decode(key: record.key, value: record.value) == record)

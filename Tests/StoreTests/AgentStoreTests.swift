@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RelayStore
 import SQLiteStore
 import TestDisk
@@ -34,6 +35,21 @@ import Testing
       let before = counted_fdatasync()
       try store.apply([Change(key: [number], value: [1])])
       #expect(counted_fdatasync() - before == 1)
+    }
+  }
+
+  @Test("refuses an agent's file of another version")
+  func version() throws {
+    let folder = try Folder()
+    try SQLiteAgentStore(path: folder.path("agent")).close()
+    for other in [2, 4] {
+      let queue = try DatabaseQueue(path: folder.path("agent"))
+      try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = \(other)") }
+      try queue.close()
+      let error = #expect(throws: StoreError.self) {
+        try SQLiteAgentStore(path: folder.path("agent"))
+      }
+      #expect(error?.description.contains("version \(other)") ?? false)
     }
   }
 }

@@ -101,6 +101,10 @@ public enum Limits {
   /// Handles that one message of an app names. Above: the device refuses the message with
   /// `tooLarge`, so the app's library sends further messages.
   public static let namesInMessage = 128
+  /// Statements about one value whose signers did not know each other. Above: the one with the
+  /// earliest id is forgotten, although a relay that shows the statements in another order could
+  /// then cause another result.
+  public static let concurrentStatements = 6
   /// Positions of one audience's chain that a device keeps. Above: the device forgets the older
   /// half, and does not compare positions that it has forgotten.
   public static let chainPositions = 65_536
@@ -111,9 +115,9 @@ public enum Limits {
   /// Pieces of evidence in one message before a reset. Above: the device sends further messages. The
   /// longest pieces have 28 KB, so that the messages fit in a frame.
   public static let evidenceInMessage = 32
-  /// Handles in one app entry, each with up to six pieces of evidence. Above: the device makes further
-  /// entries.
-  public static let handlesInEntry = 6
+  /// Pieces of evidence in one app entry about handles: those of one handle, or of six handles without
+  /// concurrent statements. Above: the device makes further entries.
+  public static let evidenceInEntry = 6 * concurrentStatements
   /// Notifications that a device keeps. Above: the device drops the oldest read one, or else the
   /// oldest.
   public static let notifications = 128

@@ -14,6 +14,8 @@ public final class SQLiteAgentStore: AgentStore {
     """
   /// Size of SQLite's page cache. Small, because the store is read only at the start.
   private static let cacheKilobytes = 500
+  /// The statements of versions below 3 have no positions.
+  private static let versions: ClosedRange<Int32> = 3...3
   private let queue: DatabaseQueue
 
   /// Opens the file at `path`, or creates it with mode 0600.
@@ -23,7 +25,7 @@ public final class SQLiteAgentStore: AgentStore {
   ///   is not usable.
   public init(path: String, waitsForLock: Bool = true) throws(StoreError) {
     queue = try StoreFile.open(
-      path, application: 0x5052_4131, versions: 2...2, synchronous: "FULL",
+      path, application: 0x5052_4131, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       busyTimeout: waitsForLock ? StoreFile.busyTimeout : 0, schema: Self.schema)
   }

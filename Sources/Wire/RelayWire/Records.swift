@@ -206,9 +206,7 @@ extension AppRecord {
         PBAppStatement.with {
           $0.place = UInt32(statement.kind.rawValue)
           $0.handle = statement.handle.wire
-          $0.stamp = Data(statement.stamp.bytes)
-          $0.isKnown = statement.isKnown
-          if let until = statement.until { $0.until = until.milliseconds }
+          $0.changes = statement.changes.all.map(\.wire)
         })
     case .asked(let question): Wire.encode(question.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
@@ -240,15 +238,31 @@ extension AppRecord {
       // A statement about the consent has no handle.
       let handle =
         kind == .consent ? Handle("", .custom) : try Handle(statement.handle)
+      var changes = Statements<KnownStatement.Change>()
+      for change in statement.changes {
+        let until = change.hasUntil ? Instant(milliseconds: change.until) : nil
+        changes.add(
+          KnownStatement.Change(isKnown: change.isKnown, until: until),
+          StatementOrder(seq: change.seq, known: change.known, id: try Wire.id(change.command)))
+      }
       return .statement(
-        KnownStatement(
-          kind: try Wire.require(kind), handle: handle, stamp: try Wire.id(statement.stamp),
-          isKnown: statement.isKnown,
-          until: statement.hasUntil ? Instant(milliseconds: statement.until) : nil))
+        KnownStatement(kind: try Wire.require(kind), handle: handle, changes: changes))
     case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
     case 10 where value.count == ChainHash.byteCount: return .rosters(value)
     default: throw .malformed
+    }
+  }
+}
+
+extension Statements<KnownStatement.Change>.Statement {
+  fileprivate var wire: PBAppStatement.Change {
+    .with {
+      $0.seq = order.seq
+      $0.known = order.known
+      $0.command = Data(order.id.bytes)
+      $0.isKnown = value.isKnown
+      if let until = value.until { $0.until = until.milliseconds }
     }
   }
 }

@@ -61,14 +61,18 @@ import Testing
       by: JoinRequest(
         invitation: key(1), publicKey: key(4), signingKey: key(5), agreementKey: key(6),
         proof: [7, 8]))
-    family.state.passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
+    var passcode = Passcode(salt: [9, 10], logCost: 15, publicKey: key(11))
     var lock = PasscodeLock()
     _ = lock.prepare(.ideal)
     lock.adopt()
     _ = lock.prepare(.ideal)
-    family.state.passcode!.relayKey = PasscodeEvaluator.ideal.publicKey(
+    passcode.relayKey = PasscodeEvaluator.ideal.publicKey(
       PasscodeEvaluator.ideal.makeSecret())
-    _ = try? lock.guess([13], of: family.state.passcode!, now: RelayMachineFixture.start)
+    for number: UInt64 in 1...3 {
+      family.state.passcodes.add(
+        passcode, StatementOrder(seq: 8 + number, known: 5, id: ID128(high: number, low: 1)))
+    }
+    _ = try? lock.guess([13], of: passcode, now: RelayMachineFixture.start)
     #expect(lock.guesses == 1)
     family.passcodeLock = lock
     family.state.generations[.account(PersonID(.max))] = FamilyState.maximumGeneration

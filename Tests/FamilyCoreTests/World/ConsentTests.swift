@@ -125,7 +125,7 @@ import Testing
     #expect(changes == [true, false])
     world.restoreChild(3, 3)
     #expect(world.children[3]!.consents == world.children[4]!.consents)
-    #expect(world.children[3]!.consents.statements[World.app]?.isWithdrawn == false)
+    #expect(world.children[3]!.consents.statements[World.app]?.current?.value == false)
   }
 
   @Test("R9: an app that lost its state learns again that the consent is withdrawn, once")

@@ -53,15 +53,25 @@ public struct KnownHandlesRight: Checker {
 }
 
 /// The known handles, rebuilt from the log without the product's code.
+///
+/// Of the statements about one value, those count that no signer of another one knew. Of these, the
+/// one with the latest command id decides.
 struct KnownModel {
   private struct Scope: Hashable {
     var child: PersonID
     /// `nil` for all apps.
     var app: AppID?
   }
-  private var contacts: [PersonID: Set<Handle>] = [:]
-  private var approved: [Scope: Set<Handle>] = [:]
-  private var ever: [Scope: Set<Handle>] = [:]
+  private struct Statement {
+    var seq: UInt64
+    var known: UInt64
+    var id: CommandID
+    var isKnown: Bool
+  }
+  private var contacts: [PersonID: [Handle: [Statement]]] = [:]
+  private var approvals: [Scope: [Handle: [Statement]]] = [:]
+  /// The withdrawals, with the app that they name.
+  private var withdrawals: [PersonID: [Handle: [(app: AppID?, Statement)]]] = [:]
   private var roster = Roster()
   private var owners: [DeviceID: PersonID] = [:]
   /// Whether the log has content that the checker cannot open.
@@ -75,32 +85,17 @@ struct KnownModel {
         roster = new
         for device in new.devices { owners[device.id] = device.person }
       case .asked(let header, .question(let question)): questions[header.id] = (header, question)
-      default: break
-      }
-    }
-    // Of two signed changes of the same handle, the later command wins. Command ids ascend with
-    // time.
-    let isSigned = events.contains { $0.signature != nil }
-    for event in isSigned ? events.sorted(by: { $0.command < $1.command }) : events {
-      switch event.body {
       case .decided(let decision):
         guard let (header, question) = questions[decision.question] else { continue }
-        approve(question, header, decision)
+        approve(question, header, decision, event)
       case .answeredInPerson(let header, .question(let question), let decision, _):
-        approve(question, header, decision)
+        approve(question, header, decision, event)
       case .contactChanged(let child, .contact(let handle, let known)):
-        if known {
-          contacts[child, default: []].insert(handle.canonical)
-          ever[Scope(child: child), default: []].insert(handle.canonical)
-        } else {
-          contacts[child, default: []].remove(handle.canonical)
-        }
+        contacts[child, default: [:]][handle.canonical, default: []]
+          .append(statement(event, isKnown: known))
       case .withdrawn(let child, .withdrawal(.handle(let handle, let app))):
-        contacts[child, default: []].remove(handle.canonical)
-        for scope in approved.keys.filter({ $0.child == child })
-        where scope.app == nil || app == nil || scope.app == app {
-          approved[scope]?.remove(handle.canonical)
-        }
+        withdrawals[child, default: [:]][handle.canonical, default: []]
+          .append((app, statement(event, isKnown: false)))
       case .asked(_, .sealed), .answeredInPerson(_, .sealed, _, _), .contactChanged(_, .sealed),
         .withdrawn(_, .sealed):
         isSealed = true
@@ -109,14 +104,21 @@ struct KnownModel {
     }
   }
 
+  /// In a log without signatures, each author knew all earlier events.
+  private func statement(_ event: Event, isKnown: Bool) -> Statement {
+    let known = event.signature?.known.audience.seq ?? .max
+    return Statement(
+      seq: event.seq, known: min(known, event.seq - 1), id: event.command, isKnown: isKnown)
+  }
+
   private mutating func approve(
-    _ question: Question, _ header: QuestionHeader, _ decision: Decision
+    _ question: Question, _ header: QuestionHeader, _ decision: Decision, _ event: Event
   ) {
     guard decision.choice.answer == .approval else { return }
     for handle in question.topic.handles.map(\.canonical) {
       let scope = Scope(child: header.child, app: handle.kind == .custom ? header.app : nil)
-      approved[scope, default: []].insert(handle)
-      ever[scope, default: []].insert(handle)
+      approvals[scope, default: [:]][handle, default: []]
+        .append(statement(event, isKnown: true))
     }
   }
 
@@ -129,12 +131,31 @@ struct KnownModel {
   }
 
   func wasEverKnown(_ handle: Handle, in app: AppAddress) -> Bool {
-    scopes(app).contains { ever[$0]?.contains(handle.canonical) ?? false }
+    scopes(app).contains { scope in
+      approvals[scope]?[handle.canonical] != nil
+        || contacts[scope.child]?[handle.canonical]?.contains(where: \.isKnown) ?? false
+    }
   }
 
   func known(in app: AppAddress) -> Set<Handle> {
-    scopes(app).reduce(into: owners[app.device.device].flatMap { contacts[$0] } ?? []) {
-      $0.formUnion(approved[$1] ?? [])
+    var known: Set<Handle> = []
+    for scope in scopes(app) {
+      for (handle, statements) in approvals[scope] ?? [:] {
+        let withdrawn = (withdrawals[scope.child]?[handle] ?? [])
+          .filter { scope.app == nil || $0.app == nil || $0.app == scope.app }
+        if isKnown(statements + withdrawn.map(\.1)) { known.insert(handle) }
+      }
+      for (handle, statements) in contacts[scope.child] ?? [:] {
+        let withdrawn = withdrawals[scope.child]?[handle] ?? []
+        if isKnown(statements + withdrawn.map(\.1)) { known.insert(handle) }
+      }
     }
+    return known
+  }
+
+  private func isKnown(_ statements: [Statement]) -> Bool {
+    let replaced = statements.map(\.known).max() ?? 0
+    return statements.filter { $0.seq > replaced }
+      .max { ($0.id, $0.seq) < ($1.id, $1.seq) }?.isKnown ?? false
   }
 }

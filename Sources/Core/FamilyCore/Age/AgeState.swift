@@ -5,12 +5,18 @@ public import FamilyModel
 /// The state is derived from the person's log, so all devices of the person agree. All apps share
 /// the anchor of the person: the day of the first shared answer to any app.
 public struct AgeState: Hashable, Sendable {
+  private struct Choice: Hashable, Sendable {
+    var settings: AgeSettings
+    var byChild: Bool
+  }
+
+  private var choices = Statements<Choice>()
   /// The age settings.
-  public private(set) var settings = AgeSettings()
+  public var settings: AgeSettings { choices.current?.value.settings ?? AgeSettings() }
   /// Whether a person chose the settings; otherwise they are the defaults.
-  public private(set) var isChosen = false
+  public var isChosen: Bool { choices.current != nil }
   /// Whether the child's own device set the settings, with the passcode.
-  private(set) var isSetByChild = false
+  var isSetByChild: Bool { choices.current?.value.byChild ?? false }
   /// The day of the first shared answer to any app, and the latest day of one.
   private var anchor: Account.Day?
   private var last: Account.Day?
@@ -46,12 +52,9 @@ public struct AgeState: Hashable, Sendable {
   }
 
   /// Sets the settings, or deletes the answers of an app.
-  mutating func set(_ content: Content, byChild: Bool = false) {
+  mutating func set(_ content: Content, byChild: Bool, _ order: StatementOrder) {
     switch content {
-    case .ageSettings(let new):
-      settings = new
-      isSetByChild = byChild
-      isChosen = true
+    case .ageSettings(let new): choices.add(Choice(settings: new, byChild: byChild), order)
     case .ageMemory(let app, nil): restart(app)
     default: break
     }
@@ -88,23 +91,23 @@ struct AgeLog: Sendable {
   }
 
   private(set) var state = AgeState()
-  private var entries: [(seq: UInt64, entry: Entry)] = []
+  private var entries: [(order: StatementOrder, entry: Entry)] = []
   private var born: Account.Day?
 
   mutating func add(_ event: Event, _ entry: Entry) {
-    let isLast = entries.last.map { $0.seq < event.seq } ?? true
-    let index = entries.firstIndex { $0.seq > event.seq } ?? entries.count
-    entries.insert((event.seq, entry), at: index)
-    guard !isLast else { return apply(entry) }
+    let isLast = entries.last.map { $0.order.seq < event.seq } ?? true
+    let index = entries.firstIndex { $0.order.seq > event.seq } ?? entries.count
+    entries.insert((event.order, entry), at: index)
+    guard !isLast else { return apply(entry, event.order) }
     state = AgeState()
     born = nil
-    for (_, entry) in entries { apply(entry) }
+    for (order, entry) in entries { apply(entry, order) }
   }
 
-  private mutating func apply(_ entry: Entry) {
+  private mutating func apply(_ entry: Entry, _ order: StatementOrder) {
     switch entry {
     case .record(let content): state.record(content)
-    case .set(let content, let byChild): state.set(content, byChild: byChild)
+    case .set(let content, let byChild): state.set(content, byChild: byChild, order)
     case .born(let day):
       if day != born { state.corrected(day) }
       born = day

@@ -92,8 +92,8 @@ extension AppMachine {
     return try apply(evidence, about: [])
   }
 
-  /// Applies verified evidence. Of two statements about a handle the one with the later stamp
-  /// counts, so a repeated statement changes nothing.
+  /// Applies verified evidence. A statement that a known one replaces, or a repeated one, changes
+  /// nothing.
   ///
   /// - Parameter handles: The handles whose state changes. An approval may cover other handles too;
   ///   their state is left alone, because a withdrawal may have preceded this evidence.

@@ -30,8 +30,8 @@ struct EvidenceVerifier: Sendable {
   var rosters: ShownRosters
   /// The signed statements about handles.
   private var known = KnownHandles()
-  /// The stamp of the latest statement about the consent to the app.
-  private var consent = ID128(high: 0, low: 0)
+  /// The signed statements about the consent to the app: `isKnown` is the consent.
+  private var consent = Statements<KnownStatement.Change>()
 
   init(_ vault: any EvidenceVault, pinned: AppSecurity) {
     self.vault = vault
@@ -58,7 +58,7 @@ struct EvidenceVerifier: Sendable {
   }
 
   mutating func restore(_ statement: KnownStatement, in app: AppID) {
-    if statement.kind == .consent { consent = statement.stamp }
+    if statement.kind == .consent { consent = statement.changes }
     known.restore(statement, in: app)
   }
 
@@ -137,10 +137,9 @@ struct EvidenceVerifier: Sendable {
     return .decided(decision.question, decision.choice, about: items)
   }
 
-  /// Applies verified evidence. A statement with an earlier stamp than the known one changes
-  /// nothing.
+  /// Applies verified evidence. A statement that a known one replaces changes nothing.
   mutating func apply(_ evidence: Evidence, in app: AppID) -> Changes {
-    let (event, stamp) = (evidence.event, evidence.event.command)
+    let (event, order) = (evidence.event, evidence.event.order)
     var changes = Changes()
     switch event.body {
     case .decided(let decision), .answeredInPerson(_, _, let decision, _):
@@ -154,20 +153,20 @@ struct EvidenceVerifier: Sendable {
         changes.handles = items.compactMap(Handle.init(item:)).filter { $0.kind != .custom }
       } else {
         changes.handles = items.compactMap(Handle.init(item:))
-        if items.contains(where: \.isUpdate) { setConsent(isWithdrawn: false, stamp, &changes) }
+        if items.contains(where: \.isUpdate) { setConsent(isWithdrawn: false, order, &changes) }
       }
       known.approve(
-        changes.handles, in: app, stamp, until: end?.moment(decidedAt: event.signedAt))
+        changes.handles, in: app, order, until: end?.moment(decidedAt: event.signedAt))
     default:
       switch open(event, evidence.key) {
       case .contact(let handle, let isKnown):
-        known.setContact(handle, known: isKnown, stamp)
+        known.setContact(handle, known: isKnown, order)
         changes.handles = [handle.canonical]
       case .withdrawal(.handle(let handle, let other)):
-        known.withdraw(handle, in: other, stamp)
+        known.withdraw(handle, in: other, order)
         changes.handles = [handle.canonical]
-      case .withdrawal(.consent): setConsent(isWithdrawn: true, stamp, &changes)
-      case .withdrawal(.consentGiven): setConsent(isWithdrawn: false, stamp, &changes)
+      case .withdrawal(.consent): setConsent(isWithdrawn: true, order, &changes)
+      case .withdrawal(.consentGiven): setConsent(isWithdrawn: false, order, &changes)
       default: break
       }
     }
@@ -177,15 +176,13 @@ struct EvidenceVerifier: Sendable {
   }
 
   private mutating func setConsent(
-    isWithdrawn: Bool, _ stamp: ID128, _ changes: inout Changes
+    isWithdrawn: Bool, _ order: StatementOrder, _ changes: inout Changes
   ) {
-    guard stamp > consent else { return }
-    consent = stamp
-    changes.isConsentWithdrawn = isWithdrawn
+    consent.add(KnownStatement.Change(isKnown: !isWithdrawn), order)
+    changes.isConsentWithdrawn = consent.current.map { !$0.value.isKnown }
     changes.records.append(
       .put(
         .statement(
-          KnownStatement(
-            kind: .consent, handle: Handle("", .custom), stamp: stamp, isKnown: !isWithdrawn))))
+          KnownStatement(kind: .consent, handle: Handle("", .custom), changes: consent))))
   }
 }

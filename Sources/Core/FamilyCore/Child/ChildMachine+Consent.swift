@@ -11,7 +11,7 @@ import FamilyModel
 extension ChildMachine {
   /// Applies an event to the consents, when the event arrives and after a restart.
   ///
-  /// - Returns: The app, if the event's statement is now the newest one about the app.
+  /// - Returns: The app, if the event's statement is now the current one about the app.
   @discardableResult
   mutating func updateConsents(_ event: Event) -> AppID? {
     guard let child = event.audience.conversationChild, child == link.personID,
@@ -41,7 +41,7 @@ extension ChildMachine {
       }
     }
     guard before.isWithdrawn(app) != isWithdrawn else { return }
-    effects.append(.consentChanged(app, isWithdrawn: isWithdrawn, by: event.stamp))
+    effects.append(.consentChanged(app, isWithdrawn: isWithdrawn, by: event.command))
   }
 
   /// The problem of a question that the app may not ask.
@@ -49,14 +49,14 @@ extension ChildMachine {
     question.topic.kind == .communication && consents.isWithdrawn(app) ? .consentWithdrawn : nil
   }
 
-  /// Enqueues the newest statement about the consent for an app that starts from the full set,
+  /// Enqueues the current statement about the consent for an app that starts from the full set,
   /// unless the statement waits for the app already. The full set contains handles only.
   mutating func repeatConsent(
     to app: AppID, applied: UInt64, into out: inout DeviceLink.Output
   ) {
-    guard let statement = consents.statements[app] else { return }
-    let body: AppEntry.Body = statement.isWithdrawn ? .consentWithdrawn : .consentGiven
-    let evidence = evidence([statement.stamp], for: app)
+    guard let statements = consents.statements[app] else { return }
+    let body: AppEntry.Body = consents.isWithdrawn(app) ? .consentWithdrawn : .consentGiven
+    let evidence = evidence(statements.all.map(\.order.id), for: app)
     out.changes +=
       update(app) {
         guard $0.needsReset(applied: applied), !$0.holdsConsent(body) else { return [] }

@@ -34,9 +34,8 @@ extension ChildMachine {
       }
     default: break
     }
-    // The response has named its people.
     for (feed, before) in zip(feeds, before) {
-      // If a withdrawal with a later stamp arrived before the approval, the app must forget the
+      // If a withdrawal that replaces the approval arrived before it, the app must forget the
       // handles again.
       let assumed = feed.app == derived?.app ? derived!.known.map(\.canonical) : []
       let old = before + assumed.filter { !before.contains($0) }
@@ -61,7 +60,8 @@ extension ChildMachine {
 
   /// The commands that decide whether the handles are known in the app.
   func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
-    handles.flatMap { known.statements(of: $0, in: app) }.map(\.stamp)
+    handles.flatMap { known.statements(of: $0, in: app) }
+      .flatMap { $0.changes.all.map(\.order.id) }
   }
 
   /// Enqueues the response to a decision.

@@ -24,12 +24,19 @@ extension ChildMachine {
     _ handles: [Handle], for app: AppID, into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect], _ body: ([Handle]) -> AppEntry.Body
   ) {
-    for start in stride(from: 0, to: handles.count, by: Limits.handlesInEntry) {
-      let part = Array(handles[start..<min(start + Limits.handlesInEntry, handles.count)])
-      enqueue(
-        body(part), for: app, signed: commands(about: part, in: app), into: &out,
-        effects: &effects)
+    var part: [Handle] = []
+    var signed: [CommandID] = []
+    for handle in handles {
+      let commands = self.commands(about: [handle], in: app)
+      if Set(signed + commands).count > Limits.evidenceInEntry, !part.isEmpty {
+        enqueue(body(part), for: app, signed: signed, into: &out, effects: &effects)
+        (part, signed) = ([], [])
+      }
+      part.append(handle)
+      signed += commands
     }
+    guard !part.isEmpty else { return }
+    enqueue(body(part), for: app, signed: signed, into: &out, effects: &effects)
   }
 
   /// Records that a response has named the handles, which are in canonical form.

@@ -33,51 +33,53 @@ public struct KnownHandles: Sendable {
     }
   }
 
-  /// A change of a handle. Of two changes the one with the later stamp counts, in any order of
-  /// arrival.
-  private struct Change {
-    var stamp: ID128
-    var isKnown: Bool
-    var until: Instant?
-  }
+  /// The statements of one kind about each handle.
+  private typealias Changes = [Handle: Statements<KnownStatement.Change>]
 
   /// The latest time, by which approvals end.
   public private(set) var latest = Instant(milliseconds: .min)
-  private var contactChanges: [Handle: Change] = [:]
-  private var approvedChanges: [Handle: Change] = [:]
-  private var approvedInChanges: [AppID: [Handle: Change]] = [:]
-  /// Approvals with an end, for all apps. A withdrawal has no entry here: the later one of
-  /// `approvedChanges` or `withdrawnEverywhere` overrides the approval.
-  private var limitedChanges: [Handle: Change] = [:]
-  private var limitedInChanges: [AppID: [Handle: Change]] = [:]
-  /// Withdrawals from all apps. A withdrawal also overrides approvals that are older but arrive
-  /// later.
-  private var withdrawnEverywhere: [Handle: ID128] = [:]
+  private var contactChanges: Changes = [:]
+  private var approvedChanges: Changes = [:]
+  private var approvedInChanges: [AppID: Changes] = [:]
+  /// Approvals with an end for all apps, and withdrawals of the handles.
+  private var limitedChanges: Changes = [:]
+  private var limitedInChanges: [AppID: Changes] = [:]
+  /// Whether there was an approval with an end.
+  private var hasLimits = false
+  /// Withdrawals from all apps. They also count for apps that have no approval yet.
+  private var withdrawnEverywhere: Changes = [:]
 
   private var contacts: Set<Handle> { Self.known(contactChanges) }
   private var approved: Set<Handle> { Self.known(approvedChanges) }
 
-  private static func known(_ changes: [Handle: Change]) -> Set<Handle> {
+  private static func known(_ changes: Changes) -> Set<Handle> {
     Set(changes.filter { $0.value.isKnown }.map(\.key))
   }
 
   private static func set(
-    _ changes: inout [Handle: Change], _ handle: Handle, _ isKnown: Bool, _ stamp: ID128,
-    until: Instant? = nil
+    _ changes: inout Changes, _ handle: Handle, _ isKnown: Bool, _ order: StatementOrder,
+    until: Instant? = nil, first withdrawals: Statements<KnownStatement.Change>? = nil
   ) {
-    if let old = changes[handle], old.stamp > stamp { return }
-    changes[handle] = Change(stamp: stamp, isKnown: isKnown, until: until)
+    changes[handle, default: withdrawals ?? Statements()]
+      .add(KnownStatement.Change(isKnown: isKnown, until: until), order)
+  }
+
+  /// Adds a statement for one app, after the withdrawals from all apps.
+  private mutating func set(
+    _ place: WritableKeyPath<KnownHandles, [AppID: Changes]>, _ app: AppID, _ handle: Handle,
+    _ isKnown: Bool, _ order: StatementOrder, until: Instant? = nil
+  ) {
+    let withdrawals = withdrawnEverywhere[handle]
+    Self.set(
+      &self[keyPath: place][app, default: [:]], handle, isKnown, order, until: until,
+      first: withdrawals)
   }
 
   /// The end of the handle's approval with an end for all apps (`nil`) or one app, unless the
   /// approval was withdrawn. The end may have passed.
   private func lastLimit(of handle: Handle, in app: AppID?) -> Instant? {
     let limited = app.map { limitedInChanges[$0]?[handle] } ?? limitedChanges[handle]
-    guard let limited else { return nil }
-    let other = app.map { approvedInChanges[$0]?[handle] } ?? approvedChanges[handle]
-    if let other, !other.isKnown, other.stamp > limited.stamp { return nil }
-    if let withdrawn = withdrawnEverywhere[handle], withdrawn > limited.stamp { return nil }
-    return limited.until
+    return limited?.current?.value.until
   }
 
   /// As `lastLimit`, unless the approval has ended.
@@ -116,13 +118,15 @@ public struct KnownHandles: Sendable {
 
   private var limits: [(handle: Handle, until: Instant)] {
     ([limitedChanges] + limitedInChanges.values).flatMap { changes in
-      changes.compactMap { handle, change in change.until.map { (handle, $0) } }
+      changes.compactMap { handle, changes in
+        changes.current?.value.until.map { (handle, $0) }
+      }
     }
   }
 
   /// The earliest end after the given moment; `nil`: none.
   func nextEnd(after moment: Instant) -> Instant? {
-    if limitedChanges.isEmpty, limitedInChanges.isEmpty { return nil }
+    guard hasLimits else { return nil }
     return limits.map(\.until).filter { $0 > moment }.min()
   }
 
@@ -159,34 +163,32 @@ public struct KnownHandles: Sendable {
   /// The statements that decide whether the handle is known in the app.
   func statements(of handle: Handle, in app: AppID) -> [KnownStatement] {
     let handle = handle.canonical
-    func statement(_ kind: KnownStatement.Kind, _ change: Change?) -> KnownStatement? {
-      change.map {
-        KnownStatement(
-          kind: kind, handle: handle, stamp: $0.stamp, isKnown: $0.isKnown, until: $0.until)
-      }
+    func statement(
+      _ kind: KnownStatement.Kind, _ changes: Statements<KnownStatement.Change>?
+    ) -> KnownStatement? {
+      changes.map { KnownStatement(kind: kind, handle: handle, changes: $0) }
     }
-    let withdrawn = withdrawnEverywhere[handle].map { Change(stamp: $0, isKnown: false) }
     return [
       statement(.contact, contactChanges[handle]), statement(.approved, approvedChanges[handle]),
-      statement(.approvedIn, approvedInChanges[app]?[handle]), statement(.withdrawn, withdrawn),
+      statement(.approvedIn, approvedInChanges[app]?[handle]),
+      statement(.withdrawn, withdrawnEverywhere[handle]),
       statement(.limited, limitedChanges[handle]),
       statement(.limitedIn, limitedInChanges[app]?[handle]),
     ].compactMap { $0 }
   }
 
-  /// Restores a statement that `statements` returned.
+  /// Restores the statements that `statements` returned.
   mutating func restore(_ statement: KnownStatement, in app: AppID) {
-    let (handle, isKnown, stamp) = (statement.handle, statement.isKnown, statement.stamp)
+    let (handle, changes) = (statement.handle, statement.changes)
+    if changes.all.contains(where: { $0.value.until != nil }) { hasLimits = true }
     switch statement.kind {
     case .consent: break
-    case .contact: Self.set(&contactChanges, handle, isKnown, stamp)
-    case .approved: Self.set(&approvedChanges, handle, isKnown, stamp)
-    case .approvedIn: Self.set(&approvedInChanges[app, default: [:]], handle, isKnown, stamp)
-    case .withdrawn: withdrawnEverywhere[handle] = stamp
-    case .limited: Self.set(&limitedChanges, handle, isKnown, stamp, until: statement.until)
-    case .limitedIn:
-      Self.set(
-        &limitedInChanges[app, default: [:]], handle, isKnown, stamp, until: statement.until)
+    case .contact: contactChanges[handle] = changes
+    case .approved: approvedChanges[handle] = changes
+    case .approvedIn: approvedInChanges[app, default: [:]][handle] = changes
+    case .withdrawn: withdrawnEverywhere[handle] = changes
+    case .limited: limitedChanges[handle] = changes
+    case .limitedIn: limitedInChanges[app, default: [:]][handle] = changes
     }
   }
 
@@ -218,41 +220,31 @@ public struct KnownHandles: Sendable {
   }
 
   mutating func approve(
-    _ handles: [Handle], in app: AppID, _ stamp: ID128, until: Instant? = nil
+    _ handles: [Handle], in app: AppID, _ order: StatementOrder, until: Instant? = nil
   ) {
-    if let until {
-      for handle in handles.map(\.canonical) {
-        if handle.kind == .custom {
-          Self.set(&limitedInChanges[app, default: [:]], handle, true, stamp, until: until)
-        } else {
-          Self.set(&limitedChanges, handle, true, stamp, until: until)
-        }
-      }
-      return
-    }
+    hasLimits = hasLimits || until != nil
     for handle in handles.map(\.canonical) {
-      let isKnown = withdrawnEverywhere[handle].map { $0 < stamp } ?? true
-      if handle.kind == .custom {
-        Self.set(&approvedInChanges[app, default: [:]], handle, isKnown, stamp)
-      } else {
-        Self.set(&approvedChanges, handle, isKnown, stamp)
+      switch (handle.kind == .custom, until) {
+      case (true, nil): set(\.approvedInChanges, app, handle, true, order)
+      case (true, let until): set(\.limitedInChanges, app, handle, true, order, until: until)
+      case (false, nil): Self.set(&approvedChanges, handle, true, order)
+      case (false, let until): Self.set(&limitedChanges, handle, true, order, until: until)
       }
     }
   }
 
   /// Withdraws a handle from one app, or from all apps. A withdrawal also removes the contact.
-  mutating func withdraw(_ handle: Handle, in app: AppID?, _ stamp: ID128) {
+  mutating func withdraw(_ handle: Handle, in app: AppID?, _ order: StatementOrder) {
     let handle = handle.canonical
-    Self.set(&contactChanges, handle, false, stamp)
-    Self.set(&approvedChanges, handle, false, stamp)
-    if let app {
-      Self.set(&approvedInChanges[app, default: [:]], handle, false, stamp)
-    } else {
-      withdrawnEverywhere[handle] = max(withdrawnEverywhere[handle] ?? stamp, stamp)
-      for known in approvedInChanges.keys.sorted() {
-        Self.set(&approvedInChanges[known]!, handle, false, stamp)
-      }
+    Self.set(&contactChanges, handle, false, order)
+    Self.set(&approvedChanges, handle, false, order)
+    Self.set(&limitedChanges, handle, false, order)
+    let apps = app.map { [$0] } ?? Set(approvedInChanges.keys).union(limitedInChanges.keys).sorted()
+    for app in apps {
+      set(\.approvedInChanges, app, handle, false, order)
+      set(\.limitedInChanges, app, handle, false, order)
     }
+    if app == nil { Self.set(&withdrawnEverywhere, handle, false, order) }
   }
 
   /// Applies an event that changes the known handles.
@@ -261,9 +253,9 @@ public struct KnownHandles: Sendable {
   mutating func apply(_ event: Event, question: (QuestionID) -> QuestionState?) {
     switch event.body {
     case .contactChanged(_, .contact(let handle, let isKnown)):
-      setContact(handle, known: isKnown, event.stamp)
+      setContact(handle, known: isKnown, event.order)
     case .withdrawn(_, .withdrawal(.handle(let handle, let app))):
-      withdraw(handle, in: app, event.stamp)
+      withdraw(handle, in: app, event.order)
     case .decided(let decision) where decision.choice.answer == .approval:
       guard let state = question(decision.question) else { return }
       approve(state.question, decision, in: state.header.app, event)
@@ -280,11 +272,16 @@ public struct KnownHandles: Sendable {
     guard let question else { return }
     let end = question.choices.first { $0.id == decision.choice.id }?.end
     approve(
-      question.topic.handles, in: app, event.stamp,
+      question.topic.handles, in: app, event.order,
       until: end?.moment(decidedAt: event.signedAt))
   }
 
-  mutating func setContact(_ handle: Handle, known: Bool, _ stamp: ID128) {
-    Self.set(&contactChanges, handle.canonical, known, stamp)
+  mutating func setContact(_ handle: Handle, known: Bool, _ order: StatementOrder) {
+    Self.set(&contactChanges, handle.canonical, known, order)
   }
+}
+
+extension Statements<KnownStatement.Change> {
+  /// Whether the current statement makes the handle known.
+  fileprivate var isKnown: Bool { current?.value.isKnown ?? false }
 }

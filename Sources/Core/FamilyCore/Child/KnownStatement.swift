@@ -1,6 +1,6 @@
 public import FamilyModel
 
-/// The newest statement of one kind about a handle.
+/// The statements of one kind about a handle.
 public struct KnownStatement: Hashable, Sendable {
   /// The kind of a statement.
   public enum Kind: UInt8, Sendable {
@@ -19,23 +19,28 @@ public struct KnownStatement: Hashable, Sendable {
     /// An approval with an end, for one app.
     case limitedIn = 6
   }
-  /// The kind of the statement.
+  /// The change that one statement makes.
+  public struct Change: Hashable, Sendable {
+    /// Whether the statement makes the handle known.
+    public var isKnown: Bool
+    /// The end of an approval with an end.
+    public var until: Instant?
+    /// Creates a change.
+    public init(isKnown: Bool, until: Instant? = nil) {
+      self.isKnown = isKnown
+      self.until = until
+    }
+  }
+  /// The kind of the statements.
   public var kind: Kind
   /// The handle in canonical form.
   public var handle: Handle
-  /// The id of the statement's command. Ids grow with time, so the larger one is the later
-  /// statement.
-  public var stamp: ID128
-  /// Whether the statement makes the handle known.
-  public var isKnown: Bool
-  /// The end of an approval with an end.
-  public var until: Instant?
-  /// Creates a statement about a handle in canonical form.
-  public init(kind: Kind, handle: Handle, stamp: ID128, isKnown: Bool, until: Instant? = nil) {
+  /// The statements that count, or may count later.
+  public var changes: Statements<Change>
+  /// Creates the statements about a handle in canonical form.
+  public init(kind: Kind, handle: Handle, changes: Statements<Change>) {
     self.kind = kind
     self.handle = handle
-    self.stamp = stamp
-    self.isKnown = isKnown
-    self.until = until
+    self.changes = changes
   }
 }

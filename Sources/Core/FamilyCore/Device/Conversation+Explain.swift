@@ -36,7 +36,22 @@ struct HandleExplainer {
 
   private var known: KnownHandles { conversation.known.judged(at: now) }
 
-  private var statements: [KnownStatement] { known.statements(of: handle, in: app) }
+  /// A statement that counts.
+  private struct Statement {
+    var kind: KnownStatement.Kind
+    var id: CommandID
+    var isKnown: Bool
+    var until: Instant?
+  }
+
+  private var statements: [Statement] {
+    known.statements(of: handle, in: app).compactMap { statement in
+      statement.changes.current.map {
+        Statement(
+          kind: statement.kind, id: $0.order.id, isKnown: $0.value.isKnown, until: $0.value.until)
+      }
+    }
+  }
 
   /// The statement that keeps the handle known for longest: the latest one without an end, or else
   /// the one with the latest end.
@@ -79,8 +94,8 @@ struct HandleExplainer {
   }
 
   /// The event of a statement. An approval that a later withdrawal overrides is no fact.
-  private func fact(_ statement: KnownStatement) -> Fact? {
-    guard let origin = conversation.origins[statement.stamp] else { return nil }
+  private func fact(_ statement: Statement) -> Fact? {
+    guard let origin = conversation.origins[statement.id] else { return nil }
     let (by, at) = (owner(origin.device), origin.at)
     switch origin.kind {
     case .contact:
@@ -114,26 +129,12 @@ struct HandleExplainer {
     conversation.lines.last { $0.body.question == id && isWanted($0.body) }?.seq ?? 0
   }
 
-  /// The withdrawal of the consent to the app, unless the consent was given back or an update
-  /// approved later.
+  /// The withdrawal of the consent to the app, if the statement counts.
   private var consentWithdrawal: HandleExplanation.Rule? {
-    var withdrawal: (stamp: ID128, rule: HandleExplanation.Rule)?
-    var approval = ID128(high: 0, low: 0)
-    for line in conversation.lines {
-      switch line.body {
-      case .withdrawal(.consent(app)):
-        guard withdrawal.map({ $0.stamp < line.command }) ?? true else { break }
-        withdrawal = (line.command, .consentWithdrawn(by: owner(line.device), at: line.at))
-      case .withdrawal(.consentGiven(app)): approval = max(approval, line.command)
-      case .decision(let id, let choice), .inPerson(let id, let choice):
-        guard choice.answer == .approval, let state = conversation.questions[id],
-          state.header.app == app, state.question?.topic.kind == .significantUpdate
-        else { break }
-        approval = max(approval, line.command)
-      default: break
-      }
-    }
-    return withdrawal.flatMap { $0.stamp > approval ? $0.rule : nil }
+    guard let statement = conversation.consents.statements[app]?.current, statement.value,
+      let line = conversation.lines.first(where: { $0.seq == statement.order.seq })
+    else { return nil }
+    return .consentWithdrawn(by: owner(line.device), at: line.at)
   }
 
   // MARK: Near misses

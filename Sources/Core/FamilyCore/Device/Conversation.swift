@@ -86,8 +86,8 @@ public struct Conversation: Sendable {
   /// All questions of the conversation.
   public private(set) var questions: [QuestionID: QuestionState] = [:]
   /// Whether communication limits are on. They are on until a guardian turns them off.
-  public private(set) var limitsOn = true
-  private var limitsStamp = ID128(high: 0, low: 0)
+  public var limitsOn: Bool { limits.current?.value ?? true }
+  private var limits = Statements<Bool>()
   /// The handles that are known for the child.
   public private(set) var known = KnownHandles()
   /// The guardians' consent to each app.
@@ -100,9 +100,9 @@ public struct Conversation: Sendable {
     var device: DeviceID
     var at: Instant
   }
-  /// The origins of the statements about known handles, by their stamps.
-  private(set) var origins: [ID128: Origin] = [:]
-  private var names: [Handle: (name: String, stamp: ID128)] = [:]
+  /// The origins of the statements about known handles, by their commands.
+  private(set) var origins: [CommandID: Origin] = [:]
+  private var names: [Handle: Statements<String>] = [:]
   /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
 
@@ -133,12 +133,7 @@ public struct Conversation: Sendable {
 
   /// The name that a guardian gave the handle; `nil` without one.
   public func name(of handle: Handle) -> String? {
-    names[handle.canonical].flatMap { $0.name.isEmpty ? nil : $0.name }
-  }
-
-  private mutating func setName(_ name: String, of handle: Handle, _ stamp: ID128) {
-    guard names[handle].map({ $0.stamp < stamp }) ?? true else { return }
-    names[handle] = (name, stamp)
+    names[handle.canonical]?.current.flatMap { $0.value.isEmpty ? nil : $0.value }
   }
 
   /// Inserts a line by its sequence number, because events deferred for a key arrive out of order.
@@ -174,10 +169,7 @@ public struct Conversation: Sendable {
       add(line(.decision(decision.question, decision.choice)))
     case .posted(_, let content):
       if case .text(let text) = content { add(line(.text(text))) }
-    case .limitsChanged(_, let on):
-      guard limitsStamp < event.stamp else { return }
-      limitsStamp = event.stamp
-      limitsOn = on
+    case .limitsChanged(_, let on): limits.add(on, event.order)
     case .answeredInPerson(let header, let content, let decision, _):
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
@@ -187,7 +179,7 @@ public struct Conversation: Sendable {
     case .withdrawn(_, let content):
       if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
     case .contactChanged(_, .contactName(let handle, let name)):
-      setName(name, of: handle.canonical, event.stamp)
+      names[handle.canonical, default: Statements()].add(name, event.order)
     case .contactChanged: break
     case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
       .joinRequested,
@@ -195,7 +187,7 @@ public struct Conversation: Sendable {
       break
     }
     if let kind = event.body.originKind {
-      origins[event.stamp] = Origin(
+      origins[event.command] = Origin(
         kind: kind, seq: event.seq, device: event.device, at: event.signedAt)
     }
     known.apply(event) { questions[$0] }

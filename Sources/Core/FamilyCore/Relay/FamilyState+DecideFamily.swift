@@ -80,6 +80,12 @@ extension FamilyState {
 
   func decide(passcode: Passcode, _ proposal: Proposal) throws(Problem) -> Outcome {
     try require(proposal.isGuardian)
+    // The relay keeps the secret of one passcode only, so passcodes are never concurrent.
+    if let signature = proposal.signature, let current = passcodes.current,
+      signature.basedOnSeq < current.order.seq
+    {
+      throw .stale
+    }
     return (.passcodeChanged(passcode), .family)
   }
 

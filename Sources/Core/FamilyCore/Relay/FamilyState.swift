@@ -41,8 +41,8 @@ public struct FamilyState: Hashable, Sendable {
   /// The open questions, including expired ones.
   var questions = SmallMap<QuestionID, Question>()
   var closed = SmallMap<QuestionID, ClosedQuestion>()
-  /// The family's passcode.
-  public internal(set) var passcode: Passcode?
+  /// The statements about the family's passcode.
+  var passcodes = Statements<Passcode>()
   /// The largest number that a person of the family ever had.
   var lastPerson = PersonID(0)
   /// The newest event of each conversation that the child wrote, which receipts refer to. No entry
@@ -60,6 +60,9 @@ public struct FamilyState: Hashable, Sendable {
   ///
   /// - Parameter resultsKept: The least number of command results in memory.
   public init(resultsKept: Int = .max) { self.resultsKept = resultsKept }
+
+  /// The family's passcode.
+  public var passcode: Passcode? { passcodes.current?.value }
 
   /// The audience's newest event; zero: none.
   public func head(_ audience: Audience) -> UInt64 { heads[audience] ?? 0 }
@@ -100,7 +103,7 @@ public struct FamilyState: Hashable, Sendable {
       questions[id] = question
     case .cancelled(let id): close(id, isAnswered: false)
     case .decided(let decision): close(decision.question, isAnswered: true)
-    case .passcodeChanged(let new): passcode = new
+    case .passcodeChanged(let new): passcodes.add(new, event.order)
     case .answeredInPerson(let header, _, _, _):
       close(header, seq: event.seq, isAnswered: true)
     case .invited(let invitation): invitations.add(invitation, now: event.at)
@@ -161,7 +164,7 @@ extension FamilyState: Packable {
     packer.add(results)
     packer.add(questions)
     packer.add(closed)
-    packer.add(passcode)
+    packer.add(passcodes)
     packer.add(lastPerson)
     packer.add(lastOfChild)
     packer.add(lastWritten)
@@ -182,7 +185,7 @@ extension FamilyState: Packable {
     results = packed.value()
     questions = packed.value()
     closed = packed.value()
-    passcode = packed.value()
+    passcodes = packed.value()
     lastPerson = packed.value()
     lastOfChild = packed.value()
     lastWritten = packed.value()

@@ -33,9 +33,9 @@ struct EventVerifier: Sendable {
   private var rosters: [(seq: UInt64, roster: Roster)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
-  /// The newest passcodes, ascending. A device may read an old conversation after the family's
-  /// audience, so former passcodes still verify.
-  private var passcodes: [(seq: UInt64, command: CommandID, passcode: Passcode)] = []
+  /// The newest passcodes. A device may read an old conversation after the family's audience, so
+  /// former passcodes still verify.
+  private var passcodes: [(order: StatementOrder, passcode: Passcode)] = []
   private(set) var invitations = KnownInvitations()
   /// The commands of verified events. A repetition at another position of the log is rejected. The
   /// set has 32 bytes for each event, far less than the device's own lines of the event.
@@ -126,7 +126,7 @@ struct EventVerifier: Sendable {
       rosters.append((event.seq, roster))
     }
     if case .passcodeChanged(let passcode) = event.body {
-      passcodes.append((event.seq, event.command, passcode))
+      passcodes.append((event.order, passcode))
       if passcodes.count > Limits.passcodes { passcodes.removeFirst() }
     }
   }
@@ -219,12 +219,18 @@ struct EventVerifier: Sendable {
     return device.signingKey
   }
 
+  /// The passcode that counted before a position of the log.
+  private func passcode(before seq: UInt64) -> Passcode? {
+    passcodes.filter { $0.order.seq < seq }
+      .reduce(into: Statements()) { $0.add($1.passcode, $1.order) }.current?.value
+  }
+
   /// Checks a proof of the passcode that was valid at the event's position.
   ///
   /// - Returns: `nil` for a valid proof.
   private func check(_ proof: [UInt8], of message: [UInt8], _ event: Event) -> Problem? {
-    guard let passcode = passcodes.last(where: { $0.seq < event.seq })?.passcode,
-      !passcode.isOutdated, vault.verify(passcode.publicKey, proof, message)
+    guard let passcode = passcode(before: event.seq), !passcode.isOutdated,
+      vault.verify(passcode.publicKey, proof, message)
     else { return .noProof }
     do throws(Problem) { try InPerson.check(timeOf: event.command, at: event.at) } catch {
       return error
@@ -247,8 +253,6 @@ struct EventVerifier: Sendable {
       do throws(Problem) { try learn(wraps, from: event) } catch { return .rejected(error) }
     case .complained(let keys):
       do throws(Problem) { try complain(keys, from: event) } catch { return .rejected(error) }
-    case .passcodeChanged:
-      if let last = passcodes.last, event.command < last.command { return .rejected(.replayed) }
     case .answeredInPerson(let header, _, let decision, let proof):
       let message = InPerson.signedBytes(
         family: family, command: event.command, header: header, choice: decision.choice.id,
@@ -325,10 +329,6 @@ extension Question {
 }
 
 extension Event {
-  /// The time stamp that orders concurrent changes of one value: the signer's command id, which the
-  /// relay cannot change; in a family without keys, the relay's order.
-  var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
-
   /// Whether the relay's rule permits the command's id: no relay may have accepted an earlier one.
   var hasTimelyID: Bool { command.time <= at + Limits.idLead }
 

@@ -1156,7 +1156,7 @@ nonisolated struct PBAppPin: Sendable {
   init() {}
 }
 
-/// Record of an app: the latest signed statement of one kind about one handle, or about the app's consent.
+/// Record of an app: the signed statements of one kind about one handle, or about the app's consent.
 nonisolated struct PBAppStatement: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1176,28 +1176,48 @@ nonisolated struct PBAppStatement: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   mutating func clearHandle() {self._handle = nil}
 
-  /// The id of the command that made the statement: the later id prevails.
-  var stamp: Data = Data()
-
-  /// Whether the handle is known, or the consent is given, by this statement.
-  var isKnown: Bool = false
-
-  /// Milliseconds since 1970: the end of an approval. Absent: no end.
-  var until: Int64 {
-    get {_until ?? 0}
-    set {_until = newValue}
-  }
-  /// Returns true if `until` has been explicitly set.
-  var hasUntil: Bool {self._until != nil}
-  /// Clears the value of `until`. Subsequent reads from it will return its default value.
-  mutating func clearUntil() {self._until = nil}
+  /// The statement that prevails, and those that may prevail later.
+  var changes: [PBAppStatement.Change] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated struct Change: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The event's position in the family's log.
+    var seq: UInt64 = 0
+
+    /// The newest event of the conversation that the signer knew. A statement prevails over those it knew.
+    var known: UInt64 = 0
+
+    /// The id of the statement's command: of two statements without knowledge of each other, the later id prevails.
+    var command: Data = Data()
+
+    /// Whether the handle is known, or the consent is given, by this statement.
+    var isKnown: Bool = false
+
+    /// Milliseconds since 1970: the end of an approval. Absent: no end.
+    var until: Int64 {
+      get {_until ?? 0}
+      set {_until = newValue}
+    }
+    /// Returns true if `until` has been explicitly set.
+    var hasUntil: Bool {self._until != nil}
+    /// Clears the value of `until`. Subsequent reads from it will return its default value.
+    mutating func clearUntil() {self._until = nil}
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+
+    fileprivate var _until: Int64? = nil
+  }
 
   init() {}
 
   fileprivate var _handle: PBHandle? = nil
-  fileprivate var _until: Int64? = nil
 }
 
 /// Record of a device or an app: the latest time, by which approvals end.
@@ -3050,7 +3070,7 @@ nonisolated extension PBAppPin: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppStatement"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}handle\0\u{1}stamp\0\u{3}is_known\0\u{1}until\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}handle\0\u{2}\u{4}changes\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}\u{c}\u{5}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3060,9 +3080,7 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.place) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.stamp) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.isKnown) }()
-      case 5: try { try decoder.decodeSingularInt64Field(value: &self._until) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       default: break
       }
     }
@@ -3079,8 +3097,54 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try { if let v = self._handle {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
-    if !self.stamp.isEmpty {
-      try visitor.visitSingularBytesField(value: self.stamp, fieldNumber: 3)
+    if !self.changes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppStatement, rhs: PBAppStatement) -> Bool {
+    if lhs.place != rhs.place {return false}
+    if lhs._handle != rhs._handle {return false}
+    if lhs.changes != rhs.changes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppStatement.Change: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBAppStatement.protoMessageName + ".Change"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}known\0\u{1}command\0\u{3}is_known\0\u{1}until\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.seq) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.known) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.command) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isKnown) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self._until) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.seq != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seq, fieldNumber: 1)
+    }
+    if self.known != 0 {
+      try visitor.visitSingularUInt64Field(value: self.known, fieldNumber: 2)
+    }
+    if !self.command.isEmpty {
+      try visitor.visitSingularBytesField(value: self.command, fieldNumber: 3)
     }
     if self.isKnown != false {
       try visitor.visitSingularBoolField(value: self.isKnown, fieldNumber: 4)
@@ -3091,10 +3155,10 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: PBAppStatement, rhs: PBAppStatement) -> Bool {
-    if lhs.place != rhs.place {return false}
-    if lhs._handle != rhs._handle {return false}
-    if lhs.stamp != rhs.stamp {return false}
+  static func ==(lhs: PBAppStatement.Change, rhs: PBAppStatement.Change) -> Bool {
+    if lhs.seq != rhs.seq {return false}
+    if lhs.known != rhs.known {return false}
+    if lhs.command != rhs.command {return false}
     if lhs.isKnown != rhs.isKnown {return false}
     if lhs._until != rhs._until {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

@@ -83,10 +83,11 @@ extension DeviceLink {
   /// The person's age settings and age answers. Commands in the outbox count already.
   public func age(of person: PersonID) -> AgeState {
     var state = family.ages[person]?.state ?? AgeState()
-    for command in pendingCommands {
+    for (id, command) in pendingCommandsByID {
       switch command {
       case .noteAge(person, let content): state.record(content)
-      case .setAge(person, let content, _): state.set(content)
+      case .setAge(person, let content, _):
+        state.set(content, byChild: false, StatementOrder(ofPending: id))
       default: break
       }
     }

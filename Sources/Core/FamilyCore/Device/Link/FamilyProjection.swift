@@ -13,7 +13,7 @@ struct FamilyProjection: Sendable {
   private(set) var conversations: [PersonID: Conversation] = [:]
   /// The last requests to join, at most ``Limits/invitations``, in order of arrival.
   private(set) var joins: [JoinRequest] = []
-  private(set) var passcode: Passcode?
+  private var passcodes = Statements<Passcode>()
   /// The owner of every device that was ever in a roster: the events of a removed device keep their
   /// author.
   private(set) var owners = SmallMap<DeviceID, PersonID>()
@@ -21,7 +21,10 @@ struct FamilyProjection: Sendable {
   private(set) var lastPerson = PersonID(0)
   /// When each person's account was made: the time of its first event.
   private(set) var accountsMade: [PersonID: Instant] = [:]
-  private var accountStamps = SmallMap<PersonID, ID128>()
+  private var accountStatements = SmallMap<PersonID, Statements<Account>>()
+
+  /// The family's passcode.
+  var passcode: Passcode? { passcodes.current?.value }
 
   /// The question, if its conversation is one of this device's.
   func question(_ id: QuestionID) -> QuestionState? {
@@ -51,9 +54,10 @@ struct FamilyProjection: Sendable {
         ages[person, default: AgeLog()].add(event, .born(birthdate))
       }
       accountsMade[person] = min(accountsMade[person] ?? event.at, event.at)
-      guard accountStamps[person].map({ $0 < event.stamp }) ?? true else { return }
-      accountStamps[person] = event.stamp
-      accounts[person] = account
+      var statements = accountStatements[person] ?? Statements()
+      statements.add(account, event.order)
+      accountStatements[person] = statements
+      accounts[person] = statements.current?.value
     case .ageNoted(let person, .apps(let list)):
       apps[person, default: AppLists()].apply(event, list)
     case .ageNoted(let person, let content):
@@ -61,7 +65,7 @@ struct FamilyProjection: Sendable {
     case .ageSet(let person, let content, _):
       let byChild = owners[event.device] == person && roster.person(person)?.role == .child
       ages[person, default: AgeLog()].add(event, .set(content, byChild: byChild))
-    case .passcodeChanged(let new): passcode = new
+    case .passcodeChanged(let new): passcodes.add(new, event.order)
     case .joinRequested(let join): joins = joins.suffix(Limits.invitations - 1) + [join]
     default:
       guard let child = event.audience.conversationChild else { return }
