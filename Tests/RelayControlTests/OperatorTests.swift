@@ -95,8 +95,12 @@ import Testing
       #expect(
         try await fixture.run(apply).output.contains("Family 4: kept, but not in the file: Ines."))
       #expect(try await members().contains("Ines"))
+      // One command makes two changes: the removed device reads nothing about the new member.
+      let added = remaining.joined(separator: "\n") + "\n  - {name: Ola, role: adult}\n"
+      try added.write(to: file, atomically: true, encoding: .utf8)
       let said = try await fixture.run(apply + ["--prune"])
       #expect(said.isSuccess)
+      #expect(try await members().contains("Ola"))
       #expect(said.output.contains("Family 4: removed, not in the file: Ines's device 4."))
       #expect(try await !members().contains("Ines"))
       #expect(

@@ -138,6 +138,8 @@ public struct Problem: Error, Hashable, Sendable {
   public var isEarlyID: Bool { code == Problem.earlyID().code }
   /// The roster contains the signing key of a device that an earlier roster removed.
   public static let keyRemoved = Problem(418)
+  /// The roster removes a person or a device, and changes something else too.
+  public static let mixedRemoval = Problem(419)
   /// The device does not answer: its agent is stopped, or too slow.
   public static let deviceAway = Problem(420)
   /// Another process of the app uses the app's store.

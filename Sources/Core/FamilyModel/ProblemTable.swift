@@ -254,6 +254,11 @@ extension Problem {
       "The change would bring back a device that a guardian removed. Its keys never return.",
       "Invite the device again: `relayctl invite NAME`. The device makes new keys when it joins."),
     ProblemEntry(
+      419, "a removal changes nothing else",
+      "The change of the family removes a member or a device, and adds or changes another one. The "
+        + "removed device would read the addition.",
+      "Remove first, then add: programs of this version make two changes."),
+    ProblemEntry(
       420, "the device does not answer",
       "The device's agent is stopped, or too slow.",
       "Start child-agent, and repeat the call. Its log and status.json show its state."),

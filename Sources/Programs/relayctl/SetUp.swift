@@ -1,4 +1,5 @@
 import Credentials
+import FamilyCore
 import FamilyModel
 import FamilyTrust
 import Foundation
@@ -75,9 +76,12 @@ struct SetUp: ~Copyable {
     let before = machine.link.roster
     if !prunes { roster = roster.keeping(before) }
     if before != roster {
-      try administrator.send(machine.prepare(.setRoster(roster), now: .now), to: address)
+      for step in before.steps(to: roster) {
+        try administrator.send(machine.prepare(.setRoster(step), now: .now), to: address)
+        events = try administrator.history(of: .family, in: address)
+        machine = organizer.machine(restoring: events)
+      }
       reportRemoved(before, roster, of: family.id)
-      events = try administrator.history(of: .family, in: address)
     }
     reportKept(persons, credentials, roster, of: family.id)
     for (person, member) in zip(persons, kept.members) {
@@ -269,13 +273,6 @@ private struct Removal {
 }
 
 extension Roster {
-  /// The roster plus the members and devices of the roster `before` that it lacks.
-  fileprivate func keeping(_ before: Roster) -> Roster {
-    Roster(
-      persons: persons + before.persons.filter { person($0.id) == nil },
-      devices: devices + before.devices.filter { device($0.id) == nil })
-  }
-
   fileprivate var organizerName: String {
     persons.first { $0.role == .organizer }?.displayName ?? ""
   }

@@ -152,6 +152,7 @@ import Testing
   @Test(
     "a device announces others with its key: devices that lack events receive their channels")
   mutating func present() {
+    home = RelayMachineFixture(founded: false)
     var roster = RelayMachineFixture.roster
     // The devices of organizer and child share a key, as in one host.
     for index in roster.devices.indices where roster.devices[index].id != DeviceID(20) {
@@ -178,7 +179,7 @@ import Testing
     let other = DeviceAddress(family: FamilyID(8), device: DeviceID(1))
     for device: UInt32 in [10, 11, 30] {
       _ = home.send(
-        device, .acknowledge([Cursor(.family, delivered: 2)]), key: RelayMachineFixture.key(1))
+        device, .acknowledge([Cursor(.family, delivered: 1)]), key: RelayMachineFixture.key(1))
     }
     #expect(home.send(10, .present([other]), key: RelayMachineFixture.key(1)).count == 1)
   }
@@ -186,7 +187,10 @@ import Testing
   @Test("F3: a device with a new key is a new device") mutating func newKey() {
     var changed = RelayMachineFixture.roster
     changed.devices[0].publicKey = RelayMachineFixture.key(99)
-    _ = home.command(0, .setRoster(changed))
+    #expect(home.command(0, .setRoster(changed)) == .failure(.mixedRemoval))
+    for step in RelayMachineFixture.roster.steps(to: changed) {
+      #expect(home.command(0, .setRoster(step)) != .failure(.mixedRemoval))
+    }
     #expect(home.relay.state(of: RelayMachineFixture.id)!.generation(.conversation(child)) == 1)
     #expect(home.reply(10, .ping) == .failed(.notEnrolled))
     #expect(home.reply(10, .ping, key: RelayMachineFixture.key(99)) != .failed(.notEnrolled))

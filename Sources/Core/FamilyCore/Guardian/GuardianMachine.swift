@@ -171,7 +171,10 @@ public struct GuardianMachine: Sendable {
       send(.setPasscode(passcode), now: now, into: &out, effects: &effects)
     case .addChild(let name):
       send(.addChild(displayName: name), now: now, into: &out, effects: &effects)
-    case .setRoster(let roster): send(.setRoster(roster), now: now, into: &out, effects: &effects)
+    case .setRoster(let roster):
+      for part in link.family.parts(of: roster) {
+        send(.setRoster(part), now: now, into: &out, effects: &effects)
+      }
     case .invite(let invitation): send(.invite(invitation), now: now, into: &out, effects: &effects)
     case .setAccount(let person, let account):
       send(.setAccount(person, .account(account)), now: now, into: &out, effects: &effects)

@@ -10,6 +10,9 @@ extension FamilyState {
     try next.validate()
     try roster.checkSuccessor(next)
     try verifySignature(of: next, proposal, verify)
+    // The signer may have merged its change into another roster: it reads, and signs again.
+    try checkKnowledge(proposal.signature, .family)
+    try roster.checkRemoval(in: next)
     try removedKeys.check(roster, next: next)
     try checkRemovals(in: next, proposal.signature)
     return (.rosterChanged(next), .family)

@@ -115,11 +115,3 @@ extension Event {
   /// The event's position in its audience's chain.
   var position: ChainPosition { ChainPosition(seq: seq, hash: hash) }
 }
-
-extension Roster {
-  /// Whether each person and device is in the other roster too, unchanged.
-  fileprivate func isPart(of other: Roster) -> Bool {
-    persons.allSatisfy { other.person($0.id) == $0 }
-      && devices.allSatisfy { other.device($0.id) == $0 }
-  }
-}

@@ -30,7 +30,7 @@ struct EventVerifier: Sendable {
   private(set) var hasFork = false
   /// Whether any signer knew another history, so that this device's rosters may differ from others'.
   private(set) var hasSeenFork = false
-  private var rosters: [(seq: UInt64, roster: Roster)] = []
+  private var rosters: [(position: ChainPosition, roster: Roster)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
   /// The newest passcodes. A device may read an old conversation after the family's audience, so
@@ -98,7 +98,7 @@ struct EventVerifier: Sendable {
   }
 
   /// The roster that was valid at the family's event; `nil` before the first one.
-  func roster(at seq: UInt64) -> Roster? { rosters.last { $0.seq <= seq }?.roster }
+  func roster(at seq: UInt64) -> Roster? { rosters.last { $0.position.seq <= seq }?.roster }
 
   private mutating func archive(_ event: Event) {
     let vault = vault
@@ -123,7 +123,7 @@ struct EventVerifier: Sendable {
         ring.found(at: event.at)
       }
       removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
-      rosters.append((event.seq, roster))
+      rosters.append((event.position, roster))
     }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.order, passcode))
@@ -197,18 +197,19 @@ struct EventVerifier: Sendable {
   }
 
   /// The roster that was in force at a position of the log.
-  func roster(before seq: UInt64) -> Roster? { rosters.last { $0.seq < seq }?.roster }
+  func roster(before seq: UInt64) -> Roster? { rosters.last { $0.position.seq < seq }?.roster }
 
   /// The signer's key; `nil` if the signer may not decide the event.
   private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
     if case .rosterChanged(let next) = event.body {
       guard event.audience == .family, (try? next.validate()) != nil else { return nil }
-      guard let (seq, roster) = rosters.last else {
+      guard let (position, roster) = rosters.last else {
         let key = next.key(forFirstBy: signature.signer)
         return key == organizerKey ? key : nil
       }
       // The signer must know the current roster, so an old roster cannot be restored.
-      return signature.basedOnSeq >= seq ? roster.key(forNext: next, by: signature.signer) : nil
+      return signature.basedOnSeq >= position.seq
+        ? roster.key(forNext: next, by: signature.signer) : nil
     }
     guard let roster = roster(before: event.seq),
       let device = roster.device(signature.signer), !device.signingKey.isEmpty,
@@ -245,10 +246,12 @@ struct EventVerifier: Sendable {
   private mutating func open(_ event: Event) -> Verdict {
     switch event.body {
     case .rosterChanged(let next):
-      let current = rosters.last?.roster ?? Roster()
-      do throws(Problem) { try removedKeys.check(current, next: next) } catch {
-        return .rejected(error)
-      }
+      let (position, current) = rosters.last ?? (ChainPosition(), Roster())
+      do throws(Problem) {
+        // The present history may have another roster than the one that this device verified.
+        if relation(of: position, .family) == .known { try current.checkRemoval(in: next) }
+        try removedKeys.check(current, next: next)
+      } catch { return .rejected(error) }
     case .keysShared(let wraps):
       do throws(Problem) { try learn(wraps, from: event) } catch { return .rejected(error) }
     case .complained(let keys):
@@ -261,7 +264,7 @@ struct EventVerifier: Sendable {
       guard header.choices.contains(decision.choice) else { return .rejected(.noProof) }
       if let problem = check(proof, of: message, event) { return .rejected(problem) }
     case .ageSet(let owner, _, let proof):
-      guard let roster = rosters.last(where: { $0.seq < event.seq })?.roster,
+      guard let roster = roster(before: event.seq),
         roster.person(owner)?.role == .child,
         let signer = event.signature?.signer, roster.device(signer)?.person == owner
       else { break }

@@ -29,6 +29,43 @@ extension Roster {
     if isSigned, !next.isSigned { throw .lastOrganizerDevice }
   }
 
+  /// Checks that a roster which removes a person or a device changes nothing else: the removed device
+  /// reads this roster. Other keys or another owner count as a removal and an addition.
+  ///
+  /// - Throws: `mixedRemoval`.
+  package func checkRemoval(in next: Roster) throws(Problem) {
+    guard loses(with: next), !next.isPart(of: self) else { return }
+    throw .mixedRemoval
+  }
+
+  /// Whether the next roster lacks a person, or has a device not at all or with other values.
+  private func loses(with next: Roster) -> Bool {
+    persons.contains { next.person($0.id) == nil }
+      || devices.contains { next.device($0.id) != $0 }
+  }
+
+  /// Whether each person and device is in the other roster too, unchanged.
+  func isPart(of other: Roster) -> Bool {
+    persons.allSatisfy { other.person($0.id) == $0 }
+      && devices.allSatisfy { other.device($0.id) == $0 }
+  }
+
+  /// The rosters that lead from this one to the next: a removal changes nothing else.
+  package func steps(to next: Roster) -> [Roster] {
+    guard loses(with: next), !next.isPart(of: self) else { return [next] }
+    let removal = Roster(
+      persons: persons.filter { next.person($0.id) != nil },
+      devices: devices.filter { next.device($0.id) == $0 })
+    return [removal, next]
+  }
+
+  /// The roster plus the members and devices of the roster `before` that it lacks.
+  package func keeping(_ before: Roster) -> Roster {
+    Roster(
+      persons: persons + before.persons.filter { person($0.id) == nil },
+      devices: devices + before.devices.filter { device($0.id) == nil })
+  }
+
   /// The key that must have signed the first roster: that of an organizer's device in the roster;
   /// `nil` for any other device.
   package func key(forFirstBy signer: DeviceID) -> [UInt8]? {

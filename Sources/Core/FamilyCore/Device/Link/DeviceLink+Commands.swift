@@ -39,6 +39,7 @@ extension DeviceLink {
     switch command {
     case .setRoster(let next):
       try roster.checkSuccessor(next)
+      try roster.checkRemoval(in: next)
       try verifier?.removedKeys.check(roster, next: next)
     case .addChild(let name):
       if roster.persons.contains(where: { $0.displayName.lowercased() == name.lowercased() }) {

@@ -19,6 +19,23 @@ extension FamilyProjection {
     return roster
   }
 
+  /// The changes that lead to the next roster, each as a roster that differs from the present one by
+  /// this change alone: first the removals, then the rest. Devices with other keys get new numbers.
+  func parts(of next: Roster) -> [Roster] {
+    let steps = roster.steps(to: next)
+    guard steps.count > 1, let removal = steps.first else { return [next] }
+    var last = max(owners.keys.last ?? DeviceID(0), next.devices.last?.id ?? DeviceID(0))
+    var rest = next
+    for index in rest.devices.indices
+    where removal.device(rest.devices[index].id) == nil
+      && roster.device(rest.devices[index].id) != nil
+    {
+      last = DeviceID(last.rawValue + 1)
+      rest.devices[index].id = last
+    }
+    return [removal, rest.keeping(roster)]
+  }
+
   /// The present roster with the changes that lead from `base` to `next`.
   ///
   /// Members and devices that were removed since `base` stay removed. New ones get new numbers if
