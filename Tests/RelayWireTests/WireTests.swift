@@ -244,6 +244,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .event(RelayWireTests.event(.reminded(id))), .cursor(Cursor(.family, delivered: 3, read: 1)),
       .receipt(.conversation(PersonID(3)), Receipt(delivered: 5, read: 4)),
       .outbox(position: 8, id, .ask(header, .question(question))),
+      .lost(RelayWireTests.event(.limitsChanged(child: PersonID(3), on: true)), after: 7),
       .app(app, AppProgress(registered: true, acknowledged: 3, head: 5)),
       .app(app, AppProgress(head: 5, rating: .sixteen)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),

@@ -105,9 +105,21 @@ public enum Limits {
   /// earliest id is forgotten, although a relay that shows the statements in another order could
   /// then cause another result.
   public static let concurrentStatements = 6
+  /// The connected time for which a device waits for an event that another member knew. Above: the
+  /// device reports `withheld`, and fetches the family's audience again.
+  public static let withheldTime = Milliseconds.seconds(60)
   /// Positions of one audience's chain that a device keeps. Above: the device forgets the older
   /// half, and does not compare positions that it has forgotten.
   public static let chainPositions = 65_536
+  /// Own statements of which a device keeps a copy for a relay that loses them. Above: the device
+  /// forgets a quarter, of those that take a permission last, and the oldest first.
+  public static let ownStatements = 4096
+  /// Lost statements of one audience that a device gives back to the relay at one time. Above: those
+  /// that take a permission come first, and then the newest; the others are not given back.
+  public static let statementsGivenBack = 512
+  /// Rosters, and statements of others that take a permission, of which a device keeps a copy for a
+  /// relay that loses them. Above: the device forgets the oldest statement.
+  public static let keptEvents = 1024
   /// Audience heads in one signature: those of a guardian in the largest family. Above: `tooLarge`.
   public static let audienceHeads = 2 * persons + 1
   /// Pieces of evidence in one message to an app, or in one app entry. Above: `tooLarge`.

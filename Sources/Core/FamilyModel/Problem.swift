@@ -55,6 +55,8 @@ public struct Problem: Error, Hashable, Sendable {
   /// The relay showed this device another history of the audience than it shows now, or than it
   /// showed the signer of an event. Or a device shows its app other rosters than before.
   public static let forked = Problem(210)
+  /// Another member knew an event of the family that the relay does not send to this device.
+  public static let withheld = Problem(211)
   /// The key share names a device that may not read the audience, or names one twice for a key.
   public static let badKeyShare = Problem(220)
   /// The device has made too many content keys for the audience.

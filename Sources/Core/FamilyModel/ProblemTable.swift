@@ -92,6 +92,11 @@ extension Problem {
       "The device reads the history again. Ask the relay's operator. Compare the family's "
         + "members and the known handles on two devices."),
     ProblemEntry(
+      211, "events are withheld",
+      "For a minute, the relay did not send an event that another device of the family has read.",
+      "The device fetches the event again, and does not act on later ones until then. If the "
+        + "problem persists, ask the relay's operator."),
+    ProblemEntry(
       220, "invalid key share",
       "A key share names a device that may not read the audience, or names one twice.",
       "Programs share a new key by themselves. Report the problem if it persists."),

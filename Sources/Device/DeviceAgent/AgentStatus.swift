@@ -21,7 +21,7 @@ public struct AgentStatus: Codable, Sendable {
     public var relay: String
     /// The sum of the cursors of all audiences.
     public var position: UInt64
-    /// Commands that the relay has not acknowledged.
+    /// Commands that the relay has not acknowledged, without lost statements.
     public var outbox: Int
     /// Entries that the device's apps have not acknowledged.
     public var unacknowledged: Int
@@ -33,6 +33,9 @@ public struct AgentStatus: Codable, Sendable {
     /// Messages that the device cannot open yet, because it lacks their keys; absent in a status of
     /// an older agent.
     public var unopened: Int?
+    /// Lost statements that the relay has accepted again since the start; absent in a status of an
+    /// older agent.
+    public var givenBack: Int?
     /// The known handles of each app.
     public var known: [String: [String]]
     /// The way of the responses to each app; absent in a status of an older agent.
@@ -127,8 +130,8 @@ extension AgentHost {
           position: link.position.reduce(0) { $0 + $1.delivered },
           outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
-          disbelieved: device.rejectedEvents, unopened: link.unopenedCount, known: known,
-          apps: apps(of: device))
+          disbelieved: device.rejectedEvents, unopened: link.unopenedCount,
+          givenBack: link.givenBack, known: known, apps: apps(of: device))
       })
   }
 

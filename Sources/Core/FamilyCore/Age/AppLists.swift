@@ -18,7 +18,8 @@ public struct ChildApp: Hashable, Sendable {
 /// arrives after a newer one and is ignored.
 struct AppLists: Sendable {
   private struct DeviceList {
-    var seq: UInt64
+    /// The stamp of the list. A device's ids ascend, also if the relay loses a list.
+    var stamp: ID128
     var apps: [AppID: ChildApp]
   }
 
@@ -36,8 +37,8 @@ struct AppLists: Sendable {
   }
 
   /// The name that the newest list with a name gives the app; `nil` without one.
-  func name(of app: AppID) -> (name: String, seq: UInt64)? {
-    lists.values.compactMap { list in list.apps[app]?.listed.name.map { ($0, list.seq) } }
+  func name(of app: AppID) -> (name: String, stamp: ID128)? {
+    lists.values.compactMap { list in list.apps[app]?.listed.name.map { ($0, list.stamp) } }
       .max { $0.1 < $1.1 }
   }
 
@@ -47,7 +48,7 @@ struct AppLists: Sendable {
   @discardableResult
   mutating func apply(_ event: Event, _ apps: [ListedApp]) -> [RisenRating] {
     let old = lists[event.device]
-    guard old.map({ $0.seq < event.seq }) ?? true else { return [] }
+    guard old.map({ $0.stamp < event.command }) ?? true else { return [] }
     var new: [AppID: ChildApp] = [:]
     var risen: [RisenRating] = []
     for listed in apps {
@@ -61,7 +62,7 @@ struct AppLists: Sendable {
         risen.append(RisenRating(app: listed.app, rating: listed.effectiveRating))
       }
     }
-    lists[event.device] = DeviceList(seq: event.seq, apps: new)
+    lists[event.device] = DeviceList(stamp: event.command, apps: new)
     return risen
   }
 }
@@ -76,7 +77,7 @@ extension DeviceLink {
   /// The name of the app for people, as a child's device reported it; `nil` without one. The text
   /// is untrusted.
   public func name(of app: AppID) -> String? {
-    family.apps.values.compactMap { $0.name(of: app) }.max { $0.seq < $1.seq }?.name
+    family.apps.values.compactMap { $0.name(of: app) }.max { $0.stamp < $1.stamp }?.name
   }
 
   /// The names of all apps that children's devices reported.

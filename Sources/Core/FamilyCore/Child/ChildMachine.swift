@@ -176,7 +176,7 @@ public struct ChildMachine: Sendable {
     case .connected:
       isListDue = true
       link.connected(now: now, into: &out)
-    case .disconnected: link.disconnected(into: &out)
+    case .disconnected: link.disconnected(now: now, into: &out)
     case .reply(let id, let reply):
       if case .attached(_, let time) = reply { relayTime.learn(time, uptime: self.uptime) }
       link.reply(id, reply, now: now, into: &out)

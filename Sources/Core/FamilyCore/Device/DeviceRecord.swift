@@ -10,6 +10,9 @@ public enum DeviceRecord: Hashable, Sendable {
   case receipt(Audience, Receipt)
   /// The position of an event that the device read and did not keep.
   case passed(Audience, ChainPosition)
+  /// The copy, with its content open, of a verified event that the relay has lost. `after` is the
+  /// last position that the present history shares with that of the event.
+  case lost(Event, after: UInt64)
   /// A command that the relay has not acknowledged. `position` is its place in the order of the
   /// outbox. `basedOnSeq` is the newest event of the family that the device knew. A roster states
   /// changes of the roster of that event.
@@ -36,6 +39,8 @@ public enum RecordKey: Hashable, Sendable {
   case receipt(Audience)
   /// The key of the position of an event that was not kept.
   case passed(Audience, seq: UInt64)
+  /// The key of the copy of a lost event.
+  case lost(CommandName)
   /// The key of a command in the outbox.
   case outbox(position: UInt64)
   /// The key of an app's progress.
@@ -58,6 +63,7 @@ extension DeviceRecord {
     case .cursor(let cursor): .cursor(cursor.audience)
     case .receipt(let audience, _): .receipt(audience)
     case .passed(let audience, let position): .passed(audience, seq: position.seq)
+    case .lost(let event, _): .lost(event.commandName ?? CommandName(event.device, event.command))
     case .outbox(let position, _, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)
     case .entry(let app, let entry): .entry(app, position: entry.position)

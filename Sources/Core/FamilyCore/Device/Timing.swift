@@ -20,6 +20,11 @@ public enum Timing {
   public static let missingKeyDelay = Milliseconds.seconds(60)
   /// The upper bound of the wait before a complaint.
   public static let longestComplaintDelay = Milliseconds.hours(1)
+  /// How long a device waits before it gives statements back a second time. Each time doubles the wait
+  /// before the next one.
+  public static let giveBackDelay = Milliseconds.minutes(1)
+  /// The upper bound of the wait before a device gives statements back.
+  public static let longestGiveBackDelay = Milliseconds.hours(1)
   /// How long an app may run in the background after one launch.
   public static let launchBudget = Milliseconds.seconds(30)
   /// The delay before a relaunch of an app that exited without acknowledging. Each relaunch doubles

@@ -142,7 +142,7 @@ public struct GuardianMachine: Sendable {
     switch input {
     case .started: show(open(now: now), now: now, into: &out, effects: &effects)
     case .connected: link.connected(now: now, into: &out)
-    case .disconnected: link.disconnected(into: &out)
+    case .disconnected: link.disconnected(now: now, into: &out)
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .timer: link.timer(now: now, into: &out)

@@ -54,6 +54,9 @@ struct DeferredEvents: Sendable {
   /// Whether an event waits for another history.
   var hasForks: Bool { waiting[.history] != nil }
 
+  /// Whether an event waits for an event of the family that its signer knew.
+  var awaitsFamily: Bool { familySeqs.contains { waiting[.family(seq: $0)] != nil } }
+
   /// The events that wait for another history.
   var forks: [Entry] {
     (waiting[.history] ?? []).compactMap { order in

@@ -42,6 +42,9 @@ extension EventVerifier {
     (chains[audience] ?? AudienceChain()).relation(to: position)
   }
 
+  /// Whether the event is in the history that this device has read.
+  func hasRead(_ event: Event) -> Bool { relation(of: event.position, event.audience) == .known }
+
   /// Restores a chain from its stored events and passed positions, up to the stored cursor.
   ///
   /// Events of an abandoned history do not continue the chain and are left out.
@@ -99,14 +102,10 @@ extension EventVerifier {
   /// Whether the event gives no permission.
   func permitsLess(_ body: Event.Body) -> Bool {
     switch body {
-    case .limitsChanged(_, let on): on
-    case .contactChanged(_, .contact(_, let isKnown)): !isKnown
-    case .withdrawn(_, .withdrawal(let withdrawal)):
-      if case .consentGiven = withdrawal { false } else { true }
     // Without the keys, a withdrawal after a fork would not open.
     case .keysShared, .complained: true
     case .rosterChanged(let next): roster.map { next.isPart(of: $0) } ?? false
-    default: false
+    default: body.takesPermission
     }
   }
 }

@@ -30,12 +30,16 @@ struct EventVerifier: Sendable {
   private(set) var hasFork = false
   /// Whether any signer knew another history, so that this device's rosters may differ from others'.
   private(set) var hasSeenFork = false
-  private var rosters: [(position: ChainPosition, roster: Roster)] = []
+  /// The verified rosters in order. After a fork, several may have one position.
+  var rosters: [(position: ChainPosition, roster: Roster, name: CommandName)] = []
+  /// The rosters that the relay's present history lacks, or has with persons or devices that were
+  /// removed.
+  var lostRosters: Set<CommandName> = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
   /// The newest passcodes. A device may read an old conversation after the family's audience, so
   /// former passcodes still verify.
-  private var passcodes: [(order: StatementOrder, passcode: Passcode)] = []
+  var passcodes: [(order: StatementOrder, passcode: Passcode)] = []
   private(set) var invitations = KnownInvitations()
   /// The commands of verified events. A repetition at another position of the log is rejected. The
   /// set has 32 bytes for each event, far less than the device's own lines of the event.
@@ -43,7 +47,7 @@ struct EventVerifier: Sendable {
   /// The events that need something before they can be verified.
   var deferred = DeferredEvents()
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
-  private(set) var evidence: EvidenceArchive?
+  var evidence: EvidenceArchive?
 
   private var removals = Removals()
   /// The newest verified roster.
@@ -65,9 +69,7 @@ struct EventVerifier: Sendable {
     guard event.device == claimed || claimed.rawValue == 0 else { return .rejected(.notSigned) }
     let verdict = check(event, question)
     switch verdict {
-    case .verified(let opened):
-      record(opened)
-      archive(event)
+    case .verified(let opened): complete(event, opened)
     case .rejected: break
     case .deferred(let need): deferred.insert(event, need)
     }
@@ -88,8 +90,7 @@ struct EventVerifier: Sendable {
         results.append((event, problem))
         if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
       case .verified(let opened):
-        record(opened)
-        archive(event)
+        complete(event, opened)
         // The caller applies this event first: later deferred events may depend on it.
         return results + [(opened, nil)]
       }
@@ -100,12 +101,18 @@ struct EventVerifier: Sendable {
   /// The roster that was valid at the family's event; `nil` before the first one.
   func roster(at seq: UInt64) -> Roster? { rosters.last { $0.position.seq <= seq }?.roster }
 
-  private mutating func archive(_ event: Event) {
+  /// Whether this device has verified the event's command.
+  func holds(_ event: Event) -> Bool { event.commandName.map(commands.contains) ?? false }
+
+  private mutating func complete(_ event: Event, _ opened: Event) {
+    record(opened)
     let vault = vault
     evidence?.add(event, vault)
+    // The relay still has persons or devices that were removed.
+    if event.isRoster, event.body != opened.body { lostRosters.insert(name(of: event)) }
   }
 
-  private mutating func record(_ event: Event) {
+  mutating func record(_ event: Event) {
     if case .joinRequested(let join) = event.body { return invitations.markUsed(by: join) }
     let name = name(of: event)
     commands.insert(name)
@@ -123,7 +130,7 @@ struct EventVerifier: Sendable {
         ring.found(at: event.at)
       }
       removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
-      rosters.append((event.position, roster))
+      rosters.append((event.position, roster, name))
     }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.order, passcode))
@@ -172,7 +179,10 @@ struct EventVerifier: Sendable {
     if case .rosterChanged(let next) = event.body, let current = rosters.last?.roster {
       do throws(Problem) { try current.checkSuccessor(next) } catch { return .rejected(error) }
     }
-    guard let key = key(for: event, signature) else { return .rejected(.notSigned) }
+    guard let key = key(for: event, signature) else {
+      // A reread may show that the signer's removal came later.
+      return lostRosters.isEmpty ? .rejected(.notSigned) : .deferred(.history)
+    }
     let bytes = SignedBytes.of(
       event.body, event.command, in: family, event.audience, by: signature.signer,
       knowing: signature.known, question: header, digest: { vault.digest($0) },
@@ -203,7 +213,7 @@ struct EventVerifier: Sendable {
   private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
     if case .rosterChanged(let next) = event.body {
       guard event.audience == .family, (try? next.validate()) != nil else { return nil }
-      guard let (position, roster) = rosters.last else {
+      guard let (position, roster, _) = rosters.last else {
         let key = next.key(forFirstBy: signature.signer)
         return key == organizerKey ? key : nil
       }
@@ -246,12 +256,20 @@ struct EventVerifier: Sendable {
   private mutating func open(_ event: Event) -> Verdict {
     switch event.body {
     case .rosterChanged(let next):
-      let (position, current) = rosters.last ?? (ChainPosition(), Roster())
+      let last = rosters.last
+      let current = last?.roster ?? Roster()
+      let kept = withoutRemoved(next)
       do throws(Problem) {
+        try current.checkSuccessor(kept)
         // The present history may have another roster than the one that this device verified.
-        if relation(of: position, .family) == .known { try current.checkRemoval(in: next) }
-        try removedKeys.check(current, next: next)
+        if !isRosterLost, relation(of: last?.position ?? ChainPosition(), .family) == .known {
+          try current.checkRemoval(in: kept)
+        }
+        try removedKeys.check(current, next: kept)
       } catch { return .rejected(error) }
+      var event = event
+      event.body = .rosterChanged(kept)
+      return .verified(event)
     case .keysShared(let wraps):
       do throws(Problem) { try learn(wraps, from: event) } catch { return .rejected(error) }
     case .complained(let keys):

@@ -14,7 +14,9 @@ struct EvidenceArchive: Sendable {
     let name = event.body.content.flatMap(vault.keyName)
     switch event.body {
     case .rosterChanged(let roster):
-      guard let signature = event.signature else { return }
+      // Apps accept ascending numbers. A roster of a history that the relay has lost may have a larger
+      // one.
+      guard let signature = event.signature, event.seq > rosters.last?.seq ?? 0 else { return }
       rosters.append(
         RosterProof(
           seq: event.seq, command: event.command, signature: signature,

@@ -179,6 +179,18 @@ struct KeyRing: Sendable {
     }
   }
 
+  /// Moves what is after a position of the family's audience to it, because the relay shows another
+  /// history after it. The present epochs and keys stay the present ones.
+  mutating func rewind(to seq: UInt64) {
+    for audience in keys.keys.sorted() {
+      keys[audience]!.epochs = keys[audience]!.epochs.map { (min($0.seq, seq), $0.began) }
+      for name in keys[audience]!.order {
+        let based = keys[audience]!.entries[name]?.basedOnSeq ?? 0
+        if based > seq { keys[audience]!.entries[name]?.basedOnSeq = seq }
+      }
+    }
+  }
+
   /// Adds the keys of a verified key share, and the secrets that are sealed for this device.
   ///
   /// - Returns: The keys that this device can open now.

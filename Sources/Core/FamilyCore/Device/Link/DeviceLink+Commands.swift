@@ -100,7 +100,11 @@ extension DeviceLink {
       // times out and is retried with growing delays.
       if isBehind, delivered(audience) == before { return }
       fetching[audience] = nil
-      if isBehind { fetch(audience, now: now, into: &out) }
+      if isBehind {
+        fetch(audience, now: now, into: &out)
+      } else {
+        giveBack(audience, now: now, into: &out)
+      }
     case .accepted(let id, _): complete(id, nil, now: now, into: &out)
     case .refused(let id, let problem):
       if sender.retry(id, after: problem, now: now, into: &out) {
@@ -127,6 +131,7 @@ extension DeviceLink {
   mutating func complete(
     _ id: CommandID, _ problem: Problem?, now: Instant, into out: inout Output
   ) {
+    if problem != nil { statements.remove(id) }
     if sender.complete(id, problem, verifier: &verifier, into: &out) { resume(now: now) }
   }
 
@@ -145,6 +150,7 @@ extension DeviceLink {
     if mayShareKeys, let due = sender.complaintsDue, due <= now {
       sender.complain(now: now, verifier: verifier, into: &out)
     }
+    giveRosterBack(now: now, into: &out)
     if let due = sender.outbox.deadline, due <= now {
       sender.sendDue(
         now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)

@@ -8,12 +8,14 @@ extension DeviceLink {
     attach(now: now, into: &out)
   }
 
-  mutating func disconnected(into out: inout Output) {
+  mutating func disconnected(now: Instant, into out: inout Output) {
+    checkWithheld(now: now, into: &out)
     state = .detached
     failEvaluations(into: &out)
     due = nil
     awaitsPong = false
     fetching = [:]
+    withholding?.last = nil
     sender.suspend()
   }
 
@@ -24,6 +26,7 @@ extension DeviceLink {
     sender.clockSetBack(now: now)
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
     for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
+    rosterDue = rosterDue.map { min($0, now) }
     if state == .attached { sender.restart(now: now) }
   }
 
@@ -34,6 +37,7 @@ extension DeviceLink {
       fetch(audience, now: now, into: &out, attempts: attempts + 1)
     }
     repeatEvaluations(now: now, into: &out)
+    checkWithheld(now: now, into: &out)
     guard let due, due <= now else { return }
     if state == .attached, !awaitsPong {
       awaitsPong = true
@@ -80,8 +84,11 @@ extension DeviceLink {
         fetch(channel.audience, now: now, into: &out)
       } else if differs(channel, attached: sent) {
         reread(channel.audience, now: now, into: &out)
+      } else {
+        giveBack(channel.audience, now: now, into: &out)
       }
     }
+    checkWithheld(now: now, into: &out)
     if restartsOutbox { sender.restart(now: now) }
     restartsOutbox = true
   }

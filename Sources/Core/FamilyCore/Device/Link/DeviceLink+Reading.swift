@@ -51,12 +51,12 @@ extension DeviceLink {
     let before = out.events.count
     let unopened = verifier?.unopenedCount ?? 0
     let isKept = verify(event, into: &out)
+    checkWithheld(now: now, into: &out)
     out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
     // event may be a forgery, and acknowledges nothing before it is verified.
-    for event in out.events[before...] where event.device == address.device {
-      complete(event.command, nil, now: now, into: &out)
-    }
+    for event in out.events[before...] { hasRead(event, now: now, into: &out) }
+    if verifier?.holds(event) ?? false { hasRead(event, now: now, into: &out) }
     guard verifier != nil else { return }
     if !isBehind { resume(now: now) }
     for event in out.events[before...] where event.body.mayBringReaders {
@@ -64,6 +64,12 @@ extension DeviceLink {
     }
     // A check that is scheduled already finds the new keys as well.
     if verifier!.unopenedCount > unopened { sender.complaintsDue = sender.complaintsDue ?? now }
+  }
+
+  /// Ends what waits for the event of a command.
+  private mutating func hasRead(_ event: Event, now: Instant, into out: inout Output) {
+    if event.device == address.device { complete(event.command, nil, now: now, into: &out) }
+    foundQuestion(event, now: now)
   }
 
   mutating func fetch(

@@ -43,6 +43,7 @@ extension DeviceLink {
     cursor.delivered = chain.head.seq
     cursor.read = min(cursor.read, cursor.delivered)
     moveCursor(to: cursor)
+    keepLost(audience, into: &out)
     fetching[audience] = nil
     fetch(audience, now: now, into: &out)
   }

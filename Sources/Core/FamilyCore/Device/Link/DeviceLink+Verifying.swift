@@ -17,10 +17,18 @@ extension DeviceLink {
       return true
     case .rejected(let problem):
       let isReread = event.seq <= rereadEnds[event.audience] ?? 0
-      if !isReread || problem != .replayed && !event.body.isJoin { out.rejected.append(problem) }
+      // After a fork, devices give lost statements back at new positions.
+      let isExpected =
+        problem == .replayed
+        ? rereadEnds[event.audience] != nil : isReread && event.body.isJoin
+      if !isExpected { out.rejected.append(problem) }
       // A deferred event may fit the history that this device reads again.
       if isReread { retryDeferred(into: &out) }
-      return false
+      guard problem == .replayed, verifier!.holds(event) else { return false }
+      // The event of the same command may be in a history that the relay does not show any more.
+      found(event, into: &out)
+      retryDeferred(into: &out)
+      return true
     case .verified(let opened):
       if verifier!.hasFork || verifier!.contradictsHeads(of: event) {
         out.rejected.append(.forked)
@@ -51,6 +59,10 @@ extension DeviceLink {
   private mutating func apply(_ event: Event, into out: inout Output) {
     sender.observe(event)
     family.apply(event)
+    if event.isRoster || event.body.takesPermission && event.device != address.device {
+      kept.add(event)
+    }
+    if event.commandName?.device == address.device { statements.add(event) }
     if case .rosterChanged(let roster) = event.body, roster.device(address.device) != nil {
       joined = joined ?? event.at
     }

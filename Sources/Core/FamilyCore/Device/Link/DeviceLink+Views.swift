@@ -78,7 +78,12 @@ extension DeviceLink {
   public var position: [Cursor] { cursors.entries.map(\.value) }
 
   /// Commands that the relay has not acknowledged, in order.
-  public var pendingCommands: [Command] { sender.outbox.pending.map(\.command) }
+  ///
+  /// Statements that this device gives back are left out: the device knows their events.
+  public var pendingCommands: [Command] { pendingCommandsByID.map(\.command) }
+
+  /// The number of lost statements that the relay has accepted again since the device's start.
+  public var givenBack: Int { sender.givenBack }
 
   /// The person's age settings and age answers. Commands in the outbox count already.
   public func age(of person: PersonID) -> AgeState {
@@ -96,12 +101,13 @@ extension DeviceLink {
 
   /// The commands in the outbox with their ids, which their lines in the conversation will carry.
   public var pendingCommandsByID: [(id: CommandID, command: Command)] {
-    sender.outbox.pending.map { ($0.id, $0.command) }
+    sender.outbox.pending.filter { !$0.isGivenBack }.map { ($0.id, $0.command) }
   }
 
   var deadline: Instant? {
     ([
       due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil,
+      mayShareKeys ? rosterDue : nil, withheldDue,
       mayShareKeys ? sender.complaintsDue : nil,
     ]
       + fetching.values.map(\.due) + evaluations.values.map(\.due))

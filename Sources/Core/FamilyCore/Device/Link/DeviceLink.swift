@@ -65,6 +65,22 @@ public struct DeviceLink: Sendable {
   var rereads: [Audience: Int] = [:]
   /// The last event of each audience that this device has read more than once.
   var rereadEnds: [Audience: UInt64] = [:]
+  /// The statements of this device, for a relay that loses them.
+  var statements = OwnStatements()
+  /// The events of which this device keeps a copy if the relay loses them.
+  var kept = KeptEvents()
+  /// The present positions of the questions that the relay had lost; the largest number: still lost.
+  var questionSeqs: [QuestionID: UInt64] = [:]
+  /// How often this device gave an audience's statements back, and when it last did.
+  var givingBacks: [Audience: (count: Int, last: Instant)] = [:]
+  /// When this device states the present roster, because the relay has lost it.
+  var rosterDue: Instant?
+  /// How often this device has stated the present roster since the relay lost it.
+  var rosterRounds = 0
+  /// The statement of the present roster in the outbox.
+  var rosterStatement: CommandID?
+  /// The wait for events of the family that others knew; `nil` without one.
+  var withholding: Withholding?
   /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.
   var movedAudiences: Set<Audience> = []
@@ -86,6 +102,7 @@ public struct DeviceLink: Sendable {
         $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
     var events: [Event] = []
+    var lost: [(event: Event, after: UInt64)] = []
     var passed: [Audience: [ChainPosition]] = [:]
     for record in records {
       switch record {
@@ -95,13 +112,24 @@ public struct DeviceLink: Sendable {
         sender.restore(position, id, command, basedOnSeq: basedOnSeq)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
       case .passed(let audience, let position): passed[audience, default: []].append(position)
+      case .lost(let event, let after): lost.append((event, after))
       case .app, .entry, .named, .notification, .latestTime: break
       }
     }
     restoreChains(events, passed)
     var out = Output()
-    for event in events.sorted(by: { $0.seq < $1.seq }) { verify(event, into: &out) }
+    place(&lost)
+    var next = lost.startIndex
+    for event in events.sorted(by: { $0.seq < $1.seq }) {
+      while next < lost.endIndex, lost[next].after < event.seq {
+        restore(lost[next].event, after: lost[next].after, into: &out)
+        next += 1
+      }
+      verify(event, into: &out)
+    }
+    for (event, after) in lost[next...] { restore(event, after: after, into: &out) }
     restored = out.events
+    markGivenBack(events)
     // This device made these keys, and the relay may not have them yet.
     for share in sender.pendingKeyShares {
       verifier?.keep(share.wraps, share.audience, isShared: false)

@@ -31,6 +31,8 @@ struct CommandSender: Sendable {
   /// Whether a command waits for a key share or for the family's log.
   private var isBlocked = false
   private var lastRequestID: UInt64 = 0
+  /// The number of lost statements that the relay has accepted again.
+  private(set) var givenBack = 0
   /// When this device noticed that another one lacks keys.
   var newcomersSince: Instant?
   /// When this device checks, or shares, the keys that other devices lack.
@@ -100,6 +102,32 @@ struct CommandSender: Sendable {
     if let due { outbox.postpone(id, until: due) }
   }
 
+  /// Stores a lost statement in the outbox, in the place of an earlier repetition. The statement is
+  /// held until its release.
+  mutating func hold(
+    _ command: Command, id: CommandID, of audience: Audience, basedOnSeq: UInt64,
+    into out: inout DeviceLink.Output
+  ) {
+    discard(id, into: &out)
+    store(command, id: id, due: nil, basedOnSeq: basedOnSeq, into: &out)
+    outbox.markGivenBack(id, of: audience, isHeld: true)
+  }
+
+  /// Removes a command without an outcome.
+  mutating func discard(_ id: CommandID, into out: inout DeviceLink.Output) {
+    if let (_, change) = outbox.remove(id) { out.changes.append(change) }
+  }
+
+  /// Makes held statements due at this time.
+  mutating func release(_ ids: [CommandID], at time: Instant) {
+    for id in ids { outbox.release(id, at: time) }
+  }
+
+  /// Marks a restored command as the repetition of a lost statement.
+  mutating func markGivenBack(_ id: CommandID, of audience: Audience, isHeld: Bool) {
+    outbox.markGivenBack(id, of: audience, isHeld: isHeld)
+  }
+
   mutating func restore(
     _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64
   ) {
@@ -124,6 +152,7 @@ struct CommandSender: Sendable {
 
   mutating func clockSetBack(now: Instant) {
     ids.clockSetBack()
+    outbox.clockSetBack(now: now)
     newcomersSince = newcomersSince.map { min($0, now) }
     newcomersDue = newcomersDue.map { min($0, now) }
     complaintsDue = complaintsDue.map { min($0, now) }
@@ -136,7 +165,12 @@ struct CommandSender: Sendable {
   mutating func retry(
     _ id: CommandID, after problem: Problem, now: Instant, into out: inout DeviceLink.Output
   ) -> Bool {
-    if problem == .idTaken || problem.isEarlyID {
+    // A lost statement keeps its id, by which its readers know it.
+    let isGivenBack = outbox.isGivenBack(id)
+    if isGivenBack, problem == .idTaken { return false }
+    if isGivenBack, problem.isEarlyID {
+      outbox.backOff(id, atLeast: .zero, now: now)
+    } else if problem == .idTaken || problem.isEarlyID {
       learn(relayTime: problem.relayTime, now: now)
       return renumber(id, after: problem, now: now, into: &out)
     } else if problem.code >= Problem.overloaded.code {
@@ -176,12 +210,15 @@ struct CommandSender: Sendable {
     _ id: CommandID, _ problem: Problem?, verifier: inout EventVerifier?,
     into out: inout DeviceLink.Output
   ) -> Bool {
-    guard let (command, change) = outbox.remove(id) else { return false }
+    guard let (pending, change) = outbox.remove(id) else { return false }
+    let command = pending.command
     out.changes.append(change)
+    if pending.isGivenBack, !pending.isHeld, problem == nil { givenBack += 1 }
     // A complaint is no act of the device's owner.
     if case .complain = command { return false }
     guard case .shareKeys(let audience, let wraps) = command else {
-      out.outcomes.append((command, problem))
+      // The relay may have lost a question for good.
+      if !pending.isGivenBack || problem != .unknown { out.outcomes.append((command, problem)) }
       return false
     }
     guard problem == nil else {

@@ -16,6 +16,14 @@ struct Outbox: Sendable {
     /// How often an overloaded relay refused the command since the last attachment.
     var refusals = 0
     var due = Instant(milliseconds: .max)
+    /// The audience whose lost statement the command repeats; `nil` for a new command.
+    var lostFrom: Audience?
+    /// The command is not due before this time; the largest one: it is held.
+    var notBefore = Instant(milliseconds: .min)
+    /// Whether the command repeats a lost statement.
+    var isGivenBack: Bool { lostFrom != nil }
+    /// Whether the command waits for the end of its audience's history.
+    var isHeld: Bool { notBefore.milliseconds == .max }
     /// Whether the command may be sent. Only questions need admission.
     private(set) var isAdmitted: Bool
 
@@ -39,9 +47,11 @@ struct Outbox: Sendable {
   private var next: UInt64 = 1
 
   var deadline: Instant? { pending.lazy.map(\.due).min() }
-  var isFull: Bool { pending.count >= Limits.outbox }
+  var isFull: Bool { newCount >= Limits.outbox }
   /// A full outbox still takes key shares: its commands may wait for them.
-  var hasRoomForKeys: Bool { pending.count < Limits.outbox + Limits.outboxReserve }
+  var hasRoomForKeys: Bool { newCount < Limits.outbox + Limits.outboxReserve }
+  /// The number of commands that repeat no lost statement.
+  private var newCount: Int { pending.count { !$0.isGivenBack } }
 
   mutating func restore(
     _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64
@@ -59,10 +69,10 @@ struct Outbox: Sendable {
     return .put(entry.record)
   }
 
-  mutating func remove(_ id: CommandID) -> (Command, RecordChange)? {
+  mutating func remove(_ id: CommandID) -> (Pending, RecordChange)? {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
     let entry = pending.remove(at: index)
-    return (entry.command, .delete(.outbox(position: entry.position)))
+    return (entry, .delete(.outbox(position: entry.position)))
   }
 
   /// Makes every command due and resets its delays.
@@ -70,7 +80,7 @@ struct Outbox: Sendable {
     for index in pending.indices {
       pending[index].attempts = 0
       pending[index].refusals = 0
-      pending[index].due = now
+      pending[index].due = max(now, pending[index].notBefore)
     }
   }
 
@@ -79,6 +89,37 @@ struct Outbox: Sendable {
     for index in pending.indices {
       pending[index].due = Instant(milliseconds: .max)
       pending[index].revokeAdmission()
+    }
+  }
+
+  func isGivenBack(_ id: CommandID) -> Bool {
+    pending.first { $0.id == id }?.isGivenBack ?? false
+  }
+
+  /// The held statements of the audience, in order.
+  func held(of audience: Audience) -> [Pending] {
+    pending.filter { $0.isHeld && $0.lostFrom == audience }
+  }
+
+  /// Marks a command as the repetition of a lost statement.
+  mutating func markGivenBack(_ id: CommandID, of audience: Audience, isHeld: Bool) {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
+    pending[index].lostFrom = audience
+    pending[index].due = Instant(milliseconds: .max)
+    if isHeld { pending[index].notBefore = Instant(milliseconds: .max) }
+  }
+
+  /// Makes a held statement due at this time.
+  mutating func release(_ id: CommandID, at time: Instant) {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
+    pending[index].notBefore = time
+    pending[index].due = time
+  }
+
+  /// Shortens the waits of the time before the clock was set back.
+  mutating func clockSetBack(now: Instant) {
+    for index in pending.indices where !pending[index].isHeld {
+      pending[index].notBefore = min(pending[index].notBefore, now)
     }
   }
 

@@ -1,0 +1,166 @@
+import FamilyModel
+
+/// The statements that this device has signed and that are in force, for a relay that loses them.
+///
+/// A statement is *stored* → (the relay shows a history without its event) *lost* → (its event is
+/// read again) *stored*. A later statement of this device about the same subject replaces it.
+struct OwnStatements: Sendable {
+  struct Entry: Sendable {
+    var id: CommandID
+    var audience: Audience
+    var command: Command
+    /// The position of the event; `nil` for a lost statement.
+    var seq: UInt64?
+    /// The place in the order of the statements.
+    var order: UInt64
+  }
+
+  /// The subject of a statement. Texts, keys and notes have none: each counts.
+  private enum Subject: Hashable {
+    case limits(PersonID)
+    case account(PersonID)
+    case contact(PersonID, Handle)
+    case contactName(PersonID, Handle)
+    case handle(PersonID, Handle, AppID?)
+    case consent(PersonID, AppID)
+    case question(QuestionID)
+    case answer(QuestionID)
+    case passcode
+    case invitation([UInt8])
+    case apps(PersonID)
+    case ageSettings(PersonID)
+    case ageMemory(PersonID, AppID)
+  }
+
+  private var entries: [CommandID: Entry] = [:]
+  private var newest: [Subject: CommandID] = [:]
+  private var next: UInt64 = 0
+
+  /// Records a verified event of this device with its content open.
+  mutating func add(_ event: Event) {
+    guard let command = event.body.statement(in: event.audience) else { return }
+    next += 1
+    if let subject = Self.subject(of: event.body) {
+      if let former = newest[subject] { entries[former] = nil }
+      newest[subject] = event.command
+    }
+    entries[event.command] = Entry(
+      id: event.command, audience: event.audience, command: command, seq: event.seq, order: next)
+    if entries.count > Limits.ownStatements { shorten() }
+  }
+
+  /// Records the present position of a statement that this device reads again.
+  mutating func found(_ id: CommandID, at seq: UInt64) { entries[id]?.seq = seq }
+
+  /// Marks a statement as lost.
+  mutating func lose(_ id: CommandID) { entries[id]?.seq = nil }
+
+  /// The audience of a statement; `nil` for an unknown one.
+  func audience(of id: CommandID) -> Audience? { entries[id]?.audience }
+
+  /// Forgets a statement that the relay refused, or that is no longer in force.
+  mutating func remove(_ id: CommandID) { entries[id] = nil }
+
+  /// Marks the statements after a position as lost.
+  ///
+  /// - Returns: The lost statements of the audience in order. Above ``Limits/statementsGivenBack``,
+  ///   those that take a permission are preferred, and then the newest.
+  mutating func lose(_ audience: Audience, after seq: UInt64) -> [Entry] {
+    var lost = entries.values.filter { $0.audience == audience && $0.seq.map { $0 > seq } ?? true }
+    for entry in lost { entries[entry.id]!.seq = nil }
+    if lost.count > Limits.statementsGivenBack {
+      lost.sort(by: Self.matters)
+      lost.removeLast(lost.count - Limits.statementsGivenBack)
+    }
+    return lost.sorted { $0.order < $1.order }
+  }
+
+  /// Forgets the least important quarter.
+  private mutating func shorten() {
+    let all = entries.values.sorted(by: Self.matters)
+    for entry in all.suffix(all.count / 4) { entries[entry.id] = nil }
+    newest = newest.filter { entries[$0.value] != nil }
+  }
+
+  /// Whether the first statement matters more.
+  private static func matters(_ one: Entry, _ other: Entry) -> Bool {
+    let (takes, otherTakes) = (one.command.takesPermission, other.command.takesPermission)
+    return takes == otherTakes ? one.order > other.order : takes
+  }
+
+  private static func subject(of body: Event.Body) -> Subject? {
+    switch body {
+    case .limitsChanged(let child, _): .limits(child)
+    case .accountChanged(let person, _): .account(person)
+    case .asked(let header, _): .question(header.id)
+    // A cancelled question is not asked again.
+    case .cancelled(let id): .question(id)
+    case .decided(let decision): .answer(decision.question)
+    case .contactChanged(let child, .contact(let handle, _)): .contact(child, handle.canonical)
+    case .contactChanged(let child, .contactName(let handle, _)):
+      .contactName(child, handle.canonical)
+    case .withdrawn(let child, .withdrawal(let what)):
+      switch what {
+      case .handle(let handle, let app): .handle(child, handle.canonical, app)
+      case .consent(let app), .consentGiven(let app): .consent(child, app)
+      }
+    case .passcodeChanged: .passcode
+    case .invited(let invitation): .invitation(invitation.key)
+    case .ageNoted(let person, .apps): .apps(person)
+    case .ageSet(let person, .ageSettings, _): .ageSettings(person)
+    case .ageSet(let person, .ageMemory(let app, _), _): .ageMemory(person, app)
+    default: nil
+    }
+  }
+}
+
+extension Event.Body {
+  /// The command that states the same again; `nil` if no device may, or need, repeat it.
+  ///
+  /// Rosters are rebuilt from the present one. A proof of the passcode is valid for minutes only.
+  fileprivate func statement(in audience: Audience) -> Command? {
+    switch self {
+    case .limitsChanged(let child, let on): .setLimits(child: child, on: on)
+    case .accountChanged(let person, let content): .setAccount(person, content)
+    case .asked(let header, let content): .ask(header, content)
+    case .cancelled(let id): .cancel(id)
+    case .decided(let decision): .answer(decision.question, choice: decision.choice.id)
+    case .posted(let child, let content): .post(child: child, content)
+    case .contactChanged(let child, let content): .changeContact(child: child, content)
+    case .passcodeChanged(let passcode): .setPasscode(passcode)
+    case .withdrawn(let child, let content): .withdraw(child: child, content)
+    case .invited(let invitation): .invite(invitation)
+    case .ageNoted(let person, let content): .noteAge(person, content)
+    case .ageSet(let person, let content, let proof) where proof.isEmpty:
+      .setAge(person, content, proof: [])
+    case .keysShared(let wraps): .shareKeys(audience, wraps)
+    case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .complained: nil
+    }
+  }
+
+  /// Whether the event, with its content open, takes a permission.
+  var takesPermission: Bool {
+    switch self {
+    case .limitsChanged(_, let on): on
+    case .contactChanged(_, .contact(_, let isKnown)): !isKnown
+    case .withdrawn(_, .withdrawal(let withdrawal)): withdrawal.takesPermission
+    default: false
+    }
+  }
+}
+
+extension Command {
+  /// Whether the command, with its content open, takes a permission.
+  fileprivate var takesPermission: Bool {
+    switch self {
+    case .setLimits(_, let on): on
+    case .changeContact(_, .contact(_, let isKnown)): !isKnown
+    case .withdraw(_, .withdrawal(let withdrawal)): withdrawal.takesPermission
+    default: false
+    }
+  }
+}
+
+extension Withdrawal {
+  fileprivate var takesPermission: Bool { if case .consentGiven = self { false } else { true } }
+}

@@ -1,0 +1,66 @@
+import FamilyModel
+
+/// The rosters and passcodes of a history that the relay does not show any more.
+///
+/// They stay in force. Their positions move to the last one that both histories have, so that they
+/// also judge the events of the new history. A removed device could otherwise use a restored copy of
+/// the relay's store, which still has its removal before it.
+extension EventVerifier {
+  /// The family's cursor has moved back to this position.
+  mutating func rewind(to seq: UInt64) {
+    for index in rosters.indices where rosters[index].position.seq > seq {
+      rosters[index].position = ChainPosition(seq: seq)
+      lostRosters.insert(rosters[index].name)
+    }
+    for index in passcodes.indices where passcodes[index].order.seq > seq {
+      let order = passcodes[index].order
+      passcodes[index].order = StatementOrder(seq: seq, known: order.known, id: order.id)
+    }
+    ring.rewind(to: seq)
+  }
+
+  /// A known roster is in the present history.
+  mutating func foundRoster(_ event: Event) {
+    guard let name = event.commandName, let index = rosters.firstIndex(where: { $0.name == name }),
+      lostRosters.remove(name) != nil
+    else { return }
+    let before = rosters[..<index].last?.position.seq ?? 0
+    rosters[index].position = event.seq > before ? event.position : ChainPosition(seq: before)
+    // The roster is before the lost ones in both histories.
+    for later in rosters.indices[(index + 1)...] where lostRosters.contains(rosters[later].name) {
+      let seq = max(rosters[later].position.seq, rosters[index].position.seq)
+      rosters[later].position = ChainPosition(seq: seq)
+    }
+    deferred.release(.history)
+  }
+
+  /// Whether the relay's roster differs from the present one, because the relay has lost it.
+  var isRosterLost: Bool { rosters.last.map { lostRosters.contains($0.name) } ?? false }
+
+  /// Applies a copy that this device has kept of a lost event, with its content open. The device has
+  /// verified the event before.
+  ///
+  /// - Parameter seq: The last position that the present history shares with that of the event.
+  mutating func restore(_ event: Event, after seq: UInt64) {
+    let vault = vault
+    if event.isRoster { evidence?.add(event, vault) }
+    var event = event
+    event.seq = seq
+    record(event)
+    if event.isRoster, let name = event.commandName { lostRosters.insert(name) }
+  }
+
+  /// The roster without the persons and devices that were removed by a roster that its signer may not
+  /// have known, because the relay had lost it.
+  func withoutRemoved(_ next: Roster) -> Roster {
+    guard let roster, !lostRosters.isEmpty else { return next }
+    let former = Set(rosters.flatMap { $0.roster.persons.map(\.id) })
+    let persons = next.persons.filter {
+      roster.person($0.id) != nil || !former.contains($0.id)
+    }
+    let devices = next.devices.filter { device in
+      persons.contains { $0.id == device.person } && !removedKeys.contains(device.signingKey)
+    }
+    return Roster(persons: persons, devices: devices)
+  }
+}
