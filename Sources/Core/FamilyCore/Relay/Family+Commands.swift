@@ -26,6 +26,7 @@ extension RelayMachine.Family {
           family: address.family, signature: signature, now: now),
         verify: verify)
       try state.checkKnowledge(signature, audience)
+      try state.checkNewest(command, signature)
       try check(command)
       let event = Event(
         seq: state.seq + 1, previous: state.head(audience), audience: audience,

@@ -76,6 +76,19 @@ extension FamilyState {
     guard known.seq < head.seq || known == head else { throw .forked }
   }
 
+  /// Refuses a roster whose signer did not know the family's newest event with its hash.
+  ///
+  /// The relay cannot compare an older hash. Readers would defer the roster for a wrong one, and the
+  /// relay would refuse the rosters that they sign from then on.
+  ///
+  /// - Throws: `stale`. The device reads, and signs again.
+  func checkNewest(_ command: Command, _ signature: Signature?) throws(Problem) {
+    guard case .setRoster = command, rosterSeq > 0, let known = signature?.known.family,
+      known != position(.family)
+    else { return }
+    throw .stale
+  }
+
   func require(_ isAllowed: Bool) throws(Problem) {
     guard isAllowed else { throw .notPermitted }
   }

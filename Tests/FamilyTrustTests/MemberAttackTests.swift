@@ -1,0 +1,38 @@
+@testable import FamilyCore
+import FamilyModel
+import FamilyTrust
+import RelayWire
+import Testing
+
+/// Commands of members that the relay could accept, and that would harm the others.
+@Suite struct MemberAttackTests {
+  @Test(
+    "T10: the relay refuses a roster whose signer names a position that readers contradict",
+    arguments: [
+      ChainPosition(seq: 99), ChainPosition(seq: 99, hash: ChainHash(bytes: Self.invented)!),
+      ChainPosition(seq: 1), ChainPosition(seq: 1, hash: ChainHash(bytes: Self.invented)!),
+    ])
+  func position(_ position: ChainPosition) {
+    var home = SignedFamily()
+    // The relay compares the newest hash only, so the signer names an older event.
+    home.guardian(
+      1, .invite(JoinTicket().invitation(for: PersonID(1), until: home.now + .minutes(9))))
+    var next = home.roster
+    next.devices.removeAll { $0.id == DeviceID(4) }
+    let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
+    let vault = KeyVault(home.keys[2]!)
+    let known = Knowledge(family: position)
+    let bytes = SignedBytes.of(
+      .rosterChanged(next), id, in: SignedFamily.family, .family, by: DeviceID(2), knowing: known,
+      question: nil, digest: { vault.digest($0) }, bytes: vault.bytes)
+    let signature = Signature(signer: DeviceID(2), knowing: known, bytes: vault.sign(bytes))
+    let problem = home.request(2, 100, .command(id, .setRoster(next), signature))
+    #expect(problem == .stale || problem == .forked)
+    // The device that the roster left out is still a member for everybody.
+    #expect(home.change { $0.persons[0].displayName = "Rosa" } == nil)
+    #expect(home.children[3]!.link.roster == home.roster)
+    #expect(home.problems == [:])
+  }
+
+  private static let invented = [UInt8](repeating: 8, count: ChainHash.byteCount)
+}
