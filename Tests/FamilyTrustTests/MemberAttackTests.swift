@@ -35,4 +35,25 @@ import Testing
   }
 
   private static let invented = [UInt8](repeating: 8, count: ChainHash.byteCount)
+
+  @Test("T1: an event with the id of an approval takes no evidence from it")
+  func idOfApproval() throws {
+    var home = SignedFamily()
+    home.guardian(
+      1, .changeContact(child: SignedFamily.emily, Handle("ada", .custom), known: true))
+    let contact = home.event { if case .contactChanged = $0 { true } else { false } }
+    // With another reader the family seals under another key.
+    let keys = home.keys
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
+    let signed = try home.machines.guardians[2]!.prepare(
+      .post(child: SignedFamily.emily, .text("x")), id: contact.command, now: home.now)
+    for (number, command) in signed.enumerated() {
+      let request = Request.command(command.id, command.command, command.signature)
+      #expect(home.request(2, 100 + UInt64(number), request) == nil)
+    }
+    home.appDisks[3] = [:]
+    home.startApp(on: 3)
+    #expect(home.known() == ["ada"])
+    #expect(home.appProblems == [:] && home.problems == [:])
+  }
 }

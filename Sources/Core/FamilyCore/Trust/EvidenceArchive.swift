@@ -22,16 +22,23 @@ struct EvidenceArchive: Sendable {
           seq: event.seq, command: event.command, signature: signature,
           roster: roster.withoutNames, hiddenDigest: vault.digest(roster.hiddenBytes)))
     case .asked(let header, _): keys[header.id] = name
-    case .contactChanged, .withdrawn, .decided: events[event.command] = event
+    case .contactChanged, .withdrawn, .decided: archive(event, name)
     case .answeredInPerson(let header, let content, let decision, let proof):
       keys[header.id] = name
       let digest = Content.sealed(vault.digest(vault.bytes(of: content)))
       var short = event
       short.body = .answeredInPerson(header, digest, decision, proof: proof)
-      events[event.command] = short
+      archive(short, name)
     default: break
     }
-    if events[event.command] != nil { contentKeys[event.command] = name }
+  }
+
+  /// Archives the first event of an id. Another device may use the id later, which must not replace
+  /// the evidence of the first event.
+  private mutating func archive(_ event: Event, _ name: ContentKeyID?) {
+    if let former = events[event.command], former.seq < event.seq { return }
+    events[event.command] = event
+    contentKeys[event.command] = name
   }
 
   /// The evidence of a command's event for an app; `nil` if none was archived.
