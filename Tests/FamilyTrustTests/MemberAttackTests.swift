@@ -56,4 +56,21 @@ import Testing
     #expect(home.known() == ["ada"])
     #expect(home.appProblems == [:] && home.problems == [:])
   }
+
+  @Test("T6: a device with the agreement key of another one stops no key share")
+  func copiedAgreementKey() {
+    var home = SignedFamily()
+    let keys = home.keys
+    #expect(
+      home.change(by: 2) { roster in
+        var device = SignedFamily.device(5, 2, keys)
+        device.agreementKey = roster.device(DeviceID(3))!.agreementKey
+        roster.devices.append(device)
+        // The readers differ, so the next text needs a new key.
+        roster.devices.removeAll { $0.id == DeviceID(4) }
+      } == nil)
+    home.guardian(1, .post(child: SignedFamily.emily, "hello"))
+    let lines = home.children[3]!.link.conversations[SignedFamily.emily]?.lines
+    #expect(lines?.last?.body == .text("hello"))
+  }
 }

@@ -127,10 +127,15 @@ extension Roster {
   }
 
   /// The devices of the audience's members that have an agreement key, ascending by id.
+  ///
+  /// Of devices with the same agreement key only the first one counts. A key share would otherwise
+  /// name a reader twice, and the relay would refuse all key shares of the audience.
   func readers(of audience: Audience) -> [Device] {
-    devices.filter { device in
+    var keys: Set<[UInt8]> = []
+    return devices.filter { device in
       !device.agreementKey.isEmpty
         && person(device.person).map { isMember($0, of: audience) } ?? false
+        && keys.insert(device.agreementKey).inserted
     }
   }
 }

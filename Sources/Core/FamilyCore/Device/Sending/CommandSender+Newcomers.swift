@@ -22,7 +22,8 @@ extension CommandSender {
       let holders = readers.filter { reader in
         lacking.contains { $0.entry.readers.contains(reader.agreementKey) }
       }
-      let rank = holders.firstIndex { $0.id == address.device } ?? holders.count
+      let own = verifier!.vault.agreementKey
+      let rank = holders.firstIndex { $0.agreementKey == own } ?? holders.count
       let since = newcomersSince ?? now
       newcomersSince = since
       let due = since + Timing.keyShareTurn * rank

@@ -277,9 +277,8 @@ struct CommandSender: Sendable {
   ) throws(Problem) {
     // Other devices reject a key share of a device that is no reader, so waiting is futile.
     guard family.mayRead(audience, address.device) else { throw .notPermitted }
-    guard outbox.hasRoomForKeys, readers.contains(where: { $0.id == address.device }) else {
-      return
-    }
+    let own = verifier?.vault.agreementKey
+    guard outbox.hasRoomForKeys, readers.contains(where: { $0.agreementKey == own }) else { return }
     if let wraps = verifier?.wrapsToRepair(audience, readers) {
       share(wraps, audience, now: now, verifier: verifier, into: &out)
       verifier?.keep(wraps, audience, isShared: false)
