@@ -47,8 +47,8 @@ import Testing
       home.change { $0.devices.append(device) } == .badFamily)
   }
 
-  @Test("T3: at the largest number a family refuses further persons and devices, without a trap")
-  func atTheLimit() {
+  @Test("T3: at the largest number a family adds members under unused numbers, without a trap")
+  func atTheLimit() throws {
     var home = SignedFamily()
     var device = SignedFamily.device(5, 1, home.keys)
     device.id = DeviceID(Limits.largestNumber)
@@ -58,9 +58,13 @@ import Testing
           Person(id: PersonID(Limits.largestNumber), role: .adult, displayName: "Zed"))
         $0.devices.append(device)
       } == nil)
-    let grown = home.guardians[1]!.link.roster(adding: "Noah", as: .child)
-    #expect(throws: Problem.badFamily) { try grown.validate() }
+    let key = [UInt8](repeating: 9, count: 32)
+    let join = JoinRequest(invitation: key, publicKey: key, signingKey: key, agreementKey: key)
+    let grown = home.guardians[1]!.link.roster(adding: join, of: PersonID(1))
+    try grown.validate()
+    #expect(grown.devices.count == home.roster.devices.count + 1)
     home.guardian(1, .addChild(displayName: "Noah"))
-    #expect(home.relay.state(of: SignedFamily.family)!.roster.children.count == 1)
+    #expect(home.relay.state(of: SignedFamily.family)!.roster.children.count == 2)
+    #expect(home.children[3]!.link.roster == home.guardians[1]!.link.roster)
   }
 }

@@ -4,19 +4,19 @@ import FamilyModel
 extension FamilyProjection {
   func roster(adding name: String, as role: Role) -> Roster {
     var roster = roster
-    let id = PersonID(lastPerson.rawValue + 1)
+    let id = unusedPerson(besides: roster)
     roster.persons.append(Person(id: id, role: role, displayName: name))
-    return roster
+    return Roster(persons: roster.persons, devices: roster.devices)
   }
 
   func roster(adding join: JoinRequest, of person: PersonID) -> Roster {
     var roster = roster
-    let id = DeviceID((owners.keys.last?.rawValue ?? 0) + 1)
+    let id = unusedDevice(besides: roster)
     roster.devices.append(
       Device(
         id: id, person: person, publicKey: join.publicKey, signingKey: join.signingKey,
         agreementKey: join.agreementKey))
-    return roster
+    return Roster(persons: roster.persons, devices: roster.devices)
   }
 
   /// The changes that lead to the next roster, each as a roster that differs from the present one by
@@ -50,8 +50,7 @@ extension FamilyProjection {
         else { continue }
         result.persons[index] = person
       } else {
-        let last = max(lastPerson, result.persons.map(\.id).max() ?? lastPerson)
-        let id = person.id > last ? person.id : PersonID(last.rawValue + 1)
+        let id = unusedPerson(besides: result, preferring: person.id)
         numbers[person.id] = id
         result.persons.append(Person(id: id, role: person.role, displayName: person.displayName))
       }
@@ -62,10 +61,8 @@ extension FamilyProjection {
         else { continue }
         result.devices[index] = device
       } else {
-        let last = max(
-          owners.keys.last ?? DeviceID(0), result.devices.map(\.id).max() ?? DeviceID(0))
         var added = device
-        added.id = device.id > last ? device.id : DeviceID(last.rawValue + 1)
+        added.id = unusedDevice(besides: result, preferring: device.id)
         added.person = numbers[device.person] ?? device.person
         result.devices.append(added)
       }

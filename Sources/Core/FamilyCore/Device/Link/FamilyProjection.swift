@@ -17,8 +17,8 @@ struct FamilyProjection: Sendable {
   /// The owner of every device that was ever in a roster: the events of a removed device keep their
   /// author.
   private(set) var owners = SmallMap<DeviceID, PersonID>()
-  /// The largest person number that any roster used. Numbers are never reused.
-  private(set) var lastPerson = PersonID(0)
+  /// The numbers of all persons that were ever in a roster.
+  private(set) var formerPersons: Set<UInt32> = []
   /// When each person's account was made: the time of its first event.
   private(set) var accountsMade: [PersonID: Instant] = [:]
   private var accountStatements = SmallMap<PersonID, Statements<Account>>()
@@ -45,7 +45,7 @@ struct FamilyProjection: Sendable {
       let isFirst = self.roster.devices.isEmpty
       newDevices = isFirst ? [] : roster.devices.filter { self.roster.device($0.id) != $0 }
       self.roster = roster
-      lastPerson = max(lastPerson, roster.persons.last?.id ?? lastPerson)
+      formerPersons.formUnion(roster.persons.map(\.id.rawValue))
       for device in roster.devices { owners[device.id] = device.person }
     case .accountChanged(let person, .account(let account)):
       // Every birthdate enters the age log, even an outdated one: all devices then drop the same
