@@ -55,6 +55,17 @@ public enum Fact: Hashable, Sendable {
   /// At the end the device remembers these answers to the app about the person's age.
   case remembersAge(DeviceAddress, PersonID, AppID, AgeMemory)
 
+  // MARK: dishonest members
+
+  /// The device belongs to a dishonest member.
+  case dishonest(DeviceAddress)
+  /// The dishonest device sent a command, with these bytes of a signature, that no reader may count.
+  case forged(DeviceAddress, CommandID, [UInt8])
+  /// At the end the honest device counts these events of the audience.
+  case verified(DeviceAddress, Audience, [UInt64])
+  /// The dishonest member achieved what no rule permits.
+  case breach(String)
+
   // MARK: the run
 
   /// A fault was injected.

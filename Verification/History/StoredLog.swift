@@ -4,15 +4,59 @@ import FamilyModel
 struct StoredLog {
   private(set) var families: [FamilyID: [Event]] = [:]
   private(set) var isRead = false
+  private var forged: Set<Forgery> = []
+  /// The events that honest devices count, of the audiences for which the history records them.
+  private var verified: [FamilyID: [Audience: Set<UInt64>]] = [:]
+  /// The honest devices of the families with a dishonest member.
+  private var honest: [FamilyID: Set<DeviceAddress>] = [:]
+
+  private struct Forgery: Hashable {
+    var device: DeviceAddress
+    var command: CommandID
+    var signature: [UInt8]
+  }
 
   init(_ history: History) {
     for (_, fact) in history.facts {
-      if case .stored(let family, let event) = fact { families[family, default: []].append(event) }
-      if case .storeRead = fact { isRead = true }
+      switch fact {
+      case .stored(let family, let event): families[family, default: []].append(event)
+      case .storeRead: isRead = true
+      case .forged(let device, let command, let signature):
+        forged.insert(Forgery(device: device, command: command, signature: signature))
+      case .verified(let device, let audience, let seqs):
+        verified[device.family, default: [:]][audience, default: []].formUnion(seqs)
+        honest[device.family, default: []].insert(device)
+      case .dishonest(let device): honest[device.family, default: []].formUnion([])
+      default: break
+      }
     }
   }
 
   func events(_ family: FamilyID) -> [Event] { families[family] ?? [] }
+
+  /// The events that readers may count: all but those that a dishonest member forged, or that no
+  /// honest device counts.
+  func counted(_ family: FamilyID) -> [Event] {
+    guard !forged.isEmpty || !verified.isEmpty else { return events(family) }
+    return events(family).filter { event in
+      !isForged(event, in: family)
+        && verified[family]?[event.audience].map { $0.contains(event.seq) } ?? true
+    }
+  }
+
+  /// Whether a dishonest device sent the event as one that must not count.
+  func isForged(_ event: Event, in family: FamilyID) -> Bool {
+    let address = DeviceAddress(family: family, device: event.device)
+    return forged.contains(
+      Forgery(
+        device: address, command: event.command, signature: event.signature?.bytes ?? []))
+  }
+
+  /// Whether the final state of the device is to be judged: a dishonest member of its family did not
+  /// take its place.
+  func isJudged(_ device: DeviceAddress) -> Bool {
+    honest[device.family].map { $0.contains(device) } ?? true
+  }
 
   /// The event with this sequence number. A log without gaps holds it at index `seq - 1`.
   func event(_ family: FamilyID, _ seq: UInt64) -> Event? {

@@ -14,7 +14,12 @@ struct FakeVault: DeviceVault {
 
   final class KeyMaker: Sendable {
     private let random: Mutex<SeededRandom>
-    init(seed: UInt64) { random = Mutex(SeededRandom(seed: seed)) }
+    /// The check that the run leaves out.
+    let mutant: Mutant?
+    init(seed: UInt64, without mutant: Mutant?) {
+      random = Mutex(SeededRandom(seed: seed))
+      self.mutant = mutant
+    }
     func next() -> UInt64 { random.withLock { $0.next() } }
   }
 
@@ -28,11 +33,11 @@ struct FakeVault: DeviceVault {
   func sign(_ bytes: [UInt8]) -> [UInt8] { Self.mix(64, [signingKey, bytes]) }
 
   func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
-    Self.verify(publicKey, signature, bytes)
+    keys.mutant == .signatures || Self.verify(publicKey, signature, bytes)
   }
 
   @Sendable static func verify(_ key: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
-    signature == mix(64, [key, bytes])
+    !LowOrder.isSigningKey(key) && signature == mix(64, [key, bytes])
   }
 
   @Sendable static func digest(_ bytes: [UInt8]) -> [UInt8] { mix(32, [[], bytes]) }
@@ -40,12 +45,12 @@ struct FakeVault: DeviceVault {
   func makeKey() -> [UInt8] { Self.stretch(keys.next(), 32) }
 
   func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
-    reader + Self.mix(8, [reader, key, binding]) + key
+    LowOrder.isAgreementKey(reader) ? nil : reader + Self.mix(8, [reader, key, binding]) + key
   }
 
   func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
     let key = Array(wrapped.dropFirst(40))
-    guard wrapped.prefix(32).elementsEqual(agreementKey),
+    guard wrapped.count == 72, wrapped.prefix(32).elementsEqual(agreementKey),
       wrapped[32..<40].elementsEqual(Self.mix(8, [agreementKey, key, binding]))
     else { return nil }
     return key
@@ -65,7 +70,8 @@ struct FakeVault: DeviceVault {
   func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
     guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else { return nil }
     let plain = Array(sealed.box.dropFirst(8))
-    guard sealed.box.prefix(8).elementsEqual(Self.mix(8, [key, binding, plain])) else { return nil }
+    let isSealed = sealed.box.prefix(8).elementsEqual(Self.mix(8, [key, binding, plain]))
+    guard isSealed || keys.mutant == .seals else { return nil }
     return try? Content.sealed(plain).opened()
   }
 

@@ -20,6 +20,10 @@ public enum Mutant: String, CaseIterable, Sendable {
   case outbox
   /// No shell reports to its machine that the clock was set back.
   case clockSetBack = "clock-set-back"
+  /// Nobody verifies signatures of devices.
+  case signatures
+  /// Nobody verifies that a content was sealed under its key and for its event.
+  case seals
   /// A device shares the age range with apps without the person's consent.
   case ageConsent = "age-consent"
 }

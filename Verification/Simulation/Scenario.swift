@@ -32,6 +32,10 @@ struct Scenario: Sendable {
   /// The number of command results that the relay caches for each family.
   var resultsKept = 64
   var steps: [Step] = []
+  /// The device of the dishonest member; `nil` without one.
+  var dishonest: Int?
+  /// The time of the dishonest member's last act.
+  var lastAttack = Milliseconds.zero
 
   static let apps = [AppID("example.landmarks"), AppID("example.other")]
   static let manifests = Dictionary(
@@ -67,6 +71,10 @@ enum Act: Sendable {
   case addChild(Int)
   case administrate(family: Int, Change)
   case eavesdrop(Int, family: Int, Audience, generation: UInt32)
+  /// Acts of the dishonest member, drawn from a seed.
+  case attack(Int, UInt64)
+  /// A guardian removes the dishonest member's device.
+  case expel(Int, Int, withPlants: Bool)
 
   // faults
   case crash(Process, boundaries: Int, power: Bool)

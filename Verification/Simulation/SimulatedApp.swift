@@ -214,6 +214,8 @@ extension World {
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
       // Simulated devices are honest: a rejected entry is a defect.
       case .rejected(.forked) where app.mayLackRosters: break
+      case .rejected(let problem) where member != nil:
+        record(.breach("an app of an honest device rejected an entry: \(problem)"))
       case .rejected(let problem):
         fatalError("seed \(scenario.seed): an app rejected an entry: \(problem)")
       case .caughtUp: app.mayLackRosters = false

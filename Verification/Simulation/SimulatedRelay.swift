@@ -9,7 +9,8 @@ import RelayWire
 /// commit.
 struct SimulatedRelay {
   enum Message {
-    case request(Int, Int, Envelope)
+    /// `key`: the CURVE key of the connection; `nil`: the device's own.
+    case request(Int, Int, Envelope, key: [UInt8]? = nil)
     case subscribe(Int, Int, [UInt8])
   }
   /// The effects of the current turn.

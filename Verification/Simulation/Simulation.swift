@@ -32,7 +32,10 @@ public enum Simulation {
 
     /// Whether the run reached its event limit. Without the steps that take devices offline a run
     /// may become too long; its violations then prove nothing.
-    public var isCutShort: Bool { dispatchedEvents >= World.maxEvents }
+    public var isCutShort: Bool {
+      let isMember = adversary.map { $0 != .relay } ?? false
+      return dispatchedEvents >= (isMember ? World.maxEventsOfFloods : World.maxEvents)
+    }
 
     /// The verdicts other than `ok`, by checker.
     public var violations: [(name: String, verdict: Verdict)] {
@@ -50,7 +53,7 @@ public enum Simulation {
     seed: UInt64, keeping kept: [Int]? = nil, without mutant: Mutant? = nil,
     adversary: Adversary? = nil
   ) -> Result {
-    var scenario = Scenario(seed: seed)
+    var scenario = Scenario(seed: seed, adversary: adversary)
     if let kept {
       scenario.steps = kept.filter(scenario.steps.indices.contains).map { scenario.steps[$0] }
     }
@@ -75,7 +78,8 @@ public enum Simulation {
   public static func shrink(_ result: Result, without mutant: Mutant? = nil) -> Result {
     let names = Set(result.violations.map(\.name))
     var best = result
-    var kept = result.kept ?? Array(Scenario(seed: result.seed).steps.indices)
+    var kept =
+      result.kept ?? Array(Scenario(seed: result.seed, adversary: result.adversary).steps.indices)
     var size = max(1, kept.count / 2)
     while true {
       var start = 0
@@ -99,9 +103,13 @@ public enum Simulation {
 
   /// Describes the steps of a scenario, one per line.
   ///
-  /// - Parameter kept: The indices of the steps; `nil` for all.
-  public static func describe(seed: UInt64, keeping kept: [Int]?) -> [String] {
-    let scenario = Scenario(seed: seed)
+  /// - Parameters:
+  ///   - kept: The indices of the steps; `nil` for all.
+  ///   - adversary: The dishonest participant; `nil` for none.
+  public static func describe(
+    seed: UInt64, keeping kept: [Int]?, adversary: Adversary? = nil
+  ) -> [String] {
+    let scenario = Scenario(seed: seed, adversary: adversary)
     return (kept ?? Array(scenario.steps.indices)).filter(scenario.steps.indices.contains).map {
       let step = scenario.steps[$0]
       return "\(step.at) ms: \(step.act)"

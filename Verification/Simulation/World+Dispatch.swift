@@ -14,6 +14,8 @@ extension World {
     case .relayTimer: relayTimer()
     case .request(let device, let connection, let envelope):
       arrive(.request(device, connection, envelope))
+    case .forgedRequest(let device, let key, let envelope):
+      arrive(.request(device, devices[device].connection, envelope, key: key))
     case .subscribe(let device, let connection, let topic):
       arrive(.subscribe(device, connection, topic))
     case .connected(let device, let connection): connected(device, connection)

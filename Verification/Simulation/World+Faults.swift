@@ -163,14 +163,16 @@ extension World {
       end = now
       return
     }
-    queue.schedule(.checkConvergence, at: now + .milliseconds(500))
+    queue.schedule(
+      .checkConvergence, at: now + (member == nil ? .milliseconds(500) : .seconds(2)))
   }
 
   /// Records the age answers that devices remember.
   private func recordAges() {
     for family in relay.disk.families.keys.sorted() {
       let roster = StoredHeads(relay.disk.families[family]!.events).roster
-      for device in devices where device.address.family == family {
+      for device in devices
+      where device.address.family == family && isPlanned(device, in: roster) {
         guard let member = roster.owner(of: device.plan.id) else { continue }
         for person in roster.audiences(of: member).compactMap(\.accountPerson) {
           for app in Scenario.apps {
@@ -189,20 +191,23 @@ extension World {
     for family in relay.disk.families.keys.sorted() {
       let log = StoredHeads(relay.disk.families[family]!.events)
       for (index, device) in devices.enumerated() where device.address.family == family {
-        guard log.roster.device(device.plan.id) != nil else { continue }
+        guard isPlanned(device, in: log.roster) else { continue }
         if let what = unfinished(index, log) {
           return "device \(device.plan.id.rawValue) of family \(family.rawValue): \(what)"
         }
       }
     }
-    return nil
+    return disagreement()
   }
 
   private func unfinished(_ index: Int, _ log: StoredHeads) -> String? {
     let device = devices[index]
     guard device.isRunning else { return "not running" }
     guard device.link.pendingCommands.isEmpty else { return "its outbox" }
-    guard device.link.deferredCount == 0 else { return "keys" }
+    // The dishonest member's events may wait for a key for ever.
+    guard device.link.deferredCount == 0 || device.address.family == member?.family else {
+      return "keys"
+    }
     guard let person = log.roster.owner(of: device.plan.id) else { return nil }
     let position = device.link.position
     for audience in log.roster.audiences(of: person) {

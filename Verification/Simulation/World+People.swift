@@ -48,6 +48,9 @@ extension World {
     case .administrate(let family, let change): administrate(family, change)
     case .eavesdrop(let index, let family, let audience, let generation):
       eavesdrop(index, FamilyID(UInt64(family) + 1), audience, generation)
+    case .attack(let index, let seed): attack(index, seed)
+    case .expel(let index, let removed, let withPlants):
+      expel(by: index, removed, withPlants: withPlants)
     case .crash, .slow, .link, .cut, .full, .flip, .clock, .evict: break
     }
   }

@@ -66,8 +66,9 @@ extension World {
     let batch = relay.inbox.prefix(SimulatedRelay.batch)
     relay.inbox.removeFirst(batch.count)
     do throws(StoreError) {
-      for case .request(let device, let connection, let envelope) in batch where relay.isRunning {
-        try receive(envelope, of: device, connection)
+      for case .request(let device, let connection, let envelope, let key) in batch
+      where relay.isRunning {
+        try receive(envelope, of: device, connection, key)
       }
       guard relay.isRunning, try flush() else { return }
       for case .subscribe(let device, let connection, let topic) in batch {
@@ -106,13 +107,16 @@ extension World {
 
   // MARK: inputs
 
-  private func receive(_ envelope: Envelope, of device: Int, _ connection: Int) throws(StoreError) {
+  private func receive(_ envelope: Envelope, of device: Int, _ connection: Int, _ key: [UInt8]?)
+    throws(StoreError)
+  {
     let family = envelope.device.family
     try load(family)
     try lookUpResult(envelope)
     guard relay.isRunning else { return }
     let input = RelayMachine.Input.request(
-      envelope.device, key: device < 0 ? [] : devices[device].key, administrator: device < 0,
+      envelope.device, key: key ?? (device < 0 ? [] : devices[device].key),
+      administrator: device < 0,
       id: RequestID(envelope.requestID), envelope.request)
     for effect in stepRelay(input, envelope) { collect(effect, device, connection) }
     if !relay.machine.exists(family) { relay.machine.evict(family) }

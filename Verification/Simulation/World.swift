@@ -15,6 +15,7 @@ final class World {
     case relayTurn
     case relayTimer
     case request(Int, connection: Int, Envelope)
+    case forgedRequest(Int, key: [UInt8], Envelope)
     case subscribe(Int, connection: Int, [UInt8])
     case connected(Int, connection: Int)
     case resubscribe(Int, connection: Int)
@@ -49,6 +50,8 @@ final class World {
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
   /// messages forever.
   static let maxEvents = 60_000
+  /// The event limit of a run with a dishonest member, who sends floods.
+  static let maxEventsOfFloods = 200_000
 
   let scenario: Scenario
   let mutant: Mutant?
@@ -67,6 +70,7 @@ final class World {
   var relay: SimulatedRelay
   var devices: [SimulatedDevice] = []
   var administrator = AdministratorClient()
+  var member: DishonestMember?
   let keys: FakeVault.KeyMaker
   var hasHealed = false
   var end: Milliseconds?
@@ -77,7 +81,7 @@ final class World {
     self.adversary = adversary
     random = SeededRandom(seed: scenario.seed)
     dishonesty = SeededRandom(seed: ~scenario.seed)
-    keys = FakeVault.KeyMaker(seed: random.next())
+    keys = FakeVault.KeyMaker(seed: random.next(), without: mutant)
     relay = SimulatedRelay()
     for plan in scenario.devices {
       // A family's first device belongs to the organizer.
@@ -86,6 +90,7 @@ final class World {
         SimulatedDevice(
           plan, apps: plan.isGuardians ? 0 : Scenario.apps.count, organizer: organizer.id, keys))
     }
+    member = scenario.dishonest.map { DishonestMember($0, devices[$0]) }
   }
 
   func record(_ fact: Fact) { history.record(fact, at: Self.start + now) }
@@ -118,7 +123,7 @@ final class World {
       now = max(now, at)
       dispatchedEvents += 1
       dispatch(event)
-      if dispatchedEvents == Self.maxEvents {
+      if dispatchedEvents == (member == nil ? Self.maxEvents : Self.maxEventsOfFloods) {
         record(.notConverged("messages without end"))
         end = now
       }

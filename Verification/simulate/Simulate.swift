@@ -101,7 +101,9 @@ struct Simulate: AsyncParsableCommand {
     note("VIOLATED, seed \(result.seed)")
     for (name, verdict) in shrunk.violations { note("  \(name): \(verdict)") }
     if !noShrink {
-      for line in Simulation.describe(seed: result.seed, keeping: shrunk.kept) { note("  \(line)") }
+      for line in Simulation.describe(
+        seed: result.seed, keeping: shrunk.kept, adversary: byzantine)
+      { note("  \(line)") }
     }
     var line = "swift run -c release simulate --seed \(result.seed)"
     if let kept = shrunk.kept { line += " --keep \(StepList(steps: kept))" }

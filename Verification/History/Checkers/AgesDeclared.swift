@@ -19,7 +19,7 @@ public struct AgesDeclared: Checker {
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var models: [FamilyID: AgeModel] = [:]
     for family in log.families.keys.sorted() {
-      let model = AgeModel(log.rosters(family), log.events(family), regions)
+      let model = AgeModel(log.rosters(family), log.counted(family), regions)
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }

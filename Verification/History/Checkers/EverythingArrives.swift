@@ -80,9 +80,8 @@ private struct Tally {
     case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
     case .handled(let app, let question, _): handled[app, default: []].insert(question)
     case .received, .consumed, .names, .knows, .requestedAge, .consented, .ageShared,
-      .holdsBirthdate,
-      .remembersAge,
-      .fault, .converged, .notConverged, .stored, .storeRead:
+      .holdsBirthdate, .remembersAge, .dishonest, .forged, .verified, .breach, .fault, .converged,
+      .notConverged, .stored, .storeRead:
       break
     }
   }
@@ -92,7 +91,8 @@ private struct Tally {
 private struct FamilyEnd {
   let family: FamilyID
   let heads: [Audience: UInt64]
-  let commands: Set<CommandID>
+  let commands: Set<CommandName>
+  private let log: StoredLog
   var roster = Roster()
   var headers: [QuestionID: QuestionHeader] = [:]
   var decided: [(question: QuestionID, seq: UInt64)] = []
@@ -100,8 +100,9 @@ private struct FamilyEnd {
   init(_ family: FamilyID, _ log: StoredLog) {
     self.family = family
     heads = log.chains(family).mapValues { $0.last ?? 0 }
-    commands = Set(log.events(family).map(\.command))
-    for event in log.events(family) {
+    commands = Set(log.events(family).map { CommandName($0.device, $0.command) })
+    self.log = log
+    for event in log.counted(family) {
       if case .rosterChanged(let new) = event.body { roster = new }
       if case .asked(let header, _) = event.body { headers[header.id] = header }
       if case .answeredInPerson(let header, _, _, _) = event.body { headers[header.id] = header }
@@ -116,9 +117,11 @@ private struct FamilyEnd {
     for device in roster.devices {
       guard let person = roster.person(device.person) else { continue }
       let address = DeviceAddress(family: family, device: device.id)
+      guard log.isJudged(address) else { continue }
       let name = "device \(device.id.rawValue) of family \(family.rawValue)"
       let lost = tally.open.filter {
-        $0.key.device == address && !commands.contains($0.key.command)
+        $0.key.device == address
+          && !commands.contains(CommandName(device.id, $0.key.command))
       }
       if let index = lost.values.min() { return ("\(name) lost a command of its outbox", index) }
       if !tally.refused.contains(address) {

@@ -13,7 +13,7 @@ public struct KnownHandlesRight: Checker {
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var models: [FamilyID: KnownModel] = [:]
     for family in log.families.keys.sorted() {
-      let model = KnownModel(log.events(family))
+      let model = KnownModel(log.counted(family))
       guard !model.isSealed else { return .unknown("the store's contents are sealed") }
       models[family] = model
     }
@@ -38,7 +38,9 @@ public struct KnownHandlesRight: Checker {
     }
     guard hasConverged else { return .ok }
     for app in last.keys.sorted() {
-      guard let model = models[app.device.family], model.isMember(app) else { continue }
+      guard let model = models[app.device.family], model.isMember(app),
+        log.isJudged(app.device)
+      else { continue }
       let (index, handles, named) = last[app]!
       let right = model.known(in: app).filter(named.contains)
       if !handles.isSubset(of: right) {

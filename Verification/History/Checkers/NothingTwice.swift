@@ -11,7 +11,7 @@ public struct NothingTwice: Checker {
 
   public func check(_ history: History) -> Verdict {
     var held: [DeviceAddress: [Audience: Set<UInt64>]] = [:]
-    var commands: [FamilyID: [CommandID: UInt64]] = [:]
+    var commands: [FamilyID: [CommandName: UInt64]] = [:]
     for (index, fact) in history.facts {
       switch fact {
       case .lostState(let device): held[device] = [:]
@@ -23,8 +23,8 @@ public struct NothingTwice: Checker {
             "device \(device.device.rawValue) applied event \(seq) again", at: index)
         }
       case .stored(let family, let event):
-        if let other = commands[family, default: [:]].updateValue(event.seq, forKey: event.command)
-        {
+        let name = CommandName(event.device, event.command)
+        if let other = commands[family, default: [:]].updateValue(event.seq, forKey: name) {
           return .violated("events \(other) and \(event.seq) have the same command id", at: index)
         }
       default: break

@@ -20,6 +20,12 @@ public struct RightfulEvents: Checker {
   }
 }
 
+extension Roster {
+  fileprivate var devicesOfOrganizer: [Device] {
+    devices.filter { role(of: $0.person) == .organizer }
+  }
+}
+
 /// The state of a family that decides its members' rights, rebuilt from the log without the
 /// product's code.
 private struct RightsModel {
@@ -47,7 +53,10 @@ private struct RightsModel {
       // Devices name the signer of an event that the administrator sent.
       let isFounder = roster == nil && next.owner(of: event.device)?.role == .organizer
       let hasRemoved = next.devices.contains { removedKeys.contains($0.signingKey) }
-      guard !hasRemoved else { return false }
+      guard !hasRemoved, !next.devices.contains(where: \.hasWeakKey) else { return false }
+      if let roster, author?.role != .organizer, !isAdministrator {
+        guard roster.devicesOfOrganizer == next.devicesOfOrganizer else { return false }
+      }
       return isAdministrator || isGuardian || isFounder
     case .limitsChanged: return isAdministrator || isGuardian
     case .asked(let header, _), .answeredInPerson(let header, _, _, _):

@@ -14,7 +14,11 @@ public enum Adversary: String, CaseIterable, Sendable {
   case organizer
   /// The device of an adult who is no guardian.
   case adult
+  /// A device of any role that a guardian removes. The device continues with its old keys.
+  case removed
 
   /// The checkers whose properties hold despite this adversary.
-  public var checkers: [any Checker] { History.checkers }
+  public var checkers: [any Checker] {
+    self == .relay ? History.checkers : History.checkers + [DishonestyContained()]
+  }
 }

@@ -45,12 +45,14 @@ extension World {
 
   func receive(_ index: Int, _ connection: Int, _ id: UInt64, _ reply: Reply) {
     let device = devices[index]
+    guard !memberReceives(index, id, reply) else { return }
     guard device.connection == connection, device.isRunning else { return }
     switch reply {
     case .accepted(let command, let seq):
       record(.acknowledged(device.address, command, seq: seq))
     case .refused(let command, let problem) where problem.code < Problem.overloaded.code:
       record(.refused(device.address, command, problem))
+    case .refused(_, let problem), .failed(let problem): recordShedding(index, problem)
     case .page(let audience, let events, _):
       for event in events {
         record(.received(device.address, audience, seq: event.seq))

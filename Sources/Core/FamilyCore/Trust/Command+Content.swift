@@ -101,7 +101,7 @@ extension Command {
 
 extension Event.Body {
   /// The content; `nil` for events without one.
-  var content: Content? {
+  package var content: Content? {
     switch self {
     case .accountChanged(_, let content), .asked(_, let content), .posted(_, let content),
       .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
@@ -160,7 +160,7 @@ extension Event.Body {
   }
 
   /// The earlier question that the event refers to.
-  var laterQuestion: QuestionID? {
+  package var laterQuestion: QuestionID? {
     switch self {
     case .reminded(let id), .cancelled(let id): id
     case .decided(let decision): decision.question
