@@ -164,6 +164,15 @@ import Testing
     #expect(builder.ended().verdict(KnownHandlesRight()).isViolated)
   }
 
+  @Test("K6: an app may know an approved handle before the device confirms its name")
+  func unconfirmed() {
+    var builder = HistoryBuilder.approval()
+    builder.record(
+      .names(HistoryBuilder.landmarks, [HistoryBuilder.ada]),
+      .knows(HistoryBuilder.landmarks, [HistoryBuilder.ada], named: []))
+    #expect(builder.ended().verdict(KnownHandlesRight()) == .ok)
+  }
+
   @Test("a log with sealed content gives no verdict on known handles")
   func sealed() {
     var builder = HistoryBuilder.approval()

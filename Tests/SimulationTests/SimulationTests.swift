@@ -40,7 +40,8 @@ import Testing
       "registered", "sent", "names", "knows", "handled", "consumed", "appLostState", "requestedAge",
       "consented",
       "ageShared", "holdsBirthdate", "remembersAge", "fault", "healed",
-      "converged", "stored", "storeRead",
+      "converged", "stored", "storeRead", "belongs", "signs", "approves", "holdsRoster", "holds",
+      "views", "relayViews", "guessed", "guessesReset",
     ]
     #expect(facts == expected)
     #expect(

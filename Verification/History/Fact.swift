@@ -66,6 +66,27 @@ public enum Fact: Hashable, Sendable {
   /// The dishonest member achieved what no rule permits.
   case breach(String)
 
+  // MARK: statements and views
+
+  /// The device belongs to the person and signs with the key. Recorded before the family exists.
+  case belongs(DeviceAddress, PersonID, signingKey: [UInt8])
+  /// The administrator signed the command with this device's key.
+  case signs(DeviceAddress, CommandID)
+  /// A guardian approved the handles for the child on this device: in one app or, `nil`, in all.
+  case approves(DeviceAddress, child: PersonID, [Handle], in: AppID?)
+  /// The roster that the device has verified now has these devices.
+  case holdsRoster(DeviceAddress, [Device])
+  /// At the end the device has verified these statements, in this order.
+  case holds(DeviceAddress, [CommandName])
+  /// At the end the device has this view of its family.
+  case views(DeviceAddress, FamilyView)
+  /// At the end the relay has this view of the family.
+  case relayViews(FamilyID, FamilyView)
+  /// The relay evaluated a child's guess of the passcode. The time is on the relay's clock.
+  case guessed(FamilyID, [UInt8], at: Instant)
+  /// The relay starts to count guesses from zero.
+  case guessesReset(FamilyID)
+
   // MARK: the run
 
   /// A fault was injected.

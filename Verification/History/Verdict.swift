@@ -25,6 +25,7 @@ extension History {
   public static let checkers: [any Checker] = [
     NothingLost(), NothingTwice(), OneDecision(), OneOrder(), AudienceKept(), RightfulEvents(),
     KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
+    OneTruth(), HandlesApproved(), NobodyReturns(), NothingForged(), GuessesBounded(),
   ]
 
   /// The verdict of each checker, in the given order.

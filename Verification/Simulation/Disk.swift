@@ -89,6 +89,13 @@ final class RelayDisk: EventStore {
 
   func close() {}
 
+  /// Replaces the content by a copy, as a backup or a dishonest operator does.
+  func restore(_ copy: [FamilyID: Family]) {
+    repair()
+    unsynced = []
+    families = copy
+  }
+
   // MARK: damage
 
   /// Flips a bit of an event or snapshot.

@@ -16,7 +16,7 @@ struct FakeVault: DeviceVault {
     private let random: Mutex<SeededRandom>
     /// The check that the run leaves out.
     let mutant: Mutant?
-    init(seed: UInt64, without mutant: Mutant?) {
+    init(seed: UInt64, without mutant: Mutant? = nil) {
       random = Mutex(SeededRandom(seed: seed))
       self.mutant = mutant
     }
@@ -81,12 +81,6 @@ struct FakeVault: DeviceVault {
 
   /// Opens the contents of an event without a key, for the checkers after a run.
   static func reveal(_ event: Event) -> Event {
-    func reveal(_ content: Content) -> Content {
-      guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else {
-        return content
-      }
-      return (try? Content.sealed(Array(sealed.box.dropFirst(8))).opened()) ?? content
-    }
     var event = event
     switch event.body {
     case .asked(let header, let content): event.body = .asked(header, reveal(content))
@@ -102,6 +96,14 @@ struct FakeVault: DeviceVault {
     default: break
     }
     return event
+  }
+
+  /// Opens a content without a key.
+  static func reveal(_ content: Content) -> Content {
+    guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else {
+      return content
+    }
+    return (try? Content.sealed(Array(sealed.box.dropFirst(8))).opened()) ?? content
   }
 
   private static func mix(_ count: Int, _ parts: [[UInt8]]) -> [UInt8] {

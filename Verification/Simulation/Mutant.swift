@@ -20,6 +20,10 @@ public enum Mutant: String, CaseIterable, Sendable {
   case outbox
   /// No shell reports to its machine that the clock was set back.
   case clockSetBack = "clock-set-back"
+  /// A device stores only the positions of settings: passcodes and limits.
+  case settings
+  /// The relay keeps the count of a passcode's guesses only in memory.
+  case guessCount = "guess-count"
   /// Nobody verifies signatures of devices.
   case signatures
   /// Nobody verifies that a content was sealed under its key and for its event.

@@ -16,6 +16,9 @@ struct SimulatedRelay {
   /// The effects of the current turn.
   struct Output {
     var batch = Batch()
+    /// The children's guesses of passcodes, and the families whose count the batch resets.
+    var guesses: [(family: FamilyID, element: [UInt8])] = []
+    var resets: [FamilyID] = []
     var cursors: [StoredCursor] = []
     var cursorsDue: Instant?
     var replies: [(device: Int, connection: Int, envelope: ReplyEnvelope)] = []
@@ -52,6 +55,8 @@ struct SimulatedRelay {
 
 /// Channel topics without encryption. Any device can compute any topic.
 enum ChannelName {
+  static let byteCount = 16
+
   static func bytes(_ family: FamilyID, _ audience: Audience, _ generation: UInt32) -> [UInt8] {
     let number = ID128(high: family.rawValue << 32 | UInt64(generation), low: audience.rawValue)
     return number.bytes

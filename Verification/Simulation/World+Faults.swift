@@ -120,6 +120,7 @@ extension World {
     relay.crash = CrashCountdown()
     relay.disk.isFull = false
     relay.disk.repair()
+    endDishonesty()
     slow(.relay, by: .zero)
     correctRelayClock()
     // Without reconnecting, a connection that suffered the faults must recover.
@@ -155,6 +156,7 @@ extension World {
     guard let work = unfinished() else {
       record(.converged)
       recordAges()
+      recordViews()
       end = now
       return
     }
@@ -204,15 +206,18 @@ extension World {
     let device = devices[index]
     guard device.isRunning else { return "not running" }
     guard device.link.pendingCommands.isEmpty else { return "its outbox" }
-    // The dishonest member's events may wait for a key for ever.
-    guard device.link.deferredCount == 0 || device.address.family == member?.family else {
-      return "keys"
-    }
+    // The dishonest member's events may wait for a key for ever, and a statement in a history that the
+    // relay no longer shows stays deferred.
+    guard
+      device.link.deferredCount == 0 || dishonest != nil
+        || device.address.family == member?.family
+    else { return "keys" }
     guard let person = log.roster.owner(of: device.plan.id) else { return nil }
     let position = device.link.position
     for audience in log.roster.audiences(of: person) {
       let delivered = position.first { $0.audience == audience }?.delivered ?? 0
-      if delivered < log.heads[audience] ?? 0 { return "behind" }
+      let head = log.heads[audience] ?? 0
+      if delivered < head || dishonest != nil && delivered > head { return "not at the head" }
     }
     for (number, app) in device.apps.enumerated() {
       let standing = device.progress[number]

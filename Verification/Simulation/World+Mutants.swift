@@ -87,12 +87,23 @@ extension World {
       let others = changes.filter { if case .put(.cursor) = $0 { false } else { true } }
       return [cursors, others].filter { !$0.isEmpty }
     case .outbox: return [changes.filter { !$0.isOutbox }]
+    case .settings: return [changes.map(\.withoutSettings)]
     default: return [changes]
     }
   }
 }
 
 extension RecordChange {
+  /// The change, with only the position of an event that is a setting.
+  fileprivate var withoutSettings: RecordChange {
+    guard case .put(.event(let event)) = self else { return self }
+    switch event.body {
+    case .passcodeChanged, .limitsChanged:
+      return .put(.passed(event.audience, ChainPosition(seq: event.seq, hash: event.hash)))
+    default: return self
+    }
+  }
+
   var isOutbox: Bool {
     switch self {
     case .put(.outbox), .delete(.outbox): true

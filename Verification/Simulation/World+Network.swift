@@ -20,6 +20,7 @@ extension World {
       device.isOnline
     else { return }
     device.isConnected = true
+    device.connectionTime = now
     // The SUB socket connects separately and subscribes again.
     queue.schedule(
       .resubscribe(index, connection: connection), at: now + random.milliseconds(0...25))
@@ -68,6 +69,7 @@ extension World {
   }
 
   func send(_ envelope: ReplyEnvelope, to index: Int, _ connection: Int) {
+    guard !isLying else { return lie(envelope, to: index, connection) }
     let decoded = envelope.encode().withUnsafeBytes { try! ReplyEnvelope.decode($0) }
     guard index >= 0 else { return administratorReceives(decoded) }
     guard devices[index].connection == connection else { return }
@@ -78,6 +80,7 @@ extension World {
   }
 
   func publish(_ broadcast: Broadcast, _ topic: [UInt8]) {
+    guard !isLying else { return lie(broadcast, topic) }
     guard let listeners = relay.listeners[topic], !listeners.isEmpty else { return }
     let decoded = try! Broadcast.decode(broadcast.encode()).opened()
     for index in listeners {

@@ -30,6 +30,7 @@ extension World {
         .withdraw(child: $0, .handle(handle, in: everywhere ? nil : Scenario.apps[0]))
       }
     case .withdrawConsent(let index, let app):
+      guard devices[index].isRunning else { return }
       // A guardian who sees the consent withdrawn gives the consent back.
       let (app, link) = (Scenario.apps[app], devices[index].link)
       forChild(index) {
@@ -118,6 +119,9 @@ extension World {
       case .permission: random.chance(90) ? .askByMessage : random.chance(50) ? .inPerson : .cancel
       case .compose: random.chance(95) ? .send(names: []) : .cancel
       case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
+      case .passcode(_, _, .zero, _) where mutant == .guessCount && !hasHealed:
+        // A child tries passcodes.
+        .passcode("\(100_000 + random.below(900_000))", choice: nil)
       case .passcode(_, _, let wait, let failure):
         hasHealed || wait > .zero || (failure != nil && random.chance(50))
           ? .cancel : .passcode(random.chance(70) ? "258013" : "111111", choice: nil)

@@ -8,10 +8,8 @@ extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
     relay.isRunning = true
-    relay.machine = RelayMachine(
-      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept,
-      openFamilies: 1,
-      snapshotEvery: SimulatedRelay.snapshotEvery)
+    relay.machine = makeRelayMachine()
+    forgetBranches()
     relay.output = SimulatedRelay.Output()
     relay.timerAt = nil
     relay.pendingClockJump = .zero
@@ -111,6 +109,7 @@ extension World {
     throws(StoreError)
   {
     let family = envelope.device.family
+    guard try passes(envelope, of: device, connection) else { return }
     try load(family)
     try lookUpResult(envelope)
     guard relay.isRunning else { return }
@@ -137,6 +136,7 @@ extension World {
 
   private func subscribe(_ device: Int, _ connection: Int, _ topic: [UInt8]) throws(StoreError) {
     let (family, audience, generation) = ChannelName.meaning(of: topic)
+    guard try openBranch(of: device) else { return }
     try load(family)
     let input = RelayMachine.Input.subscribed(
       family, audience, generation: generation, key: devices[device].key)

@@ -10,6 +10,7 @@ extension World {
     switch effect {
     case .approve: break
     case .append(let family, let event):
+      collectReset(event, family)
       relay.output.batch.events.append(
         StoredEvent(
           family: family, seq: event.seq, audience: event.audience, device: event.device,
@@ -18,6 +19,8 @@ extension World {
       relay.output.batch.snapshots.append(
         StoredSnapshot(family: family, seq: seq, payload: bytes))
     case .passcodeLock(let family, let bytes):
+      let isGuess = device >= 0 && !devices[device].plan.isGuardians
+      if mutant == .guessCount, isGuess { break }
       relay.output.batch.passcodeLocks.append(StoredPasscodeLock(family: family, payload: bytes))
     case .cursor(let family, let device, let cursor):
       relay.output.cursors.append(
@@ -26,6 +29,9 @@ extension World {
         relay.output.cursorsDue = clock(relay.clock) + SimulatedRelay.cursorWriteDelay
       }
     case .reply(let address, let id, let reply):
+      if case .evaluated(let evaluation) = reply, device >= 0, !devices[device].plan.isGuardians {
+        relay.output.guesses.append((address.family, evaluation.element))
+      }
       let reply = ReplyEnvelope(
         device: address, requestID: id.rawValue, reply: named(reply, address.family))
       relay.output.replies.append((device, connection, reply))
@@ -36,6 +42,16 @@ extension World {
       relay.output.broadcasts.append((topic, broadcast))
     case .republish(let family, let generation, let audience, let after, let limit):
       relay.output.republishes.append((family, generation, audience, after, limit))
+    }
+  }
+
+  /// A new passcode or an accepted proof ends the count of guesses.
+  private func collectReset(_ event: Event, _ family: FamilyID) {
+    switch event.body {
+    case .passcodeChanged, .answeredInPerson, .ageSet:
+      relay.output.guesses.removeAll { $0.family == family }
+      relay.output.resets.append(family)
+    default: break
     }
   }
 
@@ -97,9 +113,16 @@ extension World {
     guard !batch.isEmpty else { return true }
     guard relaySurvives() else { return false }
     try relay.disk.write(batch)
+    // A reset may be durable from here on, a guess counts when it is.
+    for family in relay.output.resets { record(.guessesReset(family)) }
+    relay.output.resets = []
     // The batch is written but not synced: a power loss may take it.
     guard relaySurvives() else { return false }
     if relay.disk.syncs { relay.disk.sync() }
+    for (family, element) in relay.output.guesses {
+      record(.guessed(family, element, at: clock(relay.clock)))
+    }
+    relay.output.guesses = []
     return relaySurvives()
   }
 

@@ -71,6 +71,8 @@ final class World {
   var devices: [SimulatedDevice] = []
   var administrator = AdministratorClient()
   var member: DishonestMember?
+  /// The dishonest relay's knowledge, in a run with one.
+  var dishonest: DishonestRelay?
   let keys: FakeVault.KeyMaker
   var hasHealed = false
   var end: Milliseconds?
@@ -83,6 +85,9 @@ final class World {
     dishonesty = SeededRandom(seed: ~scenario.seed)
     keys = FakeVault.KeyMaker(seed: random.next(), without: mutant)
     relay = SimulatedRelay()
+    if adversary == .relay {
+      dishonest = DishonestRelay(&dishonesty, until: scenario.healing, relay.machine)
+    }
     for plan in scenario.devices {
       // A family's first device belongs to the organizer.
       let organizer = scenario.devices.first { $0.family == plan.family }!
@@ -113,6 +118,7 @@ final class World {
 
   func run() {
     relay.disk.syncs = mutant != .fsync
+    recordOwners()
     startRelay()
     for family in 0..<scenario.families { createFamily(family) }
     for index in devices.indices { startDevice(index) }

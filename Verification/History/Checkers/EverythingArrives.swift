@@ -80,8 +80,9 @@ private struct Tally {
     case .sent(let app, let question): sent[Sent(app: app, question: question)] = index
     case .handled(let app, let question, _): handled[app, default: []].insert(question)
     case .received, .consumed, .names, .knows, .requestedAge, .consented, .ageShared,
-      .holdsBirthdate, .remembersAge, .dishonest, .forged, .verified, .breach, .fault, .converged,
-      .notConverged, .stored, .storeRead:
+      .holdsBirthdate, .remembersAge, .dishonest, .forged, .verified, .breach, .belongs, .signs,
+      .approves, .holdsRoster, .holds, .views, .relayViews, .guessed, .guessesReset, .fault,
+      .converged, .notConverged, .stored, .storeRead:
       break
     }
   }

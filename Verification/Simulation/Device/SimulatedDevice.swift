@@ -34,12 +34,18 @@ final class SimulatedDevice {
   var rejected: [Audience: Set<UInt64>] = [:]
   /// The persons whose birthdates the device has opened, as recorded in the history.
   var birthdates: Set<PersonID> = []
+  /// The devices of the roster that the history has.
+  var recordedRoster: [Device] = []
+  /// When the device verified this roster.
+  var rosterTime = Milliseconds.zero
   /// The progress of each app, as stored on the disk.
   var progress: [AppProgress]
 
   /// Whether the device has a network.
   var isOnline = false
   var isConnected = false
+  /// When the device last connected.
+  var connectionTime = Milliseconds.zero
   var isListening = false
   /// The number of the current connection. Messages of earlier connections are lost.
   var connection = 0
@@ -62,12 +68,13 @@ final class SimulatedDevice {
     key =
       ID128(high: family.rawValue, low: UInt64(plan.id.rawValue)).bytes
       + [UInt8](repeating: 7, count: 16)
-    vault = FakeVault(address, keys)
+    let vault = FakeVault(address, keys)
+    self.vault = vault
     let root = FakeVault(DeviceAddress(family: family, device: organizer), keys)
     let security = AppSecurity(
       family: family, child: plan.person.id, organizerKey: root.signingKey)
-    let vault = vault
-    self.apps = (0..<apps).map { SimulatedApp(Scenario.apps[$0], security, vault) }
+    let appVault = vault
+    self.apps = (0..<apps).map { SimulatedApp(Scenario.apps[$0], security, appVault) }
     progress = Array(repeating: AppProgress(), count: apps)
   }
 

@@ -14,7 +14,9 @@ extension World {
     case .requestAdmission(let id):
       perform(device.child!.step(.admitted(id), now: clock(device.clock), uptime: uptime), device)
     case .listen(let channels, let isNewConnection):
-      listen(channels.map(\.topic), isNewConnection, device, index)
+      // A dishonest relay may send topics that name no channel.
+      let topics = channels.map(\.topic).filter { $0.count == ChannelName.byteCount }
+      listen(topics, isNewConnection, device, index)
     case .app(let app, let reply): deliver(reply, to: app, device, index)
     case .launch(let app, _):
       guard let number = device.apps.firstIndex(where: { $0.id == app }) else { return }

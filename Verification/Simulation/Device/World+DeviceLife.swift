@@ -30,6 +30,7 @@ extension World {
       return AppProgress()
     }
     if !records.isEmpty { recordRestored(device, records) }
+    recordRoster(device)
     for app in device.apps.indices where device.apps[app].isRunning { appMeetsDevice(index, app) }
     if device.guardian != nil { guardian(index, .started) }
     connect(index)
@@ -78,6 +79,7 @@ extension World {
     record(.lostState(device.address))
     device.cursors = [:]
     device.rejected = [:]
+    device.recordedRoster = []
     for (number, app) in device.apps.enumerated() {
       record(.appLostState(AppAddress(device.address, app.id)))
       app.hasLostState = true

@@ -53,17 +53,21 @@ extension World {
 
   private func recordPersisted(_ changes: [RecordChange], _ device: SimulatedDevice) {
     recordBirthdates(changes, device)
+    recordRoster(device)
     for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
     for case .put(let stored) in changes {
       switch stored {
-      case .outbox(_, let id, _, _): record(.issued(device.address, id))
+      case .outbox(_, let id, let command, _):
+        record(.issued(device.address, id))
+        recordApproval(command, on: device)
       case .app(let app, let standing):
         guard let number = device.apps.firstIndex(where: { $0.id == app }) else { continue }
         if standing.registered, !device.progress[number].registered {
           record(.registered(AppAddress(device.address, app)))
         }
         device.progress[number] = standing
-      case .event, .cursor, .receipt, .passed, .entry, .named, .notification, .latestTime: break
+      case .event, .cursor, .receipt, .passed, .lost, .entry, .named, .notification, .latestTime:
+        break
       }
     }
   }
@@ -90,6 +94,8 @@ extension World {
       kept[event.seq] = event
     }
     let before = device.cursors[audience] ?? 0
+    // The store is not what a dishonest relay showed.
+    guard dishonest == nil else { return }
     for stored in relay.disk.families[device.address.family]?.events ?? []
     where stored.audience == audience && stored.seq > before && stored.seq <= cursor.delivered {
       if let event = kept[stored.seq] {

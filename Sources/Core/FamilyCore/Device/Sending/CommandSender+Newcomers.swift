@@ -13,6 +13,8 @@ extension CommandSender {
     now: Instant, family: FamilyProjection, verifier: inout EventVerifier?,
     into out: inout DeviceLink.Output
   ) {
+    // Without a roster, the next roster schedules the check.
+    newcomersDue = nil
     guard verifier != nil, let person = family.roster.person(person) else { return }
     var next: Instant?
     for audience in family.roster.audiences(of: person) {

@@ -1,0 +1,55 @@
+public import FamilyModel
+
+/// The state of a family as one process holds it: the relay, or a device for what it may read.
+public struct FamilyView: Hashable, Sendable {
+  /// The state of one child's conversation.
+  public struct Child: Hashable, Sendable {
+    /// The child.
+    public var id: PersonID
+    /// Whether communication limits are on; `nil`: the process does not know.
+    public var limitsOn: Bool?
+    /// The questions without a decision, ascending. Expired questions count.
+    public var open: [QuestionID]
+    /// The known handles with the app in which each is known, `nil` for all apps, in a fixed order.
+    /// The relay knows none.
+    public var known: [Known]?
+    /// Creates the state of one conversation.
+    public init(_ id: PersonID, limitsOn: Bool?, open: [QuestionID], known: [Known]?) {
+      self.id = id
+      self.limitsOn = limitsOn
+      self.open = open
+      self.known = known
+    }
+  }
+
+  /// A known handle.
+  public struct Known: Hashable, Sendable {
+    /// The handle in canonical form.
+    public var handle: Handle
+    /// The only app in which the handle is known; `nil`: all apps.
+    public var app: AppID?
+    /// Creates a known handle.
+    public init(_ handle: Handle, in app: AppID?) {
+      self.handle = handle
+      self.app = app
+    }
+  }
+
+  /// The members and devices.
+  public var roster: Roster
+  /// The public key of the valid passcode; empty without one.
+  public var passcodeKey: [UInt8]
+  /// The generation of each audience whose channel the process uses, ascending.
+  public var generations: [UInt64]
+  /// The conversations, ascending by child.
+  public var children: [Child]
+  /// Creates the view of one process.
+  public init(
+    roster: Roster, passcodeKey: [UInt8], generations: [UInt64], children: [Child]
+  ) {
+    self.roster = roster
+    self.passcodeKey = passcodeKey
+    self.generations = generations
+    self.children = children
+  }
+}

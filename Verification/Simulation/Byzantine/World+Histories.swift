@@ -1,0 +1,140 @@
+import FamilyCore
+import FamilyModel
+import History
+import RelayStore
+import RelayWire
+
+/// The histories of a dishonest relay.
+extension World {
+  /// Whether the relay lies now.
+  var isLying: Bool {
+    guard let dishonest else { return false }
+    return !hasHealed && now >= dishonest.begins
+  }
+
+  /// Opens the branch that the device reads.
+  ///
+  /// - Returns: `false` if the relay crashed.
+  func openBranch(of device: Int) throws(StoreError) -> Bool {
+    guard isLying, let dishonest else { return true }
+    return try open(branch: dishonest.shown[device] ?? 0)
+  }
+
+  private func open(branch: Int) throws(StoreError) -> Bool {
+    guard let current = dishonest?.active, branch != current else { return true }
+    guard try flush() else { return false }
+    saveBranch()
+    dishonest!.active = branch
+    relay.machine = dishonest!.branches[branch].machine
+    relay.disk.restore(dishonest!.branches[branch].families)
+    relay.output.cursors = []
+    relay.output.cursorsDue = nil
+    return true
+  }
+
+  private func saveBranch() {
+    relay.disk.repair()
+    dishonest!.branches[dishonest!.active].machine = relay.machine
+    dishonest!.branches[dishonest!.active].families = relay.disk.families
+  }
+
+  /// A new process has no family in memory, in any branch.
+  func forgetBranches() {
+    guard let dishonest else { return }
+    for index in dishonest.branches.indices {
+      self.dishonest!.branches[index].machine = relay.machine
+    }
+  }
+
+  /// Copies, splits, edits or rolls back a history, or moves devices to another one.
+  ///
+  /// Precondition: the output is flushed.
+  func changeHistories(for family: FamilyID) {
+    saveBranch()
+    let active = dishonest!.active
+    let isHonest = dishonest!.branches[active].isHonest
+    let canSplit = dishonest!.lies.contains(.histories)
+    switch dishonesty.below(6) {
+    case 0, 1:
+      guard isHonest else { return }
+      if dishonest!.copies.count == DishonestRelay.maxCopies {
+        dishonest!.copies.remove(at: dishonesty.below(DishonestRelay.maxCopies))
+      }
+      dishonest!.copies.append(relay.disk.families)
+    case 2:
+      guard dishonest!.lies.contains(.rollbacks), !dishonest!.copies.isEmpty else { return }
+      let copy = dishonesty.pick(dishonest!.copies)
+      if canSplit, dishonesty.chance(60) {
+        addBranch(copy, isHonest: true, family)
+      } else if isHonest {
+        relay.disk.restore(copy)
+        relay.machine = makeRelayMachine()
+        saveBranch()
+      }
+    case 3: if canSplit { addBranch(relay.disk.families, isHonest: isHonest, family) }
+    case 4:
+      guard dishonest!.lies.contains(.edits), let stored = relay.disk.families[family] else {
+        return
+      }
+      var families = relay.disk.families
+      let log = stored.events.map { try! Event.decode($0.payload) }
+      let edited = dishonest!.forger.edited(log, of: family)
+      families[family] = RelayDisk.Family(
+        events: edited.map { StoredEvent($0, of: family) }, cursors: stored.cursors,
+        snapshots: [], passcodeLocks: stored.passcodeLocks)
+      addBranch(families, isHonest: false, family)
+    default: moveDevices(of: family, to: dishonesty.below(dishonest!.branches.count))
+    }
+  }
+
+  /// Adds a branch, or replaces one but the first, and moves devices to it.
+  private func addBranch(
+    _ families: [FamilyID: RelayDisk.Family], isHonest: Bool, _ family: FamilyID
+  ) {
+    let branch = DishonestRelay.Branch(
+      families: families, machine: makeRelayMachine(), isHonest: isHonest)
+    var index = dishonest!.branches.count
+    if index < DishonestRelay.maxBranches {
+      dishonest!.branches.append(branch)
+    } else {
+      index = 1 + dishonesty.below(DishonestRelay.maxBranches - 1)
+      guard index != dishonest!.active else { return }
+      dishonest!.branches[index] = branch
+    }
+    moveDevices(of: family, to: index)
+  }
+
+  private func moveDevices(of family: FamilyID, to branch: Int) {
+    for (index, device) in devices.enumerated()
+    where device.address.family == family && dishonesty.chance(40) {
+      dishonest!.shown[index] = branch
+    }
+  }
+
+  /// Ends the dishonesty: an honest relay starts on one store that an honest relay could have.
+  func endDishonesty() {
+    guard dishonest != nil else { return }
+    saveBranch()
+    let honest = dishonest!.branches.filter(\.isHonest).map(\.families) + dishonest!.copies
+    let store = dishonesty.chance(40) ? honest[0] : dishonesty.pick(honest)
+    endRelay(power: false)
+    relay.disk.restore(store)
+    record(.fault("the relay is honest from here on"))
+  }
+
+  func makeRelayMachine() -> RelayMachine {
+    RelayMachine(
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept,
+      openFamilies: 1,
+      snapshotEvery: SimulatedRelay.snapshotEvery)
+  }
+}
+
+extension StoredEvent {
+  /// The stored form of an event.
+  init(_ event: Event, of family: FamilyID) {
+    self.init(
+      family: family, seq: event.seq, audience: event.audience, device: event.device,
+      command: event.command, at: event.at, payload: event.encode())
+  }
+}

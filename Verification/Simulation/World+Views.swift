@@ -1,0 +1,132 @@
+import FamilyCore
+import FamilyModel
+import History
+import RelayStore
+
+/// The statements of devices, and the views of devices and relay: the ground truth of the checkers.
+extension World {
+  /// Records the owner and the key of each device.
+  func recordOwners() {
+    for device in devices {
+      record(
+        .belongs(
+          device.address, device.plan.person.id, signingKey: device.vault.signingKey))
+    }
+  }
+
+  /// Records the handles that a command in the device's outbox approves.
+  func recordApproval(_ command: Command, on device: SimulatedDevice) {
+    switch command {
+    case .answer(let id, let choice):
+      guard let state = device.link.conversations.values.compactMap({ $0.questions[id] }).first,
+        let question = state.question
+      else { return }
+      recordApproval(question, choice, state.header, on: device)
+    case .answerInPerson(let header, let content, let choice, _):
+      guard case .question(let question) = FakeVault.reveal(content) else { return }
+      recordApproval(question, choice, header, on: device)
+    case .changeContact(let child, .contact(let handle, known: true)):
+      record(.approves(device.address, child: child, [handle.canonical], in: nil))
+    default: break
+    }
+  }
+
+  private func recordApproval(
+    _ question: Question, _ choice: String, _ header: QuestionHeader, on device: SimulatedDevice
+  ) {
+    guard question.choices.first(where: { $0.id == choice })?.answer == .approval else { return }
+    let handles = question.topic.handles.map(\.canonical)
+    for (part, app) in [
+      (handles.filter { $0.kind == .custom }, header.app as AppID?),
+      (handles.filter { $0.kind != .custom }, nil),
+    ] where !part.isEmpty {
+      record(.approves(device.address, child: header.child, part, in: app))
+    }
+  }
+
+  /// Records the device's roster if it has changed.
+  func recordRoster(_ device: SimulatedDevice) {
+    let devices = device.link.roster.devices
+    guard devices != device.recordedRoster else { return }
+    device.recordedRoster = devices
+    device.rosterTime = now
+    record(.holdsRoster(device.address, devices))
+  }
+
+  /// Records what the relay and the devices of its rosters hold at rest.
+  func recordViews() {
+    for family in relay.disk.families.keys.sorted() {
+      var state = FamilyState()
+      var open: [PersonID: Set<QuestionID>] = [:]
+      for stored in relay.disk.families[family]!.events {
+        let event = try! Event.decode(stored.payload)
+        state.apply(event)
+        guard let child = event.audience.conversationChild else { continue }
+        switch event.body {
+        case .asked(let header, _): open[child, default: []].insert(header.id)
+        case .cancelled(let id): open[child]?.remove(id)
+        case .decided(let decision): open[child]?.remove(decision.question)
+        default: break
+        }
+      }
+      let audiences = Set(
+        state.roster.persons.flatMap { state.roster.audiences(of: $0) })
+      let generations = audiences.map { Self.channel($0, state.generation($0)) }.sorted()
+      let children = state.roster.children.map {
+        FamilyView.Child($0.id, limitsOn: nil, open: (open[$0.id] ?? []).sorted(), known: nil)
+      }
+      record(
+        .relayViews(
+          family,
+          FamilyView(
+            roster: state.roster, passcodeKey: state.passcode?.publicKey ?? [],
+            generations: generations, children: children)))
+      for device in devices
+      where device.address.family == family && state.roster.device(device.plan.id) != nil {
+        record(.views(device.address, view(of: device)))
+        record(.holds(device.address, statements(of: device)))
+      }
+    }
+  }
+
+  private static func channel(_ audience: Audience, _ generation: UInt32) -> UInt64 {
+    audience.rawValue << 24 | UInt64(generation)
+  }
+
+  private func view(of device: SimulatedDevice) -> FamilyView {
+    let link = device.link
+    // The reply with the channels may be on its way after a connection or a change of the roster.
+    let latest = max(device.rosterTime, device.connectionTime)
+    let isSettled = device.isConnected && now > latest + .seconds(5)
+    let generations = (isSettled ? device.topics : []).map {
+      let (_, audience, generation) = ChannelName.meaning(of: $0)
+      return Self.channel(audience, generation)
+    }
+    let mine = link.roster.owner(of: device.plan.id)
+    let children = link.roster.children.filter {
+      mine?.role.isGuardian ?? false || mine?.id == $0.id
+    }
+    return FamilyView(
+      roster: link.roster, passcodeKey: link.passcode?.publicKey ?? [],
+      generations: generations.sorted(),
+      children: children.map { child in
+        let conversation = link.conversations[child.id] ?? Conversation()
+        let open = conversation.questions.filter { $0.value.phase == .open }.keys.sorted()
+        let reasons = conversation.known.reasons.filter { $0.reason.until == nil }
+        return FamilyView.Child(
+          child.id, limitsOn: conversation.limitsOn, open: open,
+          known: reasons.map { FamilyView.Known($0.handle, in: $0.reason.app) })
+      })
+  }
+
+  /// The statements that the device verifies when it restarts from its disk, by their authors.
+  private func statements(of device: SimulatedDevice) -> [CommandName] {
+    let machine = GuardianMachine(
+      device.address, of: device.plan.person.id, security: security(device),
+      restoring: device.disk.records(), ids: IDSource(seed: 0))
+    let restored = machine.link.restored
+    return restored.compactMap { event in
+      event.signature.map { CommandName($0.signer, event.command) }
+    }
+  }
+}
