@@ -42,9 +42,8 @@ import Testing
     home.guardian(
       1, .changeContact(child: SignedFamily.emily, Handle("ada", .custom), known: true))
     let contact = home.event { if case .contactChanged = $0 { true } else { false } }
-    // With another reader the family seals under another key.
-    let keys = home.keys
-    #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
+    // After a removal the family seals under another key.
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
     let signed = try home.machines.guardians[2]!.prepare(
       .post(child: SignedFamily.emily, .text("x")), id: contact.command, now: home.now)
     for (number, command) in signed.enumerated() {
