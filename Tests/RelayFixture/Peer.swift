@@ -11,6 +11,8 @@ package final class Peer {
   private let broadcasts: Socket
   private let isPlain: Bool
   package private(set) var channels: [Audience: Channel] = [:]
+  /// The relay's proof of enrolment from the last attachment, for the next one.
+  package var pass: [UInt8] = []
   /// Received broadcasts that no channel key opens.
   package private(set) var unopenedCount = 0
   private var lastID: UInt64 = 0
@@ -56,7 +58,9 @@ package final class Peer {
     if case .command(let id, let command, nil) = request, !sendsUnsigned {
       request = .command(id, command, .shape(of: address.device))
     }
-    let body = Envelope(device: address, requestID: lastID, request: request).encode()
+    var envelope = Envelope(device: address, requestID: lastID, request: request)
+    if case .attach = request { envelope.pass = pass }
+    let body = envelope.encode()
     try sendRaw(isPlain ? [body] : [[], body])
   }
 
@@ -69,6 +73,7 @@ package final class Peer {
   package func ask(_ request: Request, within time: Nanoseconds = patience) throws -> Reply? {
     try send(request)
     while let reply = try receive(within: time) {
+      if !reply.pass.isEmpty { pass = reply.pass }
       if reply.requestID == lastID { return reply.reply.opened() }
     }
     return nil

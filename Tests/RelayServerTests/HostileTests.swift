@@ -92,6 +92,52 @@ import ZeroMQ
     try await fixture.stop()
   }
 
+  @Test(
+    "X2: after a restart under a flood of guesses, a device with a pass attaches with one request")
+  func restartUnderFlood() async throws {
+    var fixture = try await RelayFixture(maxFamilies: 8, overTCP: true)
+    let families: [UInt64] = [1, 2, 3, 4, 5, 6]
+    var pairs: [UInt64: CurveKeyPair] = [:]
+    var passes: [UInt64: [UInt8]] = [:]
+    for family in families {
+      pairs[family] = try fixture.createFamily(family)[30]
+      let child = try fixture.peer(family, 30, pairs[family])
+      try child.attach()
+      #expect(child.pass.count == 32)
+      passes[family] = child.pass
+    }
+    try await fixture.stop()
+    fixture = try await RelayFixture(in: fixture.folder, maxFamilies: 8, overTCP: true)
+    let stranger = try fixture.peer(0, 0, nil)
+    for family in 0..<6_000 { try stranger.sendRaw([[], stranger.guess(UInt64(family) + 1_000)]) }
+    var isEmpty = false
+    while !isEmpty, case .failed(let problem) = try stranger.receive()?.reply {
+      isEmpty = problem.code == Problem.overloaded.code
+    }
+    #expect(isEmpty)
+    let (isOver, relay) = (Flag(), fixture)
+    let flood = Task.detached(executorPreference: OwnThread()) {
+      let stranger = try relay.peer(0, 0, nil)
+      var family: UInt64 = 10_000
+      while !isOver.isSet {
+        for _ in 0..<20 { try stranger.sendRaw([[], stranger.guess(family)]) }
+        family += 1
+        usleep(2_000)
+      }
+    }
+    for family in families {
+      let child = try fixture.peer(family, 30, pairs[family])
+      child.pass = passes[family] ?? []
+      guard case .attached = try child.ask(.attach([])) else {
+        Issue.record("family \(family) was not served at its first request")
+        continue
+      }
+    }
+    isOver.set()
+    try await flood.value
+    try await fixture.stop()
+  }
+
   @Test("X2: an endless message is cut off before it exhausts the memory")
   func endlessMessage() async throws {
     let fixture = try await RelayFixture(overTCP: true)

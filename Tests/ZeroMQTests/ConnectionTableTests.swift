@@ -15,7 +15,8 @@ import Testing
   @Test("a connection above its burst, or above its rate, is removed") func bytes() {
     var table = table()
     for descriptor in [Int32(1), 2, 3] { table.accepted(descriptor, now: start) }
-    table.prove(2)
+    table.settle()
+    table.prove(2, receivedIn: table.epoch)
     #expect(
       table.removeExcessive(now: start + Nanoseconds(1)) { [1: 201, 2: 201, 3: 200][$0] } == [1])
     #expect(table.removeExcessive(now: start + Nanoseconds(2)) { [2: 1_000][$0] } == [])
@@ -28,6 +29,31 @@ import Testing
     #expect(table.count == 0)
   }
 
+  @Test("X2: a late message of an ended connection does not prove the next one of its descriptor")
+  func reuse() {
+    // One connection fits, and an unproven one has to leave first.
+    func survives(_ prove: (inout ConnectionTable) -> Void) -> Bool {
+      var table = table(1)
+      table.accepted(1, now: start)
+      table.settle()
+      let first = table.epoch
+      table.remove(1)
+      table.accepted(1, now: start)
+      // Received before the end of the first connection, or before its last message was received.
+      table.prove(1, receivedIn: first)
+      table.settle()
+      table.prove(1, receivedIn: first)
+      prove(&table)
+      table.accepted(2, now: start + Nanoseconds(1))
+      table.settle()
+      table.prove(2, receivedIn: table.epoch)
+      table.accepted(3, now: start + Nanoseconds(2))
+      return table.removeExcessive(now: start + .seconds(1)) { _ in nil } == [3, 1]
+    }
+    #expect(!survives { _ in })
+    #expect(survives { $0.prove(1, receivedIn: $0.epoch) })
+  }
+
   @Test(
     "a crowded table removes overdue unproven connections, and a full one the oldest first"
   )
@@ -36,13 +62,15 @@ import Testing
     for descriptor in [Int32(1), 2] { table.accepted(descriptor, now: start) }
     let late = start + .seconds(30)
     #expect(table.removeExcessive(now: late) { _ in nil } == [])
-    table.prove(1)
+    table.settle()
+    table.prove(1, receivedIn: table.epoch)
     table.accepted(3, now: late)
     #expect(table.removeExcessive(now: late) { _ in nil } == [2])
     for descriptor in Int32(4)...8 {
       table.accepted(descriptor, now: late + .nanoseconds(descriptor))
     }
-    table.prove(8)
+    table.settle()
+    table.prove(8, receivedIn: table.epoch)
     #expect(table.removeExcessive(now: late + Nanoseconds(9)) { _ in nil } == [3, 4, 5])
     #expect(table.count == 4)
   }

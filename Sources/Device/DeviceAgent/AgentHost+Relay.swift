@@ -1,5 +1,6 @@
 import Credentials
 public import FamilyModel
+import RelayStore
 import RelayWire
 import SystemClock
 import ZeroMQ
@@ -100,6 +101,7 @@ extension AgentHost {
         self.observer?.received(reply, on: envelope.device)
         switch reply {
         case .attached:
+          self.keep(envelope.pass, of: device)
           self.attachQueue.replied(to: envelope.device, now: .now)
           connection.presence.add(envelope.device, now: MonotonicInstant.now)
         case .failed:
@@ -110,6 +112,14 @@ extension AgentHost {
         self.perform(device.reply(envelope.requestID, reply, now: .now), for: envelope.device)
       }
     }
+  }
+
+  /// Keeps the relay's proof of enrolment for the next attachment, also after a restart.
+  private func keep(_ pass: [UInt8], of device: HostedDevice) {
+    guard !pass.isEmpty, pass != device.pass else { return }
+    device.pass = pass
+    changes.append(Change(key: device.link.address.passKey, value: pass))
+    changesDue = changesDue ?? MonotonicInstant.now + Self.commitDelay
   }
 
   private func drainBroadcasts(_ key: [UInt8]) {
@@ -153,7 +163,8 @@ extension AgentHost {
     {
       return
     }
-    let envelope = Envelope(device: address, requestID: id, request: request)
+    var envelope = Envelope(device: address, requestID: id, request: request)
+    if case .attach = request { envelope.pass = device.pass }
     guarded { _ = try connection.requests.socket.send([[], envelope.encode()]) }
   }
 

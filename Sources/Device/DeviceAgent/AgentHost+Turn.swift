@@ -9,7 +9,7 @@ extension AgentHost {
   /// end questions: a host that is late must not fall further behind with each question.
   private static let questionsPerTurn = 32
   /// The time that durable changes wait for others if no effect depends on them.
-  private static let commitDelay = Nanoseconds.milliseconds(5)
+  static let commitDelay = Nanoseconds.milliseconds(5)
   /// The longest sleep; then deadlines are computed again.
   private static let longestSleep = Milliseconds.hours(1)
 

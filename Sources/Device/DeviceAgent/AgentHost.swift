@@ -168,6 +168,7 @@ public actor AgentHost: Service {
 
   private func restore(_ credential: Credential) throws -> HostedDevice {
     let prefix = credential.address.recordKeyPrefix
+    let pass = try store.load(prefix: credential.address.passKey).first?.value ?? []
     var records = try store.load(prefix: prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(prefix.count)), value: record.value)
     }
@@ -179,7 +180,7 @@ public actor AgentHost: Service {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: security,
         hostAnnouncesPresence: true, restoring: records, ids: ids, blind: PasscodeCipher.blind)
-      return HostedDevice(credential, guardian: machine)
+      return HostedDevice(credential, guardian: machine, pass: pass)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
@@ -187,7 +188,7 @@ public actor AgentHost: Service {
       regions: configuration.regions,
       security: security, hostAnnouncesPresence: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:), blind: PasscodeCipher.blind)
-    return HostedDevice(credential, child: machine)
+    return HostedDevice(credential, child: machine, pass: pass)
   }
 
   /// Runs the body. An error of a socket or of the store ends the process; no durable state is

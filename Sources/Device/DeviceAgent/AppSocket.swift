@@ -56,6 +56,7 @@ final class AppSocket {
   /// Records opened and closed connections, and closes those above a limit.
   func checkConnections() throws(ZeroMQError) {
     try connections.drain()
+    if try !router.waitUntilReadable(within: .zero) { connections.settle() }
     connections.check()
   }
 
@@ -122,7 +123,10 @@ final class AppSocket {
     var unusable = 0
     for _ in 0..<limit {
       let result = try router.receive(into: &message)
-      guard result != .nothing else { break }
+      guard result != .nothing else {
+        connections.settle()
+        break
+      }
       guard result == .message, message.count == 3, let key = message.userID,
         let (address, app) = owners[key]
       else {

@@ -20,4 +20,11 @@ extension DeviceAddress {
     withUnsafeBytes(of: family.rawValue.bigEndian) { Array($0) }
       + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }
   }
+
+  /// The store key of the relay's proof of enrolment. The proof is no record of the device's machine,
+  /// so the key is below a device number that no device has.
+  public var passKey: [UInt8] {
+    DeviceAddress(family: family, device: DeviceID(.max)).recordKeyPrefix
+      + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }
+  }
 }

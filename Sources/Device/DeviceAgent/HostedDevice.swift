@@ -52,11 +52,17 @@ final class HostedDevice {
   var launches: [AppID: LaunchRecord] = [:]
   /// The request rates of the apps that have sent a request.
   var allowances: [AppID: AppAllowance] = [:]
+  /// The relay's proof of enrolment from the last attachment; empty before the first one.
+  var pass: [UInt8]
   /// The problem with which the relay last refused the device.
   var refusal: Problem?
 
   /// Precondition: exactly one of the machines is given.
-  init(_ credential: Credential, child: ChildMachine? = nil, guardian: GuardianMachine? = nil) {
+  init(
+    _ credential: Credential, child: ChildMachine? = nil, guardian: GuardianMachine? = nil,
+    pass: [UInt8] = []
+  ) {
+    self.pass = pass
     key = credential.keys.publicKey.bytes
     name = credential.name
     role = credential.role

@@ -11,7 +11,7 @@ struct PendingRequest: Sendable {
   var isAdministrator: Bool
   /// The connection's file descriptor if the request may prove the peer's identity. `nil` for a
   /// device's commands: a device attaches before its first command.
-  var descriptor: Int32?
+  var descriptor: (Int32, epoch: UInt64)?
   var envelope: Envelope
   /// Bytes of the message.
   var bytes: Int

@@ -51,7 +51,8 @@ extension RelayService {
   /// Loads what the request needs from the store and executes the request on its shard.
   private func execute(_ request: PendingRequest, _ access: borrowing ShardAccess) {
     let isLoaded = loadFamily(
-      request.family, for: request.key, isTrusted: request.isAdministrator, access)
+      request.family, for: request.key, isTrusted: request.isAdministrator || hasPass(request),
+      access)
     loadResult(for: request, access)
     // After a failed load the shard would treat the family as unknown.
     guard failure == nil else { return }
@@ -59,6 +60,12 @@ extension RelayService {
     let isRefused = access.withShard(of: request.family) { $0.execute(request) }
     if isLoaded { unprovenReads.recordRead(for: request.key, isRefused: isRefused, now: .now) }
     evictIfUnknown(request.family, access)
+  }
+
+  /// Whether the request proves without a read that its key was enrolled in the family.
+  private func hasPass(_ request: PendingRequest) -> Bool {
+    let pass = request.envelope.pass
+    return !pass.isEmpty && passes.isValid(pass, request.family, request.key)
   }
 
   /// Looks up the result of a command that is older than the results in memory.

@@ -51,6 +51,7 @@ extension RelayService {
       let result = try router!.receive(into: &message)
       guard result != .nothing else {
         hasMoreToReceive = false
+        requestGuard?.settle()
         break
       }
       count += 1
@@ -65,6 +66,7 @@ extension RelayService {
       inFlight.bytes += message.withBytes(2) { $0.count }
       // If the envelope names no family, any shard may reject it.
       let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
+      message.epoch = requestGuard?.epoch ?? 0
       shards[family].enqueue(&message)
       enqueued += 1
       if enqueued.isMultiple(of: configuration.requestsPerSlice), shards.resume() {
@@ -95,7 +97,7 @@ extension RelayService {
   func drainSubscriptions() {
     withShards { access in
       guarded {
-        _ = try gate.drain(publisher!) { event in
+        let mayHaveMore = try gate.drain(publisher!) { event in
           guard failure == nil else { return false }
           switch event.kind {
           case .unsubscribe: return false
@@ -106,10 +108,12 @@ extension RelayService {
             counters.subscriptions += 1
             let isApproved = isApproved(event, access)
             if !isApproved { counters.refusedSubscriptions += 1 }
-            if isApproved { broadcastGuard?.prove(event.descriptor) }
+            let epoch = broadcastGuard?.epoch ?? 0
+            if isApproved { broadcastGuard?.prove(event.descriptor, receivedIn: epoch) }
             return isApproved
           }
         }
+        if !mayHaveMore { broadcastGuard?.settle() }
       }
     }
     resumeShards()

@@ -49,7 +49,9 @@ extension RelayService {
     for (topic, bytes) in output.broadcasts { try publish(topic, bytes) }
     for page in output.pages { try send(page) }
     try republish(output.republishes)
-    for descriptor in output.provenDescriptors { requestGuard?.prove(descriptor) }
+    for (descriptor, epoch) in output.provenDescriptors {
+      requestGuard?.prove(descriptor, receivedIn: epoch)
+    }
     counters.malformed += output.malformed
     counters.events += output.events.count
     inFlight.requests -= output.requests

@@ -58,7 +58,9 @@ extension RelayService {
   private func drainConnectionEvents() {
     guarded {
       try requestGuard?.drain()
+      if try router?.waitUntilReadable(within: .zero) == false { requestGuard?.settle() }
       try broadcastGuard?.drain()
+      if try publisher?.waitUntilReadable(within: .zero) == false { broadcastGuard?.settle() }
     }
   }
 }

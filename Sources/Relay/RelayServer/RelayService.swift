@@ -88,6 +88,7 @@ public actor RelayService: Service {
 
   let shards: ShardPool
   let channelNames: ChannelCipher
+  let passes: EnrolmentPass
   var unprovenReads = UnprovenReadLimit()
   var admission: Admission
   var zap: ZAPHandler?
@@ -133,6 +134,7 @@ public actor RelayService: Service {
     self.onReady = onReady
     admission = Admission()
     channelNames = ChannelCipher(secret: keys.channelSecret)
+    passes = EnrolmentPass(secret: keys.channelSecret)
     shards = ShardPool(configuration, keys)
     context = try Context(ioThreads: RelayLimits.ioThreads)
     thread = try SocketThread(name: "relay")

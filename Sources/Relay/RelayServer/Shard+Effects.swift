@@ -5,7 +5,14 @@ import RelayWire
 
 extension Shard {
   /// Adds the effect to the output, encoded and sealed. The output leaves after its commit.
-  mutating func collect(_ effect: RelayMachine.Effect, route: [UInt8], now: Instant) {
+  ///
+  /// - Parameters:
+  ///   - route: The route of replies.
+  ///   - key: The key of the connection at the route.
+  ///   - now: The wall clock.
+  mutating func collect(
+    _ effect: RelayMachine.Effect, route: [UInt8], key: [UInt8], now: Instant
+  ) {
     switch effect {
     case .approve: break
     case .append(let family, let event):
@@ -23,8 +30,9 @@ extension Shard {
     case .cursor(let family, let device, let cursor):
       cursors.add(StoredCursor(family: family, device: device, cursor: cursor), now: now)
     case .reply(let device, let id, let reply):
-      let reply = ReplyEnvelope(
+      var reply = ReplyEnvelope(
         device: device, requestID: id.rawValue, reply: addingChannels(to: reply, device.family))
+      if case .attached = reply.reply { reply.pass = passes.pass(device.family, key) }
       output.replies.append((route, reply.encode()))
     case .page(let device, let id, let audience, let after, let upTo):
       output.pages.append(

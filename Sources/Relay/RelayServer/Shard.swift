@@ -27,6 +27,7 @@ struct Shard: ~Copyable, Sendable {
   var output = ShardOutput()
   var cursors: CursorWriteBehind
   var channels: ChannelCache
+  let passes: EnrolmentPass
   var sealer = BroadcastSealer()
   let passcodeLocks: PasscodeLockCipher
   /// See ``RelayService/Configuration/plainKey``.
@@ -52,6 +53,7 @@ struct Shard: ~Copyable, Sendable {
     administrator = keys.administrator.bytes.map(\.self)
     requestsPerSlice = configuration.requestsPerSlice
     cursors = CursorWriteBehind(shards: shards)
+    passes = EnrolmentPass(secret: keys.channelSecret)
     passcodeLocks = PasscodeLockCipher(secret: keys.channelSecret)
     channels = ChannelCache(
       ChannelCipher(secret: keys.channelSecret), capacity: RelayLimits.cachedChannels / shards)
@@ -107,7 +109,7 @@ struct Shard: ~Copyable, Sendable {
       let mayProve = !envelope.request.isCommand || isAdministrator
       let request = PendingRequest(
         route: route, key: key, isAdministrator: isAdministrator,
-        descriptor: mayProve ? batch[index].descriptor : nil, envelope: envelope, bytes: bytes,
+        descriptor: mayProve ? descriptor(of: index) : nil, envelope: envelope, bytes: bytes,
         receivedAt: receivedAt)
       guard mustDefer(request) else {
         output.countRequest(bytes: bytes)
@@ -119,6 +121,11 @@ struct Shard: ~Copyable, Sendable {
       output.countRequest(bytes: bytes)
       output.appendFailure(error, route)
     }
+  }
+
+  /// The descriptor of a message's connection, and the epoch of its receipt.
+  private func descriptor(of index: Int) -> (Int32, epoch: UInt64)? {
+    batch[index].descriptor.map { ($0, batch[index].epoch) }
   }
 
   /// Whether the request needs the store or another shard, or follows a deferred request of the
@@ -144,12 +151,13 @@ struct Shard: ~Copyable, Sendable {
 
   /// Executes the request on the machine and collects the output.
   ///
-  /// - Returns: Whether the machine refused the sender as not enrolled.
+  /// - Returns: Whether the machine did not identify the sender.
   mutating func execute(_ request: PendingRequest) -> Bool {
     let disposition = machine.handle(
       request.envelope.request, from: request.sender, now: request.receivedAt, into: &effects)
-    let isRefused = disposition == .notEnrolled
-    collectEffects(route: request.route, now: request.receivedAt)
+    // A family that was not loaded identifies nobody.
+    let isRefused = disposition == .notEnrolled || disposition == .notLoaded
+    collectEffects(route: request.route, key: request.key, now: request.receivedAt)
     if !isRefused, let descriptor = request.descriptor {
       output.provenDescriptors.append(descriptor)
     }
@@ -163,7 +171,7 @@ struct Shard: ~Copyable, Sendable {
       channel.family, channel.audience, generation: channel.generation, key: key)
     machine.step(input, now: now, into: &effects)
     let isApproved = effects.contains(.approve)
-    collectEffects(route: [], now: now)
+    collectEffects(route: [], key: [], now: now)
     return isApproved
   }
 
@@ -177,7 +185,7 @@ struct Shard: ~Copyable, Sendable {
   mutating func runTimers(now: Instant) {
     guard !isBacklogged, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, into: &effects)
-    collectEffects(route: [], now: now)
+    collectEffects(route: [], key: [], now: now)
   }
 
   /// Adjusts the timers after the wall clock was set back to `now`.
@@ -186,13 +194,13 @@ struct Shard: ~Copyable, Sendable {
     cursors.writeNoLater(than: now)
   }
 
-  private mutating func collectEffects(route: [UInt8], now: Instant) {
+  private mutating func collectEffects(route: [UInt8], key: [UInt8], now: Instant) {
     // The effects are moved out first: mutating self while iterating a member would copy the
     // member.
     var collected: [RelayMachine.Effect] = []
     swap(&collected, &effects)
     for index in collected.indices {
-      collect(collected.span[index], route: route, now: now)
+      collect(collected.span[index], route: route, key: key, now: now)
     }
     collected.removeAll(keepingCapacity: true)
     swap(&collected, &effects)

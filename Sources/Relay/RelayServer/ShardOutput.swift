@@ -41,7 +41,7 @@ struct ShardOutput: Sendable {
   var pages: [Page] = []
   var republishes: [Republish] = []
   /// File descriptors of connections whose peers have proved their identity.
-  var provenDescriptors: [Int32] = []
+  var provenDescriptors: [(Int32, epoch: UInt64)] = []
   /// Messages that could not be decoded.
   var malformed = 0
 

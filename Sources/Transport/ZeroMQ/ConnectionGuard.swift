@@ -48,17 +48,31 @@ public struct ConnectionGuard: ~Copyable {
     self.table = table
   }
 
+  /// The number that a message received now has in ``prove(_:receivedIn:)``.
+  public var epoch: UInt64 { table.epoch }
+
+  /// Records that no message of the socket waits. Only then can later messages prove the connections
+  /// that were accepted before: a descriptor's earlier connections have no messages left.
+  ///
+  /// Precondition: the socket was found empty after the last ``drain()``.
+  public mutating func settle() { table.settle() }
+
   /// Records that the peer of the connection has proved to be a device.
-  public mutating func prove(_ descriptor: Int32?) {
-    if let descriptor { table.prove(descriptor) }
+  ///
+  /// - Parameters:
+  ///   - descriptor: The descriptor of the message that proves the peer.
+  ///   - epoch: The ``epoch`` when the message was received.
+  public mutating func prove(_ descriptor: Int32?, receivedIn epoch: UInt64) {
+    if let descriptor { table.prove(descriptor, receivedIn: epoch) }
   }
 
-  /// Records that the peer of the connection has proved to be this owner.
+  /// Records that the peer of the connection has proved, with a message received now, to be this
+  /// owner.
   ///
   /// - Returns: Whether the owner has too many connections, so that ``check()`` closes some.
   public mutating func prove(_ descriptor: Int32?, owner: String) -> Bool {
     guard let descriptor else { return false }
-    table.prove(descriptor, owner: owner)
+    table.prove(descriptor, receivedIn: epoch, owner: owner)
     return table.isCrowded(by: owner)
   }
 

@@ -40,11 +40,17 @@ public struct ConnectionLimits: Sendable, Hashable {
 
 /// The connections of a listening socket by file descriptor, with their received bytes.
 ///
-/// A connection is `unproven` → (``prove(_:)``) `proven`; either →
-/// (``removeExcessive(now:received:)``) `removed`.
+/// A connection is `unsettled` → (``settle()``) `unproven` → (``prove(_:receivedIn:owner:)``) `proven`;
+/// each → (``removeExcessive(now:received:)``) `removed`.
+///
+/// The kernel reuses descriptors, so a message may name the descriptor of a connection that has ended.
+/// A message therefore proves only a connection that was settled before the message was received. All
+/// messages of the descriptor's earlier connections had been received by then.
 struct ConnectionTable {
   private struct Connection {
     var since: MonotonicInstant
+    /// The epoch that began when the connection was settled; `nil` before.
+    var settledIn: UInt64?
     var isProven = false
     var owner: String?
     /// Bytes received by the last check.
@@ -56,6 +62,9 @@ struct ConnectionTable {
 
   let limits: ConnectionLimits
   private var connections: [Int32: Connection] = [:]
+  private var unsettled: [Int32] = []
+  /// The number of calls of ``settle()`` that settled a connection.
+  private(set) var epoch: UInt64 = 0
 
   init(_ limits: ConnectionLimits) { self.limits = limits }
 
@@ -64,11 +73,21 @@ struct ConnectionTable {
 
   mutating func accepted(_ descriptor: Int32, now: MonotonicInstant) {
     connections[descriptor] = Connection(since: now, checkedAt: now)
+    unsettled.append(descriptor)
+  }
+
+  /// Records that no message waits.
+  mutating func settle() {
+    guard !unsettled.isEmpty else { return }
+    epoch += 1
+    for descriptor in unsettled { connections[descriptor]?.settledIn = epoch }
+    unsettled = []
   }
 
   mutating func remove(_ descriptor: Int32) { connections[descriptor] = nil }
 
-  mutating func prove(_ descriptor: Int32, owner: String? = nil) {
+  mutating func prove(_ descriptor: Int32, receivedIn epoch: UInt64, owner: String? = nil) {
+    guard let settled = connections[descriptor]?.settledIn, settled <= epoch else { return }
     connections[descriptor]?.isProven = true
     connections[descriptor]?.owner = owner
   }

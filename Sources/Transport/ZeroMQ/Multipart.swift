@@ -11,6 +11,8 @@ public struct Multipart: ~Copyable {
 
   /// The most frames that are kept. Further ones are dropped and reported.
   public let maximumParts: Int
+  /// The ``ConnectionGuard/epoch`` in which the message was received, if the receiver sets it.
+  public var epoch: UInt64 = 0
   /// Number of frames in the message, up to `maximumParts`.
   public internal(set) var count = 0
   let frames: UnsafeMutablePointer<zmq_msg_t>

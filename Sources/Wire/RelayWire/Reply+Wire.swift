@@ -10,6 +10,9 @@ public struct ReplyEnvelope: Hashable, Sendable {
   public var requestID: UInt64
   /// The reply itself.
   public var reply: Reply
+  /// With `attached`: proves later that the device's key is enrolled in the family. Opaque to
+  /// devices; otherwise empty.
+  public var pass: [UInt8] = []
 
   /// Creates the reply to the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, reply: Reply) {
@@ -45,6 +48,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
         $0.channels = channels.map(\.wire)
         $0.at = time.milliseconds
       }
+      message.pass = Data(pass)
     case .page(let audience, let events, let more):
       message.page = .with {
         $0.audience = audience.rawValue
@@ -76,9 +80,11 @@ public struct ReplyEnvelope: Hashable, Sendable {
   static func decode(byLibrary bytes: UnsafeRawBufferPointer) throws(Problem) -> ReplyEnvelope {
     let message = try Wire.parse(PBReply.self, bytes)
     try Wire.check(version: message.version)
-    return ReplyEnvelope(
+    var envelope = ReplyEnvelope(
       device: DeviceAddress(family: FamilyID(message.family), device: DeviceID(message.device)),
       requestID: message.id, reply: try reply(message))
+    if case .attached = envelope.reply { envelope.pass = try Wire.pass(message.pass) }
+    return envelope
   }
 
   private static func reply(_ message: PBReply) throws(Problem) -> Reply {

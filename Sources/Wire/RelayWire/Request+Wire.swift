@@ -10,6 +10,8 @@ public struct Envelope: Hashable, Sendable {
   public var requestID: UInt64
   /// The request itself.
   public var request: Request
+  /// The pass of the relay's last ``ReplyEnvelope/pass``; only with `attach`, otherwise empty.
+  public var pass: [UInt8] = []
 
   /// Creates the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, request: Request) {
@@ -34,7 +36,9 @@ public struct Envelope: Hashable, Sendable {
       if let signature { message.signature = signature.wire }
       message.commandID = Data(id.bytes)
       message.command = command.wire
-    case .attach(let cursors): message.attach = wire(cursors)
+    case .attach(let cursors):
+      message.attach = wire(cursors)
+      message.pass = Data(pass)
     case .fetch(let audience, let after):
       message.fetch = .with {
         $0.audience = audience.rawValue
@@ -69,9 +73,11 @@ public struct Envelope: Hashable, Sendable {
   static func decode(byLibrary bytes: UnsafeRawBufferPointer) throws(Problem) -> Envelope {
     let message = try Wire.parse(PBRequest.self, bytes)
     try Wire.check(version: message.version)
-    return Envelope(
+    var envelope = Envelope(
       device: DeviceAddress(family: FamilyID(message.family), device: DeviceID(message.device)),
       requestID: message.id, request: try request(message))
+    if case .attach = envelope.request { envelope.pass = try Wire.pass(message.pass) }
+    return envelope
   }
 
   private static func request(_ message: PBRequest) throws(Problem) -> Request {

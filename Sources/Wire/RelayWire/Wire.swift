@@ -56,6 +56,14 @@ enum Wire {
     return [UInt8](bytes)
   }
 
+  /// A proof of enrolment.
+  ///
+  /// - Throws: `tooLarge` above ``Limits/passBytes``.
+  static func pass(_ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
+    guard bytes.count <= Limits.passBytes else { throw .tooLarge }
+    return [UInt8](bytes)
+  }
+
   /// A value of this many bytes.
   static func exactly(_ count: Int, _ bytes: some Collection<UInt8>) throws(Problem) -> [UInt8] {
     guard bytes.count == count else { throw .malformed }

@@ -481,6 +481,12 @@ nonisolated struct PBRequest: @unchecked Sendable {
   /// Clears the value of `signature`. Subsequent reads from it will return its default value.
   mutating func clearSignature() {_uniqueStorage()._signature = nil}
 
+  /// The pass of the last `attached`, at most 64 bytes; only with `attach`.
+  var pass: Data {
+    get {_storage._pass}
+    set {_uniqueStorage()._pass = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -779,6 +785,9 @@ nonisolated struct PBReply: Sendable {
     }
     set {body = .evaluated(newValue)}
   }
+
+  /// With `attached`: proves to this relay later that the device's key is enrolled in the family.
+  var pass: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1463,7 +1472,7 @@ nonisolated extension PBEvaluate: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Request"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{1}present\0\u{2}2signature\0\u{2}\u{13}join\0\u{2}\u{14}evaluate\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{3}command_id\0\u{1}command\0\u{1}attach\0\u{1}fetch\0\u{1}acknowledge\0\u{1}ping\0\u{1}present\0\u{2}2signature\0\u{2}\u{13}join\0\u{2}\u{14}evaluate\0\u{1}pass\0")
 
   fileprivate class _StorageClass {
     var _version: UInt32 = 0
@@ -1473,6 +1482,7 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     var _commandID: Data = Data()
     var _body: PBRequest.OneOf_Body?
     var _signature: PBSignature? = nil
+    var _pass: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1490,6 +1500,7 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _commandID = source._commandID
       _body = source._body
       _signature = source._signature
+      _pass = source._pass
     }
   }
 
@@ -1618,6 +1629,7 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
             _storage._body = .evaluate(v)
           }
         }()
+        case 101: try { try decoder.decodeSingularBytesField(value: &_storage._pass) }()
         default: break
         }
       }
@@ -1686,6 +1698,9 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       }()
       default: break
       }
+      if !_storage._pass.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._pass, fieldNumber: 101)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1702,6 +1717,7 @@ nonisolated extension PBRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._commandID != rhs_storage._commandID {return false}
         if _storage._body != rhs_storage._body {return false}
         if _storage._signature != rhs_storage._signature {return false}
+        if _storage._pass != rhs_storage._pass {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2041,7 +2057,7 @@ nonisolated extension PBEvaluated: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Reply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0\u{2}\u{14}evaluated\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0\u{2}\u{14}evaluated\0\u{1}pass\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2152,6 +2168,7 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
           self.body = .evaluated(v)
         }
       }()
+      case 101: try { try decoder.decodeSingularBytesField(value: &self.pass) }()
       default: break
       }
     }
@@ -2209,6 +2226,9 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     }()
     case nil: break
     }
+    if !self.pass.isEmpty {
+      try visitor.visitSingularBytesField(value: self.pass, fieldNumber: 101)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2218,6 +2238,7 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs.device != rhs.device {return false}
     if lhs.id != rhs.id {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.pass != rhs.pass {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
