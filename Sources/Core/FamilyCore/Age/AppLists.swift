@@ -18,7 +18,8 @@ public struct ChildApp: Hashable, Sendable {
 /// arrives after a newer one and is ignored.
 struct AppLists: Sendable {
   private struct DeviceList {
-    /// The stamp of the list. A device's ids ascend, also if the relay loses a list.
+    /// The stamp of the list: the id of its command, as a device's ids ascend, also if the relay loses
+    /// a list. In a family without keys the log is the order.
     var stamp: ID128
     var apps: [AppID: ChildApp]
   }
@@ -48,7 +49,7 @@ struct AppLists: Sendable {
   @discardableResult
   mutating func apply(_ event: Event, _ apps: [ListedApp]) -> [RisenRating] {
     let old = lists[event.device]
-    guard old.map({ $0.stamp < event.command }) ?? true else { return [] }
+    guard old.map({ $0.stamp < event.listStamp }) ?? true else { return [] }
     var new: [AppID: ChildApp] = [:]
     var risen: [RisenRating] = []
     for listed in apps {
@@ -62,7 +63,7 @@ struct AppLists: Sendable {
         risen.append(RisenRating(app: listed.app, rating: listed.effectiveRating))
       }
     }
-    lists[event.device] = DeviceList(stamp: event.command, apps: new)
+    lists[event.device] = DeviceList(stamp: event.listStamp, apps: new)
     return risen
   }
 }
@@ -97,4 +98,9 @@ extension DeviceLink {
     }
     return family.apps[personID]?.list(of: address.device)
   }
+}
+
+extension Event {
+  /// The stamp of a list of apps.
+  fileprivate var listStamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
 }
