@@ -25,6 +25,11 @@ extension History {
   public static let checkers: [any Checker] = [
     NothingLost(), NothingTwice(), OneDecision(), OneOrder(), AudienceKept(), RightfulEvents(),
     KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
+  ]
+
+  /// The checkers of properties that need facts about each author, each roster and each view. Only
+  /// the simulator records these facts.
+  public static let truthCheckers: [any Checker] = [
     OneTruth(), HandlesApproved(), NobodyReturns(), NothingForged(), GuessesBounded(),
   ]
 

@@ -24,9 +24,9 @@ public enum Mutant: String, CaseIterable, Sendable {
   case settings
   /// The relay keeps the count of a passcode's guesses only in memory.
   case guessCount = "guess-count"
-  /// Nobody verifies signatures of devices.
+  /// Signatures of devices are not verified.
   case signatures
-  /// Nobody verifies that a content was sealed under its key and for its event.
+  /// Contents are opened although they were sealed under another key, or for another event.
   case seals
   /// A device shares the age range with apps without the person's consent.
   case ageConsent = "age-consent"

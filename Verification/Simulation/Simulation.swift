@@ -61,7 +61,8 @@ public enum Simulation {
     world.run()
     return Result(
       seed: seed, kept: kept, adversary: adversary, trace: world.trace,
-      verdicts: world.history.verdicts(of: adversary?.checkers ?? History.checkers),
+      verdicts: world.history.verdicts(
+        of: adversary?.checkers ?? History.checkers + History.truthCheckers),
       history: world.history,
       familyDays: Double(scenario.families) * Double(scenario.healing.count)
         / Double(Milliseconds.days(1).count),

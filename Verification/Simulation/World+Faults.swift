@@ -160,7 +160,8 @@ extension World {
       end = now
       return
     }
-    if now > scenario.healing + Self.convergenceTimeout {
+    let timeout = dishonest == nil ? Self.convergenceTimeout : Self.longConvergenceTimeout
+    if now > scenario.healing + timeout {
       record(.notConverged(work))
       end = now
       return

@@ -46,6 +46,9 @@ final class World {
   static let start = Instant(milliseconds: 1_795_536_000_000)
   /// The time after the healing within which the system must converge.
   static let convergenceTimeout = Milliseconds.minutes(10)
+  /// The same after a dishonest relay: a device that gave statements back again and again waits up to
+  /// an hour before the next time.
+  static let longConvergenceTimeout = Milliseconds.hours(3)
 
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
   /// messages forever.

@@ -3,7 +3,7 @@ import FamilyModel
 import History
 import RelayStore
 
-/// What honest members must have in common at the end of a run with a dishonest one.
+/// The state that honest members must have in common at the end of a run with a dishonest one.
 extension World {
   /// Whether the device is in the roster as planned. A dishonest guardian may remove a device, or
   /// give its number to another one.
@@ -37,8 +37,8 @@ extension World {
     ).link
   }
 
-  /// The first difference between honest members of the dishonest one's family; `nil` if there is
-  /// none. Without a difference the verified events are recorded.
+  /// The first difference between honest members of the dishonest one's family; `nil`
+  /// without one. Without a difference the verified events are recorded.
   func disagreement() -> String? {
     guard let member, let stored = relay.disk.families[member.family]?.events else { return nil }
     if now < scenario.lastAttack + .seconds(1) { return "the member's acts" }
