@@ -55,8 +55,11 @@ import Testing
   {
     var home = SignedFamily()
     home.guardian(1, .invite(invitation(home)))
-    home.hand(event(join(5), at: home.now, home), to: 2)
-    home.hand(event(join(6), at: home.now, home), to: 2)
+    let first = event(join(5), at: home.now, home)
+    home.hand(first, to: 2)
+    var second = event(join(6), at: home.now, home)
+    (second.seq, second.previous) = (first.seq + 1, first.seq)
+    home.hand(second, to: 2)
     #expect(home.guardians[2]!.link.joins.count == 1)
     #expect(home.problems[2] == [.replayed])
     var known = KnownInvitations()

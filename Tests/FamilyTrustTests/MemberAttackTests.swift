@@ -65,9 +65,9 @@ import Testing
         var device = SignedFamily.device(5, 2, keys)
         device.agreementKey = roster.device(DeviceID(3))!.agreementKey
         roster.devices.append(device)
-        // The readers differ, so the next text needs a new key.
-        roster.devices.removeAll { $0.id == DeviceID(4) }
       } == nil)
+    // The readers differ, so the next text needs a new key.
+    #expect(home.change(by: 2) { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
     home.guardian(1, .post(child: SignedFamily.emily, "hello"))
     let lines = home.children[3]!.link.conversations[SignedFamily.emily]?.lines
     #expect(lines?.last?.body == .text("hello"))
