@@ -87,12 +87,9 @@ struct ShownRosters: Sendable {
   /// The signing key of the device that signed the event, if its owner may decide the event in the
   /// roster before it.
   func key(for event: Event, by signer: DeviceID) -> [UInt8]? {
-    guard isComplete, let roster = proofs.last(where: { $0.seq < event.seq })?.roster,
-      let device = roster.device(signer), !device.signingKey.isEmpty,
-      removals.allow(device.signingKey, event.audience, event.seq),
-      let person = roster.person(device.person),
-      roster.mayDecide(event.body, in: event.audience, person)
-    else { return nil }
-    return device.signingKey
+    guard isComplete, let roster = proofs.last(where: { $0.seq < event.seq })?.roster else {
+      return nil
+    }
+    return removals.signingKey(for: event, by: signer, in: roster)
   }
 }

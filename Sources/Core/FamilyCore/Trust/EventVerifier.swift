@@ -221,13 +221,9 @@ struct EventVerifier: Sendable {
       return signature.basedOnSeq >= position.seq
         ? roster.key(forNext: next, by: signature.signer) : nil
     }
-    guard let roster = roster(before: event.seq),
-      let device = roster.device(signature.signer), !device.signingKey.isEmpty,
-      removals.allow(device.signingKey, event.audience, event.seq),
-      let person = roster.person(device.person),
-      roster.mayDecide(event.body, in: event.audience, person)
-    else { return nil }
-    return device.signingKey
+    return roster(before: event.seq).flatMap {
+      removals.signingKey(for: event, by: signature.signer, in: $0)
+    }
   }
 
   /// The passcode that counted before a position of the log.

@@ -17,11 +17,24 @@ struct Removals: Sendable {
     for device in old.removedDevices(in: new) { lastEvents[device.signingKey] = heads }
   }
 
+  /// The signing key of the device that signed the event; `nil` if its owner may not decide the event,
+  /// or if the removal of the device precedes it.
+  ///
+  /// - Parameter roster: The roster before the event.
+  func signingKey(for event: Event, by signer: DeviceID, in roster: Roster) -> [UInt8]? {
+    guard let device = roster.device(signer), !device.signingKey.isEmpty,
+      allow(device.signingKey, event.audience, event.seq),
+      let person = roster.person(device.person),
+      roster.mayDecide(event.body, in: event.audience, person)
+    else { return nil }
+    return device.signingKey
+  }
+
   /// Whether an event of the device with this signing key counts at this position.
   ///
   /// An audience that the signer of the removal does not read has no head: there the position of
   /// the removal decides.
-  func allow(_ signingKey: [UInt8], _ audience: Audience, _ seq: UInt64) -> Bool {
+  private func allow(_ signingKey: [UInt8], _ audience: Audience, _ seq: UInt64) -> Bool {
     lastEvents[signingKey]?[audience].map { seq <= $0 } ?? true
   }
 }
