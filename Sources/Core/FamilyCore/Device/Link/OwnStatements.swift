@@ -142,8 +142,7 @@ extension Event.Body {
   var takesPermission: Bool {
     switch self {
     case .limitsChanged(_, let on): on
-    case .contactChanged(_, .contact(_, let isKnown)): !isKnown
-    case .withdrawn(_, .withdrawal(let withdrawal)): withdrawal.takesPermission
+    case .contactChanged(_, let content), .withdrawn(_, let content): content.takesPermission
     default: false
     }
   }
@@ -154,13 +153,20 @@ extension Command {
   fileprivate var takesPermission: Bool {
     switch self {
     case .setLimits(_, let on): on
-    case .changeContact(_, .contact(_, let isKnown)): !isKnown
-    case .withdraw(_, .withdrawal(let withdrawal)): withdrawal.takesPermission
+    case .changeContact(_, let content), .withdraw(_, let content): content.takesPermission
     default: false
     }
   }
 }
 
-extension Withdrawal {
-  fileprivate var takesPermission: Bool { if case .consentGiven = self { false } else { true } }
+extension Content {
+  /// Whether the open contact or withdrawal takes a permission.
+  fileprivate var takesPermission: Bool {
+    switch self {
+    case .contact(_, let isKnown): !isKnown
+    case .withdrawal(.consentGiven): false
+    case .withdrawal: true
+    default: false
+    }
+  }
 }
