@@ -42,13 +42,11 @@ public struct ChannelCipher: Sendable {
   /// Precondition: the secret has ``keyBytes`` bytes.
   public init(secret: [UInt8]) {
     precondition(secret.count == Self.keyBytes, "the secret has 32 bytes")
-    let secret = SymmetricKey(data: secret)
-    func derived(_ purpose: String) -> SymmetricKey {
-      HKDF<SHA256>.deriveKey(
-        inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: Self.keyBytes)
-    }
-    topicKey = derived("topics")
-    keyHalves = (derived("keys, first half"), derived("keys, second half"))
+    topicKey = SymmetricKey(for: "topics", of: secret)
+    keyHalves = (
+      SymmetricKey(for: "keys, first half", of: secret),
+      SymmetricKey(for: "keys, second half", of: secret)
+    )
   }
 
   /// The topic of the channel, 19 to 26 bytes. No topic is a prefix of another, because libzmq
@@ -139,5 +137,14 @@ public struct ChannelCipher: Sendable {
       let bytes = try? AES.GCM.open(box, using: SymmetricKey(data: key), authenticating: topic)
     else { return nil }
     return [UInt8](bytes)
+  }
+}
+
+extension SymmetricKey {
+  /// The key of 32 bytes that the relay's secret yields for one purpose.
+  init(for purpose: String, of secret: [UInt8]) {
+    self = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: secret), info: Data(purpose.utf8),
+      outputByteCount: ChannelCipher.keyBytes)
   }
 }

@@ -1,6 +1,5 @@
 import Crypto
 public import FamilyModel
-import Foundation
 
 /// Makes and verifies the relay's proofs that a key is enrolled in a family.
 ///
@@ -12,9 +11,7 @@ public struct EnrolmentPass: Sendable {
 
   /// Derives the key of the passes from the relay's secret.
   public init(secret: [UInt8]) {
-    key = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: secret), info: Data("enrolment passes".utf8),
-      outputByteCount: 32)
+    key = SymmetricKey(for: "enrolment passes", of: secret)
   }
 
   /// The pass of a device's CURVE key in the family, 32 bytes.

@@ -12,9 +12,7 @@ package struct PasscodeLockCipher: Sendable {
 
   /// Creates a cipher from ``RelayKeys/channelSecret``.
   package init(secret: [UInt8]) {
-    key = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: secret), info: Data("passcode locks".utf8),
-      outputByteCount: ChannelCipher.keyBytes)
+    key = SymmetricKey(for: "passcode locks", of: secret)
   }
 
   /// Seals the bytes of a lock for its family.
