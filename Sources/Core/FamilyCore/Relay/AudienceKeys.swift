@@ -45,12 +45,7 @@ struct AudienceKeys: Hashable, Sendable {
 
   /// The index of the name, or the index at which it belongs.
   private func index(of name: ContentKeyID) -> Int {
-    var (low, high) = (0, names.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if names[middle] < name { low = middle + 1 } else { high = middle }
-    }
-    return low
+    names.lowerBound { $0 < name }
   }
 }
 

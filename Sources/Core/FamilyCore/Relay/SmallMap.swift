@@ -83,16 +83,24 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
 
   /// The index of the key, or the index at which it belongs.
   private func index(of key: Key) -> Int {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].key < key { low = middle + 1 } else { high = middle }
-    }
-    return low
+    entries.lowerBound { $0.key < key }
   }
 }
 
 extension Array {
+  /// The index of the first element that is not before a place in the array's order: a binary search.
+  ///
+  /// Precondition: the elements before the place precede all others.
+  @inline(__always)
+  func lowerBound(_ isBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   /// The elements in a buffer without unused capacity.
   var trimmed: [Element] {
     withUnsafeBufferPointer { elements in

@@ -49,11 +49,6 @@ struct AudienceChain: Hashable, Sendable {
 
   /// The index of the first position at or after `seq`.
   private func index(of seq: UInt64) -> Int {
-    var (low, high) = (0, positions.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if positions[middle].seq < seq { low = middle + 1 } else { high = middle }
-    }
-    return low
+    positions.lowerBound { $0.seq < seq }
   }
 }
