@@ -29,22 +29,9 @@ import Testing
     let header = home.header(id)
     let signature = home.sign(body, command, as: signer, about: header)
     let event = home.forged(body, by: signer, id: command, signature: signature)
-    let link = home.children[3]!.link
-    let question = link.question(id)!.question!
-    guard
-      case .asked(_, let content) = home.event({
-        if case .asked(let other, _) = $0 { other.id == id } else { false }
-      }).body
-    else { preconditionFailure() }
-    let vault = link.verifier!.vault
-    let secret = link.verifier!.ring.secret(
-      vault.keyName(of: content)!, .conversation(SignedFamily.emily))!
-    let evidence = Evidence(
-      event: event, question: header.withoutApp,
-      tags: vault.tags(of: question, in: SignedFamily.app, secret))
-    return AppEntry(
-      position: home.children[3]!.feeds[0].progress.head + 1,
-      body: .response(question, .approve), evidence: [evidence])
+    var entry = home.approval(of: id, provenBy: event)
+    entry.position = home.children[3]!.feeds[0].progress.head + 1
+    return entry
   }
 
   /// Restarts the app. Its device then shows the app these rosters in place of its own.

@@ -245,25 +245,7 @@ extension [AppMachine.Effect] {
       var home = home
       let signature = home.sign(decision, id, as: signer, about: header)
       let event = home.forged(decision, by: signer, id: id, signature: signature)
-      let link = home.children[3]!.link
-      let asked = link.question(late)!
-      guard
-        case .asked(_, let content) = home.event({
-          if case .asked(let other, _) = $0 { other.id == late } else { false }
-        }).body
-      else { preconditionFailure() }
-      let vault = link.verifier!.vault
-      let secret = link.verifier!.ring.secret(
-        vault.keyName(of: content)!, .conversation(SignedFamily.emily))!
-      let evidence = Evidence(
-        event: event, question: header.withoutApp,
-        tags: vault.tags(of: asked.question!, in: SignedFamily.app, secret))
-      home.tell(
-        .entry(
-          next(
-            AppEntry(
-              position: 0, body: .response(asked.question!, .approve), evidence: [evidence]), home)
-        ), 3)
+      home.tell(.entry(next(home.approval(of: late, provenBy: event), home)), 3)
       #expect(home.known() == (isBelieved ? ["ada", "eve"] : ["ada"]), "\(signer)")
       #expect(home.appProblems[3] == (isBelieved ? nil : [.notSigned]), "\(signer)")
     }

@@ -161,18 +161,7 @@ import Testing
   func fork() throws {
     var home = SignedFamily()
     let keys = home.keys
-    var other = home.roster
-    other.devices.append(SignedFamily.device(6, 2, keys))
-    let signed = try home.machines.guardians[2]!.prepare(.setRoster(other), now: home.now)[0]
-    home.tamper = { event, device in
-      guard device == 4, case .rosterChanged(let roster) = event.body, event.seq > 1,
-        roster != other
-      else { return [event] }
-      var event = event
-      (event.body, event.command) = (.rosterChanged(other), signed.id)
-      (event.device, event.signature) = (DeviceID(2), signed.signature)
-      return [event]
-    }
+    let other = try home.showOtherRoster(to: 4)
     #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
     #expect(home.children[3]!.link.roster == home.roster)
     #expect(home.children[4]!.link.roster == other)

@@ -57,6 +57,55 @@ extension SignedFamily {
     relinks = false
   }
 
+  /// Shows the device another roster, which guardian 2 has signed, in place of the next one.
+  ///
+  /// - Returns: The other roster.
+  mutating func showOtherRoster(to shown: UInt32) throws -> Roster {
+    var other = roster
+    other.devices.append(Self.device(6, 2, keys))
+    let signed = try machines.guardians[2]!.prepare(.setRoster(other), now: machines.now)[0]
+    tamper = { event, device in
+      guard device == shown, case .rosterChanged(let roster) = event.body, event.seq > 1,
+        roster != other
+      else { return [event] }
+      var event = event
+      (event.body, event.command) = (.rosterChanged(other), signed.id)
+      (event.device, event.signature) = (DeviceID(2), signed.signature)
+      return [event]
+    }
+    return other
+  }
+
+  /// Stores the event as a relay without checks does, and shows it to all devices.
+  mutating func storeUnchecked(_ event: Event) {
+    var event = stored(event)
+    let head = machines.relay.state(of: Self.family)!.position(event.audience)
+    event.hash = event.hash(after: head.hash, in: Self.family, digest: KeyVault.digest)
+    machines.log.append(event)
+    machines.relay.evict(Self.family)
+    machines.relay.load(Self.family, events: machines.log, cursors: [], now: machines.now)
+    for device: UInt32 in 1...4 { hand(event, to: device) }
+  }
+
+  /// The app entry by which device 3 reports the approval of a question, with the event as its
+  /// evidence. The position is zero.
+  func approval(of id: QuestionID, provenBy event: Event) -> AppEntry {
+    let link = machines.children[3]!.link
+    let question = link.question(id)!.question!
+    guard
+      case .asked(_, let content) = self.event({
+        if case .asked(let other, _) = $0 { other.id == id } else { false }
+      }).body
+    else { preconditionFailure() }
+    let vault = link.verifier!.vault
+    let secret = link.verifier!.ring.secret(
+      vault.keyName(of: content)!, .conversation(Self.emily))!
+    let evidence = Evidence(
+      event: event, question: header(id).withoutApp,
+      tags: vault.tags(of: question, in: Self.app, secret))
+    return AppEntry(position: 0, body: .response(question, .approve), evidence: [evidence])
+  }
+
   /// The same event at a new position at the end of the log.
   func again(_ event: Event) -> Event {
     var copy = event
