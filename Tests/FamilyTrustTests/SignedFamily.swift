@@ -26,6 +26,8 @@ struct SignedFamily: FamilyDriver {
   /// Every frame that the relay received or sent.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
+  /// The problems of the commands that the owners of devices know as refused.
+  var refused: [UInt32: [Problem]] = [:]
   /// The numbers of contents that devices reported as not open yet.
   var unopened: [UInt32: [Int]] = [:]
   /// Replaces a reply of a dishonest device to its app.
@@ -213,6 +215,7 @@ struct SignedFamily: FamilyDriver {
     case .app(_, let reply):
       for reply in tellApp(reply, id) { tell(reply, id) }
     case .notify(.eventRejected(let problem)): problems[id, default: []].append(problem)
+    case .notify(.refused(_, let problem)): refused[id, default: []].append(problem)
     case .notify(.unopened(let count)): unopened[id, default: []].append(count)
     case .notify(.appRejected(_, let problem)):
       reported[id, default: []].append(problem)

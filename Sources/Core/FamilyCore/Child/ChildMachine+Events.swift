@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// Events that the link applied, and the outcomes of commands.
+/// Events that the link applied.
 extension ChildMachine {
   mutating func apply(
     _ event: Event, now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
@@ -86,13 +86,5 @@ extension ChildMachine {
   mutating func updateKnownHandles(_ event: Event) {
     guard let child = event.audience.conversationChild, child == link.personID else { return }
     known.apply(event) { link.conversations[child]?.questions[$0] }
-  }
-
-  mutating func completed(
-    _ command: Command, _ problem: Problem?, into out: inout DeviceLink.Output,
-    effects: inout [DeviceEffect]
-  ) {
-    // A refusal is not signed, so no refusal is a response.
-    if let problem { effects.append(.notify(.refused(command, problem))) }
   }
 }

@@ -19,8 +19,8 @@ public struct DeviceLink: Sendable {
     var sends: [DeviceEffect] = []
     /// The events that this step applied, in order, with their content open.
     var events: [Event] = []
-    /// Commands that the relay accepted or refused.
-    var outcomes: [(command: Command, problem: Problem?)] = []
+    /// The commands that the relay, or this device, refused: complete after the end of the step.
+    var refusals: [(command: Command, problem: Problem)] = []
     /// The problems of the events that this step rejected. A rejected event changes nothing.
     var rejected: [Problem] = []
     /// The evaluations of passcodes that ended.

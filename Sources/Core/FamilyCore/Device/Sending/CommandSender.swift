@@ -218,7 +218,9 @@ struct CommandSender: Sendable {
     if case .complain = command { return false }
     guard case .shareKeys(let audience, let wraps) = command else {
       // The relay may have lost a question for good.
-      if !pending.isGivenBack || problem != .unknown { out.outcomes.append((command, problem)) }
+      if let problem, !pending.isGivenBack || problem != .unknown {
+        out.refusals.append((command, problem))
+      }
       return false
     }
     guard problem == nil else {
