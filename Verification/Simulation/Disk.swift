@@ -195,6 +195,16 @@ extension Journal<RecordChange> {
   }
 }
 
+extension Journal<RecordChange> {
+  /// The command that was last stored at a position of the outbox.
+  func command(at position: UInt64) -> (CommandID, Command)? {
+    for case .put(.outbox(position, let id, let command, _)) in changes.reversed() {
+      return (id, command)
+    }
+    return nil
+  }
+}
+
 extension Journal<AppRecordChange> {
   /// The records with which an app restarts, decoded from their bytes, in key order.
   func records() -> [AppRecord] {

@@ -54,6 +54,7 @@ extension World {
   private func recordPersisted(_ changes: [RecordChange], _ device: SimulatedDevice) {
     recordBirthdates(changes, device)
     recordRoster(device)
+    recordOwnRefusals(changes, device)
     for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
     for case .put(let stored) in changes {
       switch stored {
@@ -68,6 +69,21 @@ extension World {
         device.progress[number] = standing
       case .event, .cursor, .receipt, .passed, .lost, .entry, .named, .notification, .latestTime:
         break
+      }
+    }
+  }
+
+  /// Records the commands that the device itself refused: those that leave the outbox with a word to
+  /// the owner, and key shares that no device would accept any more.
+  private func recordOwnRefusals(_ changes: [RecordChange], _ device: SimulatedDevice) {
+    for case .delete(.outbox(let position)) in changes {
+      guard let (id, command) = device.disk.command(at: position) else { continue }
+      for case .notify(.refused(command, let problem)) in device.effects {
+        record(.refused(device.address, id, problem))
+      }
+      guard case .shareKeys(let audience, let wraps) = command else { continue }
+      do throws(Problem) { try device.link.roster.check(wraps, in: audience) } catch {
+        record(.refused(device.address, id, error))
       }
     }
   }

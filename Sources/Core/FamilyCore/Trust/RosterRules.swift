@@ -116,7 +116,7 @@ extension Roster {
   /// twice.
   ///
   /// - Throws: `badKeyShare`.
-  func check(_ wraps: [KeyWrap], in audience: Audience) throws(Problem) {
+  package func check(_ wraps: [KeyWrap], in audience: Audience) throws(Problem) {
     let readers = Set(readers(of: audience).map(\.agreementKey))
     var pairs: [ContentKeyID: Set<[UInt8]>] = [:]
     for wrap in wraps {
