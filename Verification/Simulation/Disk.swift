@@ -123,6 +123,13 @@ final class RelayDisk: EventStore {
     damaged = nil
   }
 
+  /// The family's events as they were written, without damage.
+  func intactEvents(of family: FamilyID) -> [StoredEvent] {
+    var events = families[family]?.events ?? []
+    if let damaged, damaged.family == family { events[damaged.index] = damaged.before }
+    return events
+  }
+
   /// Verifies the checksum of the only event that can be damaged.
   private func check(_ family: FamilyID, after seq: UInt64) throws(StoreError) {
     guard let damaged, damaged.family == family, damaged.index >= seq,

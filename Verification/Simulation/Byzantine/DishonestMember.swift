@@ -130,6 +130,26 @@ final class DishonestMember {
     }
   }
 
+  /// Whether an honest device made the key, and the member received it only after this event, as a
+  /// newcomer of the audience.
+  func learnedLater(_ name: ContentKeyID, than seq: UInt64) -> Bool {
+    let own = Set(identities.map(\.vault.signingKey))
+    var roster = Roster()
+    var isHonest: Bool?
+    for event in log {
+      if case .rosterChanged(let next) = event.body { roster = next }
+      guard case .keysShared(let wraps) = event.body, wraps.contains(where: { $0.key == name })
+      else { continue }
+      let signer = event.signature.flatMap { roster.device($0.signer) }
+      isHonest = isHonest ?? signer.map { !own.contains($0.signingKey) } ?? false
+      let isTold = wraps.contains { wrap in
+        wrap.key == name && identities.contains { $0.vault.agreementKey == wrap.reader }
+      }
+      if isTold { return isHonest == true && event.seq > seq }
+    }
+    return false
+  }
+
   func know(_ secret: [UInt8], _ name: ContentKeyID, _ audience: Audience) {
     secrets[name] = (audience, secret)
   }

@@ -30,7 +30,7 @@ extension World {
   func attack(_ index: Int, _ seed: UInt64) {
     guard let member, member.index == index, devices[index].isConnected else { return }
     member.random = SeededRandom(seed: seed)
-    member.read(relay.disk.families[member.family]?.events ?? [])
+    member.read(relay.disk.intactEvents(of: member.family))
     guard !member.events.isEmpty else { return }
     for _ in 0..<(1 + member.random.below(3)) { attackOnce(member) }
   }

@@ -40,9 +40,9 @@ extension World {
   /// The first difference between honest members of the dishonest one's family; `nil`
   /// without one. Without a difference the verified events are recorded.
   func disagreement() -> String? {
-    guard let member, let stored = relay.disk.families[member.family]?.events else { return nil }
+    guard let member else { return nil }
     if now < scenario.lastAttack + .seconds(1) { return "the member's acts" }
-    member.read(stored)
+    member.read(relay.disk.intactEvents(of: member.family))
     guard case .rosterChanged(let roster)? = member.log.last(where: { $0.body.isRoster })?.body
     else { return nil }
     var views: [Audience: (name: String, view: AudienceView)] = [:]
@@ -134,7 +134,9 @@ extension World {
             && roster.person(entry.person).map { roster.isMember($0, of: event.audience) } ?? false
         }
       }
-      if !isReader { record(.breach("event \(event.seq) is sealed under a key of the member")) }
+      if !isReader, !member.learnedLater(name, than: event.seq) {
+        record(.breach("event \(event.seq) is sealed under a key of the member"))
+      }
     }
   }
 }

@@ -29,7 +29,7 @@ extension World {
     guard member.guesses.last?.request != id, member.isGuess(id) else { return }
     member.guesses.append((now, id))
     let minute = member.guesses.filter { $0.at > now - .seconds(50) }
-    let log = relay.disk.families[member.family]?.events ?? []
+    let log = relay.disk.intactEvents(of: member.family)
     let isReset = log.contains { stored in
       guard stored.at > clock(relay.clock) - .seconds(70) else { return false }
       switch try! Event.decode(stored.payload).body {

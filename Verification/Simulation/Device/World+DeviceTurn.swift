@@ -54,7 +54,6 @@ extension World {
   private func recordPersisted(_ changes: [RecordChange], _ device: SimulatedDevice) {
     recordBirthdates(changes, device)
     recordRoster(device)
-    recordOwnRefusals(changes, device)
     for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
     for case .put(let stored) in changes {
       switch stored {
@@ -71,6 +70,7 @@ extension World {
         break
       }
     }
+    recordOwnRefusals(changes, device)
   }
 
   /// Records the commands that the device itself refused: those that leave the outbox with a word to
