@@ -112,6 +112,11 @@ struct Household: FamilyDriver {
       // A guardian types the passcode once, and so approves the question.
       approved.formUnion(question.topic.handles.map(\.canonical))
       child(device, .answered(prompt: number, .passcode("258013", choice: nil)))
+    case .prompt(let number, .alreadyAsked(_, _, mayRemind: true), _):
+      child(device, .answered(prompt: number, .remind))
+    case .prompt(let number, _, _):
+      // An app repeats a question without an outcome after each restart of its device.
+      child(device, .answered(prompt: number, .cancel))
     case .app(_, let reply):
       guard let received = reply.transmitted else { return }
       if recordsReplies, device == 30 { replies.append(received) }
