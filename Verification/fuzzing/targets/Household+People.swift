@@ -92,8 +92,9 @@ extension Household {
 
   /// Starts the device again from its records, as its store returns them.
   mutating func restart(_ device: UInt32) {
-    let records = machines.records(of: device).map { record in
-      guard let decoded = try? DeviceRecord.decode(key: record.key.bytes, value: record.value)
+    let stored = (machines.disks[device] ?? [:]).map { (key: $0.key.bytes, record: $0.value) }
+    let records = stored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, record in
+      guard let decoded = try? DeviceRecord.decode(key: key, value: record.value)
       else { fatalError("a stored record cannot be decoded: \(record)") }
       return decoded
     }
