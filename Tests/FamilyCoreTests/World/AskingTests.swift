@@ -105,6 +105,35 @@ import Testing
     #expect(world.bubbles(on: 1).count == 1)
   }
 
+  @Test("A6, R6: a question behind an open prompt is in no outbox, and a restart prompts again")
+  mutating func openPrompt() {
+    world.ask(question)
+    let same = World.question(2)
+    let ask = ChildMachine.Input.app(World.app, .ask(same, .byMessage))
+    world.child(3, ask)
+    guard case .alreadyAsked = world.prompt(3)?.prompt else {
+      Issue.record("asked again")
+      return
+    }
+    world.guardian(1, .answer(question.id, choice: "approve"))
+    world.wait(.minutes(3))
+    #expect(world.children[3]!.link.pendingCommands.isEmpty)
+    #expect(world.outcome(same) == nil)
+    #expect(world.phase(same, on: 1) == nil)
+    // The app has no outcome, so it repeats the question. The first one is no longer open.
+    world.restoreChild(3, 3)
+    world.connect(3)
+    world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
+    world.child(3, ask)
+    guard case .compose = world.prompt(3)?.prompt else {
+      Issue.record("no prompt after the restart")
+      return
+    }
+    world.answerPrompt(.send(names: []))
+    #expect(world.outcome(same) == .sent)
+    #expect(world.bubbles(on: 1).contains { $0.question == same })
+  }
+
   @Test("F6, Q8: with limits off, a question sends nothing and gets its default choice")
   mutating func limitsOff() {
     world.guardian(1, .setLimits(child: World.emily, on: false))
