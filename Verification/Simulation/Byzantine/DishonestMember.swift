@@ -35,8 +35,8 @@ final class DishonestMember {
   var sent: [(Envelope, Identity)] = []
   /// The secrets of the invitations that the member made: signing keys of devices to come.
   var invited: [Identity] = []
-  /// The guesses of the passcode that the relay evaluated.
-  var guesses: [(at: Milliseconds, request: UInt64)] = []
+  /// The guesses of the passcode that the relay evaluated, with the times of its clock.
+  var guesses: [(at: Instant, request: UInt64)] = []
   /// The last device of the family that the relay refused because of its rate.
   var lastShed: (at: Milliseconds, device: Int)?
   /// The device in whose name the member sent each request.

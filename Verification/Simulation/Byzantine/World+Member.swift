@@ -27,11 +27,12 @@ extension World {
   /// Counts an evaluation of a guess against the limit of the family.
   private func recordGuess(_ id: UInt64, _ member: DishonestMember) {
     guard member.guesses.last?.request != id, member.isGuess(id) else { return }
-    member.guesses.append((now, id))
-    let minute = member.guesses.filter { $0.at > now - .seconds(50) }
+    let time = clock(relay.clock)
+    member.guesses.append((time, id))
+    let minute = member.guesses.filter { $0.at > time - .seconds(50) && $0.at <= time }
     let log = relay.disk.intactEvents(of: member.family)
     let isReset = log.contains { stored in
-      guard stored.at > clock(relay.clock) - .seconds(70) else { return false }
+      guard stored.at > time - .seconds(70) else { return false }
       switch try! Event.decode(stored.payload).body {
       case .passcodeChanged, .answeredInPerson, .ageSet: return true
       default: return false
