@@ -42,7 +42,7 @@ import Testing
         bytes: [1])
     }
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: first)
-    let signature = home.sign(.keysShared(wraps), id, as: device)
+    let signature = home.sign(.keysShared(wraps), id, as: device, basedOnSeq: home.rosterSeq)
     return home.request(device, 1, .command(id, .shareKeys(Self.audience, wraps), signature))
   }
 

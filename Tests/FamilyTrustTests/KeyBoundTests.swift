@@ -44,7 +44,7 @@ import Testing
     func share(_ home: inout SignedFamily, _ wraps: [KeyWrap], by device: UInt32 = 3) -> Problem? {
       count += 1
       let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: count)
-      let signature = home.sign(.keysShared(wraps), id, as: device)
+      let signature = home.sign(.keysShared(wraps), id, as: device, basedOnSeq: home.rosterSeq)
       return home.request(device, 1, .command(id, .shareKeys(Self.audience, wraps), signature))
     }
     #expect(share(&home, [wrap(1, DeviceKeys().agreementKey)]) == .badKeyShare)

@@ -56,6 +56,24 @@ import Testing
     #expect(home.appProblems == [:] && home.problems == [:])
   }
 
+  @Test("T10: nobody states anything by a right that the signature does not know of")
+  func unknownRight() {
+    var home = SignedFamily()
+    let keys = home.keys
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
+    let former = home.machines.log.first!.seq
+    let present = home.event { if case .rosterChanged = $0 { true } else { false } }.seq
+    // A reader of the conversation alone does not know the new device yet, and rejects the event.
+    for (seq, problem) in [(former, Problem.stale), (present, nil)] {
+      let command = Command.setLimits(child: SignedFamily.emily, on: true)
+      let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: seq)
+      let signature = home.sign(
+        .limitsChanged(child: SignedFamily.emily, on: true), id, as: 5, basedOnSeq: seq)
+      #expect(home.request(5, 7, .command(id, command, signature)) == problem)
+    }
+    #expect(home.problems == [:])
+  }
+
   @Test("T6: a device with the agreement key of another one stops no key share")
   func copiedAgreementKey() {
     var home = SignedFamily()

@@ -17,6 +17,9 @@ extension SignedFamily {
       device: DeviceID(device), at: machines.now, body: body, signature: signature)
   }
 
+  /// The position of the newest roster.
+  var rosterSeq: UInt64 { machines.log.last { $0.isRoster }?.seq ?? 0 }
+
   /// A signature by any keys that the operator has.
   func sign(
     _ body: Event.Body, _ id: CommandID, _ audience: Audience = .conversation(emily),

@@ -274,7 +274,7 @@ struct SignedFamily: FamilyDriver {
       return sign(.rosterChanged(roster), id, .family, basedOnSeq: 0)
     }
     return Signature(
-      signer: DeviceID(device), basedOnSeq: 0, bytes: Array(repeating: 0, count: 64))
+      signer: DeviceID(device), basedOnSeq: rosterSeq, bytes: Array(repeating: 0, count: 64))
   }
 
   mutating func transmit(_ reply: Reply, number: UInt64, to device: UInt32) -> Reply {

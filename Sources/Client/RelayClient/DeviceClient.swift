@@ -25,6 +25,9 @@ public struct DeviceClient: ~Copyable {
   /// Seals, signs and sends a command, and waits until the relay accepts it. Retries keep the
   /// command's id.
   ///
+  /// If the roster has changed since the last read, the command is signed once more. A roster is not,
+  /// because its author did not know the change.
+  ///
   /// - Parameters:
   ///   - command: The command.
   ///   - id: The command's id (default: a new one).
@@ -40,8 +43,12 @@ public struct DeviceClient: ~Copyable {
       return try client.send(
         try machine.prepare(command, id: id, now: .now), from: credential.address)
     } catch let problem as Problem {
-      // The clock of this machine is ahead of the relay's.
-      guard machine.learn(from: problem, now: .now) else { throw problem }
+      if problem == .stale, !command.isRoster {
+        machine = try self.machine()
+      } else if !machine.learn(from: problem, now: .now) {
+        // Otherwise the clock of this machine is ahead of the relay's.
+        throw problem
+      }
       return try client.send(try machine.prepare(command, now: .now), from: credential.address)
     }
   }
@@ -109,4 +116,8 @@ public struct DeviceClient: ~Copyable {
     }
     return events
   }
+}
+
+extension Command {
+  fileprivate var isRoster: Bool { if case .setRoster = self { true } else { false } }
 }

@@ -76,17 +76,22 @@ extension FamilyState {
     guard known.seq < head.seq || known == head else { throw .forked }
   }
 
-  /// Refuses a roster whose signer did not know the family's newest event with its hash.
+  /// Refuses a signature whose signer did not know the present roster, and a roster whose signer did
+  /// not know the family's newest event with its hash.
   ///
-  /// The relay cannot compare an older hash. Readers would defer the roster for a wrong one, and the
-  /// relay would refuse the rosters that they sign from then on.
+  /// A reader of one audience may not have the present roster yet. If the signer's right began with
+  /// it, that reader would reject the event, and the others would not. The relay cannot compare an
+  /// older hash. Readers would defer a roster for a wrong one, and the relay would refuse the rosters
+  /// that they sign from then on.
   ///
   /// - Throws: `stale`. The device reads, and signs again.
   func checkNewest(_ command: Command, _ signature: Signature?) throws(Problem) {
-    guard case .setRoster = command, rosterSeq > 0, let known = signature?.known.family,
-      known != position(.family)
-    else { return }
-    throw .stale
+    guard rosterSeq > 0, let known = signature?.known.family else { return }
+    if case .setRoster = command {
+      guard known == position(.family) else { throw .stale }
+    } else {
+      guard known.seq >= rosterSeq else { throw .stale }
+    }
   }
 
   func require(_ isAllowed: Bool) throws(Problem) {
