@@ -165,7 +165,9 @@ private struct AudienceView: Hashable {
       passcode = link.passcode
       joins = link.joins
     }
-    if let child = audience.conversationChild, let state = link.conversations[child] {
+    if let child = audience.conversationChild {
+      // A device with a receipt and one without have the same empty conversation.
+      let state = link.conversations[child] ?? FamilyCore.Conversation()
       conversation = Conversation(
         lines: state.lines, questions: state.questions, limitsOn: state.limitsOn,
         consents: state.consents, known: Scenario.apps.map { state.known.all(in: $0).sorted() })
