@@ -116,7 +116,7 @@ extension DeviceLink {
     case .joined: break
     case .pong:
       awaitsPong = false
-      if state == .attached { due = nextPing(now: now) }
+      if state == .attached, !awaitsAttachment { due = nextPing(now: now) }
     case .evaluated(let evaluation):
       _ = endEvaluation(id, .success(evaluation), into: &out)
     case .failed(let problem):

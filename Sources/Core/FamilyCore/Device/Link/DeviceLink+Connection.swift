@@ -14,6 +14,7 @@ extension DeviceLink {
     failEvaluations(into: &out)
     due = nil
     awaitsPong = false
+    awaitsAttachment = false
     fetching = [:]
     withholding?.last = nil
     sender.suspend()
@@ -39,7 +40,7 @@ extension DeviceLink {
     repeatEvaluations(now: now, into: &out)
     checkWithheld(now: now, into: &out)
     guard let due, due <= now else { return }
-    if state == .attached, !awaitsPong {
+    if state == .attached, !awaitsPong, !awaitsAttachment {
       awaitsPong = true
       self.due = now + Timing.firstRequestTimeout * 5
       sender.send(.ping, into: &out)
@@ -55,6 +56,7 @@ extension DeviceLink {
   mutating func attach(now: Instant, into out: inout Output, restarts: Bool = true) {
     restartsOutbox = restarts
     awaitsPong = false
+    awaitsAttachment = true
     fetching = [:]
     attachment = (sender.send(.attach(position), into: &out), position)
     due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
@@ -71,7 +73,9 @@ extension DeviceLink {
     state = .attached
     attempts = 0
     awaitsPong = false
-    due = nextPing(now: now)
+    // The reply may be older than the last request.
+    awaitsAttachment = awaitsAttachment && attachment.requestID != requestID
+    if !awaitsAttachment { due = nextPing(now: now) }
     out.sends.append(.listen(channels, resubscribes: resubscribes))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
     sender.newcomersDue = verifier == nil ? nil : now

@@ -56,6 +56,8 @@ public struct DeviceLink: Sendable {
   var attachment: (requestID: UInt64, cursors: [Cursor]) = (0, [])
   var due: Instant?
   var awaitsPong = false
+  /// Whether an attachment of this connection has no reply yet.
+  var awaitsAttachment = false
   /// Whether the relay's last word is that it does not know this device.
   var isRefused = false
   var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
