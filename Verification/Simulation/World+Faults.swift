@@ -173,7 +173,7 @@ extension World {
   /// Records the age answers that devices remember.
   private func recordAges() {
     for family in relay.disk.families.keys.sorted() {
-      let roster = StoredHeads(relay.disk.families[family]!.events).roster
+      let roster = StoredHeads(relay.disk.intactEvents(of: family)).roster
       for device in devices
       where device.address.family == family && isPlanned(device, in: roster) {
         guard let member = roster.owner(of: device.plan.id) else { continue }
@@ -192,7 +192,7 @@ extension World {
     guard relay.isRunning else { return "the relay" }
     guard relay.inbox.isEmpty, administrator.pending.isEmpty else { return "requests" }
     for family in relay.disk.families.keys.sorted() {
-      let log = StoredHeads(relay.disk.families[family]!.events)
+      let log = StoredHeads(relay.disk.intactEvents(of: family))
       for (index, device) in devices.enumerated() where device.address.family == family {
         guard isPlanned(device, in: log.roster) else { continue }
         if let what = unfinished(index, log) {

@@ -58,7 +58,7 @@ extension World {
     for family in relay.disk.families.keys.sorted() {
       var state = FamilyState()
       var open: [PersonID: Set<QuestionID>] = [:]
-      for stored in relay.disk.families[family]!.events {
+      for stored in relay.disk.intactEvents(of: family) {
         let event = try! Event.decode(stored.payload)
         state.apply(event)
         guard let child = event.audience.conversationChild else { continue }

@@ -142,7 +142,7 @@ final class World {
 
   private func readStore() {
     for family in relay.disk.families.keys.sorted() {
-      for stored in relay.disk.families[family]!.events {
+      for stored in relay.disk.intactEvents(of: family) {
         record(.stored(family, FakeVault.reveal(try! Event.decode(stored.payload))))
         trace.add(stored.seq, UInt64(stored.checksum))
       }

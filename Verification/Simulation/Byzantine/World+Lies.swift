@@ -142,7 +142,7 @@ extension World {
   /// The events of a page or broadcast, edited.
   private func edited(_ events: [Event], _ family: FamilyID) -> [Event] {
     guard let first = events.first else { return foreign(family) }
-    let before = (relay.disk.families[family]?.events ?? []).filter { $0.seq < first.seq }
+    let before = relay.disk.intactEvents(of: family).filter { $0.seq < first.seq }
       .map { try! Event.decode($0.payload) }
     return dishonest!.forger.edited(
       events, after: before, of: family, relinks: dishonesty.chance(80))
@@ -152,7 +152,7 @@ extension World {
   private func foreign(_ family: FamilyID) -> [Event] {
     let families = relay.disk.families.keys.sorted()
     guard !families.isEmpty else { return [] }
-    let stored = relay.disk.families[dishonesty.pick(families)]!.events.suffix(4)
+    let stored = relay.disk.intactEvents(of: dishonesty.pick(families)).suffix(4)
     return stored.map { try! Event.decode($0.payload) }
   }
 
