@@ -33,10 +33,10 @@ final class ShardPool: Sendable {
   /// shards.
   ///
   /// The workers stay at rest until ``resume()``. Scopes may be nested.
-  func whileAtRest<R>(_ body: (borrowing ShardAccess) throws -> R) rethrows -> R {
+  func whileAtRest(_ body: (borrowing ShardAccess) throws -> Void) rethrows {
     let stopping = workers.filter { $0.requestRest() }
     for worker in stopping { worker.waitUntilAtRest() }
-    return try withAccess(body)
+    try withAccess(body)
   }
 
   /// Runs `body` with access to the shards if no worker runs.
@@ -44,7 +44,9 @@ final class ShardPool: Sendable {
   /// - Returns: The result of `body`, or `false` if a worker runs.
   func ifAtRest(_ body: (borrowing ShardAccess) throws -> Bool) rethrows -> Bool {
     guard isAtRest else { return false }
-    return try withAccess(body)
+    var result = false
+    try withAccess { access in result = try body(access) }
+    return result
   }
 
   /// Wakes every resting worker that has requests in its queue.
@@ -57,12 +59,14 @@ final class ShardPool: Sendable {
     return workers.reduce(false) { $1.wake() || $0 }
   }
 
-  private func withAccess<R>(_ body: (borrowing ShardAccess) throws -> R) rethrows -> R {
+  private func withAccess(_ body: (borrowing ShardAccess) throws -> Void) rethrows {
     // One thread writes: no atomic read-modify-write is needed.
     let open = openScopes.load(ordering: .relaxed)
     openScopes.store(open + 1, ordering: .relaxed)
     defer { openScopes.store(open, ordering: .relaxed) }
-    return try body(ShardAccess(self))
+    // The compiler of Swift 6.3.1 ends in release builds if a temporary is borrowed here.
+    let access = ShardAccess(self)
+    try body(access)
   }
 }
 
