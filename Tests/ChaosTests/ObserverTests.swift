@@ -53,11 +53,26 @@ import Testing
     return EverythingArrives().check(history)
   }
 
+  @Test("records a delivery, in the app's own words, before its acknowledgement")
+  func deliveries() async throws {
+    let (history, _) = try await readNewLines(
+      agent: [
+        step("app-entry", #","position":7,"about":"\#(Self.question)""#),
+        step("app-settled", #","position":7"#),
+      ], app: ["\(Self.question) approve"])
+    let id = ID128(Self.question)
+    #expect(
+      history.entries.map(\.fact) == [
+        .handled(Self.landmarks, id, choice: "approve"), .consumed(Self.landmarks, id),
+      ])
+    #expect(HandledOnce().check(history) == .ok)
+  }
+
   @Test("A5: expects no delivery of a question that the child cancelled")
   func cancelled() async throws {
     let (history, _) = try await readNewLines(
       agent: [step("prompt", ""), step("asked", #","outcome":"cancelled""#)],
-      app: ["asked: \(Self.question)"])
+      app: [])
     #expect(history.entries.isEmpty, "\(history.entries)")
     #expect(verdict(history) == .ok)
   }

@@ -1,3 +1,4 @@
+package import FamilyModel
 package import Foundation
 
 /// The paths of a cluster's files and programs.
@@ -16,6 +17,12 @@ package struct Layout: Sendable {
   package var pidFile: URL { root.appendingPathComponent("cluster.pid") }
   package func log(_ name: String) -> URL { root.appendingPathComponent("logs/\(name).log") }
   package func agent(_ name: String) -> URL { root.appendingPathComponent("agents/\(name)") }
+
+  /// The folder of the cluster's app on a device of the agent.
+  package func appFolder(_ device: DeviceAddress, of agent: String) -> URL {
+    self.agent(agent).appendingPathComponent(
+      "app-\(device.family.rawValue)-\(device.device.rawValue)-\(RunningCluster.app)")
+  }
 
   /// The path of a program, in the folder of the running one.
   package static func program(_ name: String) -> String {

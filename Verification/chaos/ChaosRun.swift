@@ -53,7 +53,7 @@ struct ChaosRun: Sendable {
     try await setPasscodes(cluster, devices)
     let (recorder, log) = (Recorder(), RunLog())
     let observer = Observer(
-      agents: cluster.cluster.agents.map(\.log), apps: appLogs(devices), recorder)
+      agents: cluster.cluster.agents.map(\.log), apps: deliveries(devices), recorder)
     let parts = Parts(
       cluster: cluster, devices: devices, recorder: recorder, log: log, observer: observer,
       workloads: workloads(cluster, devices, recorder, log))
@@ -172,17 +172,14 @@ struct ChaosRun: Sendable {
     }
   }
 
-  private func appLogs(_ devices: [(agent: String, credential: Credential)]) -> [(
+  /// The files in which the apps record each delivery themselves, before they acknowledge it.
+  private func deliveries(_ devices: [(agent: String, credential: Credential)]) -> [(
     file: URL, app: AppAddress
   )] {
-    devices.filter { $0.credential.role == .child }.flatMap { agent, credential in
-      let address = credential.address
-      let app = AppAddress(address, AppID(RunningCluster.app))
-      let name = "\(address.family.rawValue)-\(address.device.rawValue)-\(RunningCluster.app).log"
-      return [
-        (Workload.log(of: credential, layout), app),
-        (layout.agent(agent).appendingPathComponent(name), app),
-      ]
+    devices.filter { $0.credential.role == .child }.map { agent, credential in
+      let app = AppAddress(credential.address, AppID(RunningCluster.app))
+      let folder = layout.appFolder(credential.address, of: agent)
+      return (folder.appendingPathComponent("landmarks.deliveries"), app)
     }
   }
 

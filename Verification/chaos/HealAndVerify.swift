@@ -134,8 +134,7 @@ struct HealAndVerify {
 
   private func readApp(_ credential: Credential, _ agent: String) throws {
     let address = credential.address
-    let folder = chaosCluster.layout.agent(agent).appendingPathComponent(
-      "app-\(address.family.rawValue)-\(address.device.rawValue)-\(RunningCluster.app)")
+    let folder = chaosCluster.layout.appFolder(address, of: agent)
     let store = try SQLiteAgentStore(
       path: folder.appendingPathComponent("permissionkit.sqlite").path)
     defer { store.close() }

@@ -96,10 +96,8 @@ actor Observer {
 
   private func recordLine(_ data: Data, of app: AppAddress) {
     let fields = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
-    guard fields.count >= 2, let id = UUID(uuidString: fields[1]).map(ID128.init) else { return }
-    if fields[0] == "handled:", fields.count == 3 {
-      recorder.record(.handled(app, id, choice: fields[2]))
-    }
+    guard fields.count == 2, let id = UUID(uuidString: fields[0]).map(ID128.init) else { return }
+    recorder.record(.handled(app, id, choice: fields[1]))
   }
 
   private func recordLine(_ data: Data) {

@@ -100,8 +100,8 @@ struct Workload: Sendable {
   @discardableResult
   func openApp(_ device: Credential, _ arguments: [String]) async throws -> Bool {
     let agent = "child-agent-\(family)"
-    let name = "app-\(family)-\(device.address.device.rawValue)-\(RunningCluster.app)"
-    let credential = chaosCluster.layout.agent(agent).appendingPathComponent("\(name).json")
+    let credential = chaosCluster.layout.appFolder(device.address, of: agent)
+      .appendingPathExtension("json")
     let output = try FileDescriptor.open(
       FilePath(Self.log(of: device, chaosCluster.layout).path), .writeOnly,
       options: [.create, .append],

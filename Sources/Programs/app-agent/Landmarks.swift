@@ -36,13 +36,26 @@ struct Journal {
 
   func handle(_ response: PermissionResponse<CommunicationTopic>) throws {
     let id = response.question.id.uuidString
-    // Printed unbuffered and before the journal is written, so that tests count every delivery,
-    // even one that a kill interrupts.
+    // Written before the journal, so that tests count every delivery, even one that a kill interrupts.
+    // The device copies a launched app's output later.
     FileHandle.standardOutput.write(Data("handled: \(id) \(response.choice.id)\n".utf8))
+    try Self.append("\(id) \(response.choice.id)\n", to: Self.file("landmarks.deliveries"))
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     // After a crash the device delivers the last response again, with the same question id.
     guard !text.contains(id) else { return }
     try (text + "\(id) \(response.choice.id)\n").write(to: file, atomically: true, encoding: .utf8)
+  }
+
+  private static func append(_ line: String, to file: URL) throws {
+    guard let stream = OutputStream(url: file, append: true) else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    stream.open()
+    defer { stream.close() }
+    let bytes = Array(line.utf8)
+    guard stream.write(bytes, maxLength: bytes.count) == bytes.count else {
+      throw stream.streamError ?? CocoaError(.fileWriteUnknown)
+    }
   }
 
   /// Handles responses until the task is cancelled.
