@@ -19,6 +19,23 @@ extension EventVerifier {
     ring.rewind(to: seq)
   }
 
+  /// Whether the event repeats a verified command: its signer signed these very bytes. Only such an
+  /// event may take the place of the verified one.
+  ///
+  /// The signer may have lost its rights since.
+  func repeats(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Bool {
+    guard holds(event), let signature = event.signature, event.hasTimelyID,
+      signature.basedOnSeq < event.seq
+    else { return false }
+    if case .rosterChanged(let next) = event.body {
+      let known = rosters.first { $0.name == event.commandName }?.roster
+      guard next == known || withoutRemoved(next) == known else { return false }
+    }
+    let keys = Set(rosters.compactMap { $0.roster.device(signature.signer)?.signingKey })
+    let bytes = signedBytes(event, signature, event.body.laterQuestion.flatMap(question)?.header)
+    return keys.contains { !$0.isEmpty && vault.verify($0, signature.bytes, bytes) }
+  }
+
   /// A known roster is in the present history.
   mutating func foundRoster(_ event: Event) {
     guard let name = event.commandName, let index = rosters.firstIndex(where: { $0.name == name }),

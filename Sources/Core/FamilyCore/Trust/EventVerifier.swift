@@ -183,11 +183,9 @@ struct EventVerifier: Sendable {
       // A reread may show that the signer's removal came later.
       return lostRosters.isEmpty ? .rejected(.notSigned) : .deferred(.history)
     }
-    let bytes = SignedBytes.of(
-      event.body, event.command, in: family, event.audience, by: signature.signer,
-      knowing: signature.known, question: header, digest: { vault.digest($0) },
-      bytes: vault.bytes)
-    guard vault.verify(key, signature.bytes, bytes) else { return .rejected(.notSigned) }
+    guard vault.verify(key, signature.bytes, signedBytes(event, signature, header)) else {
+      return .rejected(.notSigned)
+    }
     let verdict = open(event)
     if hasFork, case .verified(let opened) = verdict, !permitsLess(opened.body) {
       return .deferred(.history)
@@ -308,6 +306,14 @@ struct EventVerifier: Sendable {
   }
 
   // MARK: Signing
+
+  /// The bytes that the event's signer signed.
+  func signedBytes(_ event: Event, _ signature: Signature, _ header: QuestionHeader?) -> [UInt8] {
+    SignedBytes.of(
+      event.body, event.command, in: family, event.audience, by: signature.signer,
+      knowing: signature.known, question: header, digest: { vault.digest($0) },
+      bytes: vault.bytes)
+  }
 
   /// The bytes that a content is bound to. A content cannot be moved to another event.
   static func binding(_ family: FamilyID, _ audience: Audience, _ command: CommandID) -> [UInt8] {

@@ -50,13 +50,14 @@ extension DeviceLink {
     moveCursor(to: cursor)
     let before = out.events.count
     let unopened = verifier?.unopenedCount ?? 0
-    let isKept = verify(event, into: &out)
+    let reading = verify(event, into: &out)
     checkWithheld(now: now, into: &out)
-    out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
+    out.changes.append(
+      .put(reading == .rejected ? .passed(event.audience, event.position) : .event(event)))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
     // event may be a forgery, and acknowledges nothing before it is verified.
     for event in out.events[before...] { hasRead(event, now: now, into: &out) }
-    if verifier?.holds(event) ?? false { hasRead(event, now: now, into: &out) }
+    if reading == .repeated { hasRead(event, now: now, into: &out) }
     guard verifier != nil else { return }
     if !isBehind { resume(now: now) }
     for event in out.events[before...] where event.body.mayBringReaders {

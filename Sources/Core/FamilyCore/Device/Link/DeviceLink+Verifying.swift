@@ -2,19 +2,20 @@ import FamilyModel
 
 /// Verifying events, and applying those that verify.
 extension DeviceLink {
+  /// What became of an event that the device read.
+  enum Reading { case applied, deferred, repeated, rejected }
+
   /// Verifies and applies an event, and then the deferred events that it makes checkable.
-  ///
-  /// - Returns: `false` if the event was rejected.
   @discardableResult
-  mutating func verify(_ event: Event, into out: inout Output) -> Bool {
+  mutating func verify(_ event: Event, into out: inout Output) -> Reading {
     guard verifier != nil else {
       apply(event, into: &out)
-      return true
+      return .applied
     }
     switch verifier!.verify(event, question: family.question) {
     case .deferred:
       if verifier!.hasFork { out.rejected.append(.forked) }
-      return true
+      return .deferred
     case .rejected(let problem):
       let isReread = event.seq <= rereadEnds[event.audience] ?? 0
       // After a fork, devices give lost statements back at new positions.
@@ -24,11 +25,13 @@ extension DeviceLink {
       if !isExpected { out.rejected.append(problem) }
       // A deferred event may fit the history that this device reads again.
       if isReread { retryDeferred(into: &out) }
-      guard problem == .replayed, verifier!.holds(event) else { return false }
+      guard problem == .replayed, verifier!.repeats(event, family.question) else {
+        return .rejected
+      }
       // The event of the same command may be in a history that the relay does not show any more.
       found(event, into: &out)
       retryDeferred(into: &out)
-      return true
+      return .repeated
     case .verified(let opened):
       if verifier!.hasFork || verifier!.contradictsHeads(of: event) {
         out.rejected.append(.forked)
@@ -36,7 +39,7 @@ extension DeviceLink {
       apply(opened, into: &out)
     }
     retryDeferred(into: &out)
-    return true
+    return .applied
   }
 
   /// Verifies and applies the deferred events that became checkable.
