@@ -70,6 +70,22 @@ import Testing
     #expect(home.guardians[2]!.link.roster == roster)
   }
 
+  @Test("T5: a relay that lost an addition and a removal gets both back, one after the other")
+  func additionAndRemoval() {
+    var home = SignedFamily()
+    let (copy, keys) = (home.log, home.keys)
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
+    let roster = home.roster
+    home.restoreRelay(copy, connecting: [1, 2, 3])
+    home.wait(.minutes(5))
+    #expect(home.relay.state(of: SignedFamily.family)!.roster == roster)
+    for link in [home.guardians[1]!.link, home.guardians[2]!.link, home.children[3]!.link] {
+      #expect(link.roster == roster && !link.verifier!.isRosterLost)
+      #expect(link.pendingCommands.isEmpty)
+    }
+  }
+
   @Test("T5: a device that restarts before a lost withdrawal is back still knows it")
   func offline() {
     var home = SignedFamily()

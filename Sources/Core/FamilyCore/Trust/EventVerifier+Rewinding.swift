@@ -17,6 +17,16 @@ extension EventVerifier {
       passcodes[index].order = StatementOrder(seq: seq, known: order.known, id: order.id)
     }
     ring.rewind(to: seq)
+    guard let shown = shownRoster, shown.seq > seq else { return }
+    let last = rosters.last { $0.position.seq <= seq && !lostRosters.contains($0.name) }
+    shownRoster = last.map { ($0.position.seq, $0.roster) }
+  }
+
+  /// The next roster on the way from the relay's to this one. A removal changes nothing else, so the
+  /// additions that the relay has lost, too, come first.
+  func step(to roster: Roster) -> Roster {
+    guard isRosterLost, let shown = shownRoster?.roster else { return roster }
+    return shown.steps(to: roster).count == 1 ? roster : roster.keeping(shown)
   }
 
   /// Whether the event repeats a verified command: its signer signed these very bytes. Only such an
@@ -41,6 +51,7 @@ extension EventVerifier {
     guard let name = event.commandName, let index = rosters.firstIndex(where: { $0.name == name }),
       lostRosters.remove(name) != nil
     else { return }
+    show(event)
     let before = rosters[..<index].last?.position.seq ?? 0
     rosters[index].position = event.seq > before ? event.position : ChainPosition(seq: before)
     // The roster is before the lost ones in both histories.

@@ -35,6 +35,8 @@ struct EventVerifier: Sendable {
   /// The rosters that the relay's present history lacks, or has with persons or devices that were
   /// removed.
   var lostRosters: Set<CommandName> = []
+  /// The roster of the relay's present history, with persons and devices that were removed.
+  var shownRoster: (seq: UInt64, roster: Roster)?
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
   /// The newest passcodes. A device may read an old conversation after the family's audience, so
@@ -106,10 +108,16 @@ struct EventVerifier: Sendable {
 
   private mutating func complete(_ event: Event, _ opened: Event) {
     record(opened)
+    show(event)
     let vault = vault
     evidence?.add(event, vault)
     // The relay still has persons or devices that were removed.
     if event.isRoster, event.body != opened.body { lostRosters.insert(name(of: event)) }
+  }
+
+  /// Records the roster of the relay's present history.
+  mutating func show(_ event: Event) {
+    if case .rosterChanged(let roster) = event.body { shownRoster = (event.seq, roster) }
   }
 
   mutating func record(_ event: Event) {

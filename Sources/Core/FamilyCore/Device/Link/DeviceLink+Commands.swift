@@ -110,6 +110,8 @@ extension DeviceLink {
       if sender.retry(id, after: problem, now: now, into: &out) {
         // The attachment compares the heads.
         if problem == .forked, state == .attached { attach(now: now, into: &out, restarts: false) }
+        // The broadcast of the newest roster may not have arrived.
+        if problem == .stale { fetch(.family, now: now, into: &out) }
         return
       }
       complete(id, problem, now: now, into: &out)

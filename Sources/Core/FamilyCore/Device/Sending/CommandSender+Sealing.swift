@@ -35,10 +35,10 @@ extension CommandSender {
     }
     if case .addChild(let name) = command {
       guard verifier.roster != nil else { return .blocked }
-      command = .setRoster(family.roster(adding: name, as: .child))
+      command = .setRoster(verifier.step(to: family.roster(adding: name, as: .child)))
     } else if case .setRoster(let next) = command, let basedOnSeq {
       let base = verifier.roster(at: basedOnSeq) ?? Roster()
-      command = .setRoster(family.roster(applying: base, next))
+      command = .setRoster(verifier.step(to: family.roster(applying: base, next)))
     }
     func header(_ id: QuestionID) -> QuestionHeader? { family.question(id)?.header }
     // The relay may have the question and accept the command, but no device accepts it unsigned.
