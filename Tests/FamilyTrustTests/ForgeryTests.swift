@@ -47,6 +47,22 @@ private let decline = ChoiceHeader(id: "decline", answer: .denial)
     #expect(home.known() == ["ada"])
   }
 
+  @Test("X3: rejects a guardian's signed choice that the question does not offer")
+  func otherChoice() {
+    let foreign = ChoiceHeader(id: "always", answer: .approval)
+    let inverted = ChoiceHeader(id: "decline", answer: .approval)
+    for choice in [foreign, inverted] {
+      var home = SignedFamily()
+      let question = home.ask("ada")
+      let decision = Event.Body.decided(Decision(question: question, choice: choice))
+      let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
+      let signature = home.sign(decision, id, about: home.header(question))
+      home.hand(home.forged(decision, id: id, signature: signature), to: 3)
+      #expect(home.known() == [] && home.answers[3] == nil)
+      #expect(home.problems[3] == [.contradiction])
+    }
+  }
+
   @Test("X3: refuses an unsigned command of a device that has a signing key")
   func unsigned() {
     var home = SignedFamily()
