@@ -21,7 +21,8 @@ struct HistoryBuilder {
     ],
     devices: (1...3).map { number in
       Device(
-        id: DeviceID(number), person: PersonID(number), publicKey: .init(repeating: 1, count: 32))
+        id: DeviceID(number), person: PersonID(number),
+        publicKey: .init(repeating: UInt8(number), count: 32))
     })
 
   var log: [Event] = []

@@ -5,7 +5,7 @@ import FamilyModel
 ///
 /// A device may receive an event if any roster from the event on, or the one before it, puts the
 /// device in the audience. New members read earlier events; former members keep the events up to
-/// their removal.
+/// their removal. A device is known by its key: a guardian may add the key as another device.
 public struct AudienceKept: Checker {
   public let name = "no event outside its audience"
   /// Creates the checker.
@@ -39,10 +39,13 @@ public struct AudienceKept: Checker {
   static func end(
     of device: DeviceAddress, _ audience: Audience, _ rosters: [(seq: UInt64, roster: Roster)]
   ) -> UInt64 {
+    let keys = Set(rosters.compactMap { $0.roster.device(device.device)?.publicKey })
     var end: UInt64 = 0
     for (index, (_, roster)) in rosters.enumerated() {
-      guard let person = roster.owner(of: device.device), roster.isMember(person, of: audience)
-      else { continue }
+      let owners = roster.devices.filter { keys.contains($0.publicKey) }.compactMap {
+        roster.owner(of: $0.id)
+      }
+      guard owners.contains(where: { roster.isMember($0, of: audience) }) else { continue }
       // A removed device still reads the roster that removes it.
       end = index + 1 < rosters.count ? rosters[index + 1].seq : .max
     }

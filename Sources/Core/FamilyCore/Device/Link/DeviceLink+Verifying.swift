@@ -2,7 +2,7 @@ import FamilyModel
 
 /// Verifying events, and applying those that verify.
 extension DeviceLink {
-  /// What became of an event that the device read.
+  /// The result of reading an event.
   enum Reading { case applied, deferred, repeated, rejected }
 
   /// Verifies and applies an event, and then the deferred events that it makes checkable.
