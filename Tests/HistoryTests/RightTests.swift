@@ -173,6 +173,20 @@ import Testing
     #expect(builder.ended().verdict(KnownHandlesRight()) == .ok)
   }
 
+  @Test("K6: a device that lost its state knows no names before the family's first event")
+  func emptied() {
+    func verdict(_ facts: Fact...) -> Verdict {
+      var builder = HistoryBuilder.approval(skip: ["handled"])
+      builder.record(.lostState(HistoryBuilder.emily))
+      for fact in facts { builder.record(fact) }
+      return builder.ended().verdict(KnownHandlesRight())
+    }
+    let nothing = Fact.knows(HistoryBuilder.landmarks, [], named: [HistoryBuilder.ada])
+    let first = Fact.applied(HistoryBuilder.emily, .family, seq: 1, HistoryBuilder.id(100))
+    #expect(verdict(nothing) == .ok && verdict(nothing, first) == .ok)
+    #expect(verdict(first, nothing).isViolated && verdict(nothing, first, nothing).isViolated)
+  }
+
   @Test("a log with sealed content gives no verdict on known handles")
   func sealed() {
     var builder = HistoryBuilder.approval()

@@ -3,6 +3,9 @@ import FamilyModel
 /// Checks that an app knows only approved handles and contacts that it has named, and after
 /// convergence exactly those that are not withdrawn. A custom name is known only in the app that
 /// asked about it.
+///
+/// A device that lost its state learns the names of an app only when the app starts after the family's
+/// first event.
 public struct KnownHandlesRight: Checker {
   public let name = "known handles"
   /// Creates the checker.
@@ -20,12 +23,19 @@ public struct KnownHandlesRight: Checker {
     var last: [AppAddress: (index: Int, handles: Set<Handle>, named: Set<Handle>)] = [:]
     var requested: [AppAddress: Set<Handle>] = [:]
     var hasConverged = false
+    // The devices that lost their state, up to their first event of the family.
+    var empty: Set<DeviceAddress> = []
     for (index, fact) in history.facts {
       if case .converged = fact { hasConverged = true }
+      if case .lostState(let device) = fact {
+        empty.insert(device)
+        last = last.filter { $0.key.device != device }
+      }
+      if case .applied(let device, .family, _, _) = fact { empty.remove(device) }
       if case .names(let app, let handles) = fact { requested[app, default: []].formUnion(handles) }
       guard case .knows(let app, let handles, let confirmed) = fact else { continue }
       let named = Set(confirmed)
-      last[app] = (index, Set(handles), named)
+      if !empty.contains(app.device) { last[app] = (index, Set(handles), named) }
       // A former process of the app may have named a handle without the device's confirmation.
       if !handles.allSatisfy({ named.contains($0) || requested[app]?.contains($0) ?? false }) {
         return .violated("an app knows a handle that it has not named", at: index)
