@@ -84,7 +84,13 @@ final class RelayDisk: EventStore {
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?
   {
-    families[family]?.events.first { $0.command == command && $0.device == device }
+    guard
+      let index = families[family]?.events.firstIndex(where: {
+        $0.command == command && $0.device == device
+      })
+    else { return nil }
+    if let damaged, damaged.family == family, damaged.index == index { throw .damaged("event") }
+    return families[family]!.events[index]
   }
 
   func close() {}

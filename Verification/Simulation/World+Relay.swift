@@ -131,7 +131,7 @@ extension World {
     let (family, device) = (envelope.device.family, envelope.device.device)
     let stored = try relay.disk.event(of: id, by: device, in: family)
     relay.machine.setStoredResult(
-      of: id, by: device, event: stored.flatMap { try? Event.decode($0.payload) }, in: family)
+      of: id, by: device, event: stored.map { try! Event.decode($0.payload) }, in: family)
   }
 
   private func subscribe(_ device: Int, _ connection: Int, _ topic: [UInt8]) throws(StoreError) {
