@@ -74,6 +74,23 @@ import Testing
     #expect(home.problems == [:])
   }
 
+  @Test("T10: a person who is no child any more neither cancels nor repeats a question")
+  func formerChild() {
+    var home = SignedFamily()
+    let question = home.ask("ada")
+    #expect(home.change { $0.persons[2].role = .adult } == nil)
+    home.now = home.now + Limits.reminderInterval
+    let commands: [(Command, Event.Body)] = [
+      (.cancel(question), .cancelled(question)), (.remind(question), .reminded(question)),
+    ]
+    for (number, (command, body)) in commands.enumerated() {
+      let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: UInt64(number))
+      let signature = home.sign(
+        body, id, as: 3, basedOnSeq: home.rosterSeq, about: home.header(question))
+      #expect(home.request(3, 7, .command(id, command, signature)) == .unknown)
+    }
+  }
+
   @Test("T6: a device with the agreement key of another one stops no key share")
   func copiedAgreementKey() {
     var home = SignedFamily()

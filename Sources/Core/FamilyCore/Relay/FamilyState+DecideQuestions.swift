@@ -88,6 +88,8 @@ extension FamilyState {
   private func ownOpenQuestion(_ id: QuestionID, _ proposal: Proposal) throws(Problem) -> Question {
     guard let child = questions[id]?.header.child ?? closed[id]?.child else { throw .unknown }
     guard proposal.person?.id == child else { throw .notPermitted }
+    // Readers reject the event of a person who is no child any more.
+    try requireChild(child)
     return try openQuestion(id, now: proposal.now)
   }
 
