@@ -197,7 +197,7 @@ let verification: [Target] = [
 
   rig("Processes", []),
   rig("Statistics", []),
-  rig("ProcessCluster", ["FamilyModel", "Processes", "TextTable", subprocess, systemPackage]),
+  rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
   tool(
     "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
 

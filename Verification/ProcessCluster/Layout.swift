@@ -1,4 +1,3 @@
-package import FamilyModel
 package import Foundation
 
 /// The paths of a cluster's files and programs.
@@ -18,10 +17,15 @@ package struct Layout: Sendable {
   package func log(_ name: String) -> URL { root.appendingPathComponent("logs/\(name).log") }
   package func agent(_ name: String) -> URL { root.appendingPathComponent("agents/\(name)") }
 
-  /// The folder of the cluster's app on a device of the agent.
-  package func appFolder(_ device: DeviceAddress, of agent: String) -> URL {
-    self.agent(agent).appendingPathComponent(
-      "app-\(device.family.rawValue)-\(device.device.rawValue)-\(RunningCluster.app)")
+  /// The folder of the cluster's app on a child's device.
+  package func appFolder(family: UInt64, device: UInt32) -> URL {
+    agent("child-agent-\(family)")
+      .appendingPathComponent("app-\(family)-\(device)-\(RunningCluster.app)")
+  }
+
+  /// The credential of the cluster's app on a child's device.
+  package func appCredential(family: UInt64, device: UInt32) -> URL {
+    appFolder(family: family, device: device).appendingPathExtension("json")
   }
 
   /// The path of a program, in the folder of the running one.

@@ -84,13 +84,11 @@ final class RelayDisk: EventStore {
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?
   {
-    guard
-      let index = families[family]?.events.firstIndex(where: {
-        $0.command == command && $0.device == device
-      })
-    else { return nil }
-    if let damaged, damaged.family == family, damaged.index == index { throw .damaged("event") }
-    return families[family]!.events[index]
+    let event = families[family]?.events.first { $0.command == command && $0.device == device }
+    if let event, let damaged, damaged.family == family, damaged.before.seq == event.seq {
+      throw .damaged("event")
+    }
+    return event
   }
 
   func close() {}
@@ -206,9 +204,7 @@ extension Journal<RecordChange> {
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
       .map { try! DeviceRecord.decode(key: $0.key, value: $0.value) }
   }
-}
 
-extension Journal<RecordChange> {
   /// The command that was last stored at a position of the outbox.
   func command(at position: UInt64) -> (CommandID, Command)? {
     for case .put(.outbox(position, let id, let command, _)) in changes.reversed() {

@@ -176,10 +176,14 @@ struct ChaosRun: Sendable {
   private func deliveries(_ devices: [(agent: String, credential: Credential)]) -> [(
     file: URL, app: AppAddress
   )] {
-    devices.filter { $0.credential.role == .child }.map { agent, credential in
-      let app = AppAddress(credential.address, AppID(RunningCluster.app))
-      let folder = layout.appFolder(credential.address, of: agent)
-      return (folder.appendingPathComponent("landmarks.deliveries"), app)
+    devices.map(\.credential).filter { $0.role == .child }.map { credential in
+      let address = credential.address
+      let folder = layout.appFolder(
+        family: address.family.rawValue, device: address.device.rawValue)
+      return (
+        folder.appendingPathComponent("landmarks.deliveries"),
+        AppAddress(address, AppID(RunningCluster.app))
+      )
     }
   }
 

@@ -99,7 +99,7 @@ struct HealAndVerify {
         opened[credential.address.family, default: [:]][event.seq] = event
       }
       recorder.record(Self.facts(of: machine, records))
-      if credential.role == .child { try readApp(credential, agent) }
+      if credential.role == .child { try readApp(credential) }
     }
     let store = try SQLiteEventStore(
       path: chaosCluster.layout.relay.appendingPathComponent("relay.sqlite").path)
@@ -132,9 +132,10 @@ struct HealAndVerify {
     return facts
   }
 
-  private func readApp(_ credential: Credential, _ agent: String) throws {
+  private func readApp(_ credential: Credential) throws {
     let address = credential.address
-    let folder = chaosCluster.layout.appFolder(address, of: agent)
+    let folder = chaosCluster.layout.appFolder(
+      family: address.family.rawValue, device: address.device.rawValue)
     let store = try SQLiteAgentStore(
       path: folder.appendingPathComponent("permissionkit.sqlite").path)
     defer { store.close() }

@@ -100,8 +100,8 @@ struct Workload: Sendable {
   @discardableResult
   func openApp(_ device: Credential, _ arguments: [String]) async throws -> Bool {
     let agent = "child-agent-\(family)"
-    let credential = chaosCluster.layout.appFolder(device.address, of: agent)
-      .appendingPathExtension("json")
+    let credential = chaosCluster.layout.appCredential(
+      family: family, device: device.address.device.rawValue)
     let output = try FileDescriptor.open(
       FilePath(Self.log(of: device, chaosCluster.layout).path), .writeOnly,
       options: [.create, .append],

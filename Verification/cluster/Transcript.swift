@@ -53,8 +53,7 @@ extension Transcript {
   }
 
   func landmarks(_ family: Int, _ arguments: [String], device: Int = 3) async throws -> String {
-    let credential = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-\(device)-\(RunningCluster.app).json")
+    let credential = layout.appCredential(family: UInt64(family), device: UInt32(device))
     let result = try await run(
       .path(FilePath(Layout.program("app-agent"))), arguments: Arguments(arguments),
       environment: .inherit.updating(["PERMISSION_RELAY_DEVICE": credential.path]),
@@ -120,8 +119,7 @@ extension Transcript {
         return question?.state == choice && question?.by == by
       }
     }
-    let folder = layout.agent("child-agent-\(family)")
-      .appendingPathComponent("app-\(family)-3-\(RunningCluster.app)")
+    let folder = layout.appFolder(family: UInt64(family), device: 3)
     try await until("Landmarks was launched in the background, handled the response, and ended") {
       let handled = (try? Self.journal(in: folder))?.contains { $0.contains(id) } ?? false
       let device = cluster.agent("child-agent-\(family)").pid

@@ -215,13 +215,8 @@ public struct ChildMachine: Sendable {
       keep(caused, id: event.command, at: event.at, into: &out, effects: &effects)
     }
     for done in out.evaluated { evaluated(done, now: now, into: &out, effects: &effects) }
-    effects += out.rejected.map { .notify(.eventRejected($0)) }
     reportApps(now: now, into: &out)
-    if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.endStep(now: now, into: &out)
-    // A refusal is not signed, so no refusal is a response.
-    effects += out.refusals.map { .notify(.refused($0.command, $0.problem)) }
-    if let count = out.unopened { effects.append(.notify(.unopened(count))) }
+    effects += link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }

@@ -192,11 +192,7 @@ public struct GuardianMachine: Sendable {
       case .failure(let problem): effects.append(.notify(.passcodeNotSet(problem)))
       }
     }
-    effects += out.rejected.map { .notify(.eventRejected($0)) }
-    if let problem = out.shutOut { effects.append(.notify(.shutOut(problem))) }
-    link.endStep(now: now, into: &out)
-    effects += out.refusals.map { .notify(.refused($0.command, $0.problem)) }
-    if let count = out.unopened { effects.append(.notify(.unopened(count))) }
+    effects += link.endStep(now: now, into: &out)
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 

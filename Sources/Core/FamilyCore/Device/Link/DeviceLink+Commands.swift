@@ -143,7 +143,9 @@ extension DeviceLink {
   }
 
   /// Ends a step: writes cursors, sends due commands and acknowledges once.
-  mutating func endStep(now: Instant, into out: inout Output) {
+  ///
+  /// - Returns: The notices of the step to the device's owner. Sending may add refusals.
+  mutating func endStep(now: Instant, into out: inout Output) -> [DeviceEffect] {
     out.changes += movedAudiences.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
     movedAudiences = []
     if mayShareKeys, let due = sender.newcomersDue, due <= now {
@@ -157,8 +159,19 @@ extension DeviceLink {
       sender.sendDue(
         now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)
     }
-    guard state == .attached, !unacknowledged.isEmpty else { return }
-    sender.send(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), into: &out)
-    unacknowledged = []
+    if state == .attached, !unacknowledged.isEmpty {
+      sender.send(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), into: &out)
+      unacknowledged = []
+    }
+    return out.notices
+  }
+}
+
+extension DeviceLink.Output {
+  /// A refusal is not signed, so no refusal is a response.
+  fileprivate var notices: [DeviceEffect] {
+    rejected.map { .notify(.eventRejected($0)) } + (shutOut.map { [.notify(.shutOut($0))] } ?? [])
+      + refusals.map { .notify(.refused($0.command, $0.problem)) }
+      + (unopened.map { [.notify(.unopened($0))] } ?? [])
   }
 }

@@ -19,7 +19,7 @@ public struct DeviceLink: Sendable {
     var sends: [DeviceEffect] = []
     /// The events that this step applied, in order, with their content open.
     var events: [Event] = []
-    /// The commands that the relay, or this device, refused: complete after the end of the step.
+    /// The commands that the relay, or this device, refused.
     var refusals: [(command: Command, problem: Problem)] = []
     /// The problems of the events that this step rejected. A rejected event changes nothing.
     var rejected: [Problem] = []
