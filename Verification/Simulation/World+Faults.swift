@@ -144,7 +144,8 @@ extension World {
   /// Sets the relay's clock forward if it is behind the families' statements. A device sends no
   /// statement that would count before one that it knows.
   private func correctRelayClock() {
-    let events = relay.disk.families.values.flatMap(\.events)
+    let events = ([relay.disk.families] + honestHistories)
+      .flatMap { $0.values.flatMap(\.events) }
     guard let latest = events.map({ max($0.at, $0.command.time) }).max(),
       latest > clock(relay.clock)
     else { return }
@@ -188,7 +189,7 @@ extension World {
   }
 
   /// The first unfinished work; `nil` when the system has converged.
-  private func unfinished() -> String? {
+  func unfinished() -> String? {
     guard relay.isRunning else { return "the relay" }
     guard relay.inbox.isEmpty, administrator.pending.isEmpty else { return "requests" }
     for family in relay.disk.families.keys.sorted() {

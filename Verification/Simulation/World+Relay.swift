@@ -79,6 +79,8 @@ extension World {
   }
 
   func relayTimer() {
+    // An earlier timer may have replaced this one.
+    guard let at = relay.timerAt, at <= self.now else { return }
     relay.timerAt = nil
     guard relay.isRunning else { return }
     let now = clock(relay.clock)

@@ -133,7 +133,7 @@ final class World {
       dispatchedEvents += 1
       dispatch(event)
       if dispatchedEvents == (member == nil ? Self.maxEvents : Self.maxEventsOfFloods) {
-        record(.notConverged("messages without end"))
+        record(.notConverged("messages without end" + (unfinished().map { ": \($0)" } ?? "")))
         end = now
       }
     }

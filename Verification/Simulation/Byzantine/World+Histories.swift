@@ -115,11 +115,17 @@ extension World {
   func endDishonesty() {
     guard dishonest != nil else { return }
     saveBranch()
-    let honest = dishonest!.branches.filter(\.isHonest).map(\.families) + dishonest!.copies
+    let honest = honestHistories
     let store = dishonesty.chance(40) ? honest[0] : dishonesty.pick(honest)
     endRelay(power: false)
     relay.disk.restore(store)
     record(.fault("the relay is honest from here on"))
+  }
+
+  /// The stores of a dishonest relay that an honest one could have.
+  var honestHistories: [[FamilyID: RelayDisk.Family]] {
+    guard let dishonest else { return [] }
+    return dishonest.branches.filter(\.isHonest).map(\.families) + dishonest.copies
   }
 
   func makeRelayMachine() -> RelayMachine {

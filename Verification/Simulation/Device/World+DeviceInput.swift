@@ -88,6 +88,8 @@ extension World {
 
   func deviceTimer(_ index: Int) {
     let device = devices[index]
+    // An earlier timer may have replaced this one.
+    guard let at = device.timerAt, at <= now else { return }
     device.timerAt = nil
     guard device.isRunning else { return }
     if let deadline = device.deadline, deadline <= clock(device.clock) {

@@ -64,7 +64,8 @@ extension World {
 
   /// Replaces the damaged file, which an agent refuses, by an empty one.
   ///
-  /// Each app also restarts with an empty disk or keeps its own.
+  /// Each app also restarts with an empty disk or keeps its own; beside a dishonest relay, with an empty
+  /// one.
   private func reset(_ index: Int) {
     let device = devices[index]
     device.isDamaged = false
@@ -85,7 +86,8 @@ extension World {
       app.hasLostState = true
       app.mayLackRosters = true
       endApp(index, number, isReported: false)
-      if random.chance(50) { app.disk.wipe() }
+      // An app waits for rosters of a dishonest relay's history that nobody shows any more.
+      if random.chance(50) || dishonest != nil { app.disk.wipe() }
     }
   }
 
