@@ -113,8 +113,15 @@ import Testing
     _ = device.step(.broadcast(.event(other)), now: now)
     let refused = Reply.refused(command, .earlyID(relayTime: now - .days(1_800)))
     #expect(commands(device.step(.reply(0, refused), now: now)).isEmpty)
-    #expect(commands(device.step(.timer, now: now + .seconds(29))).isEmpty)
-    #expect(commands(device.step(.timer, now: now + .seconds(30))).count == 1)
+    #expect(commands(device.step(.timer, now: now + .seconds(299))).isEmpty)
+    let again = try #require(commands(device.step(.timer, now: now + .seconds(300))).first?.1)
+    // The device sends the command when the relay's clock permits its id.
+    let present = again.time - Limits.idLead - .seconds(40)
+    let late = Reply.refused(again, .earlyID(relayTime: present))
+    let later = now + .seconds(301)
+    #expect(commands(device.step(.reply(1, late), now: later)).isEmpty)
+    #expect(commands(device.step(.timer, now: later + .seconds(39))).isEmpty)
+    #expect(commands(device.step(.timer, now: later + .seconds(41))).count == 1)
   }
 
   @Test("A3: another device's event does not complete a command") func others() throws {

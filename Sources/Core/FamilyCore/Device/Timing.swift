@@ -25,6 +25,8 @@ public enum Timing {
   public static let giveBackDelay = Milliseconds.minutes(1)
   /// The upper bound of the wait before a device gives statements back.
   public static let longestGiveBackDelay = Milliseconds.hours(1)
+  /// The upper bound of the wait until the relay's clock permits an id.
+  public static let longestClockWait = Milliseconds.minutes(5)
   /// How long an app may run in the background after one launch.
   public static let launchBudget = Milliseconds.seconds(30)
   /// The delay before a relaunch of an app that exited without acknowledging. Each relaunch doubles

@@ -169,7 +169,7 @@ struct CommandSender: Sendable {
     let isGivenBack = outbox.isGivenBack(id)
     if isGivenBack, problem == .idTaken { return false }
     if isGivenBack, problem.isEarlyID {
-      outbox.backOff(id, atLeast: .zero, now: now)
+      awaitClock(id, problem, now: now)
     } else if problem == .idTaken || problem.isEarlyID {
       learn(relayTime: problem.relayTime, now: now)
       return renumber(id, after: problem, now: now, into: &out)
@@ -196,11 +196,20 @@ struct CommandSender: Sendable {
     guard let command = outbox.command(id), !command.dependsOnID else { return false }
     let new = nextID(now: now)
     if let change = outbox.renumber(id, new, now: now) { out.changes.append(change) }
-    // The relay's clock is behind the family's statements, and refuses the new id, too.
-    if let relayTime = problem.relayTime, new.time > relayTime + Limits.idLead {
-      outbox.postpone(new, until: now + Timing.longestRequestTimeout)
-    }
+    // The relay's clock may be behind the family's statements, and refuse the new id, too.
+    if problem.isEarlyID { awaitClock(new, problem, now: now) }
     return true
+  }
+
+  /// Postpones a command until the relay's clock permits its id.
+  private mutating func awaitClock(_ id: CommandID, _ refusal: Problem, now: Instant) {
+    guard let relayTime = refusal.relayTime else {
+      return outbox.backOff(id, atLeast: .zero, now: now)
+    }
+    let wait = id.time - (relayTime + Limits.idLead)
+    guard wait > .zero else { return }
+    outbox.postpone(
+      id, until: now + min(max(wait, Timing.firstRequestTimeout), Timing.longestClockWait))
   }
 
   /// Removes a command that was accepted (`problem` is `nil`) or failed, and reports its outcome.
