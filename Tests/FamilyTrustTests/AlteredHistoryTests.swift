@@ -74,6 +74,37 @@ import Testing
     }
   }
 
+  /// The events in this order, with numbers and hashes that fit it.
+  private func renumbered(_ log: [Event]) -> [Event] {
+    var heads: [Audience: ChainPosition] = [:]
+    return log.enumerated().map { index, event in
+      var event = event
+      let head = heads[event.audience] ?? ChainPosition()
+      (event.seq, event.previous) = (UInt64(index + 1), head.seq)
+      event.hash = event.hash(
+        after: head.hash, in: SignedFamily.family, digest: KeyVault.digest)
+      heads[event.audience] = event.position
+      return event
+    }
+  }
+
+  @Test("T5: a removal at another position, which its signature does not fit, ends no copy of it")
+  func edited() {
+    var home = SignedFamily()
+    #expect(home.change { $0.persons[0].displayName = "Rosalind" } == nil)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
+    home.guardian(1, SignedFamily.contact("ada", known: true))
+    let (roster, log) = (home.roster, home.log)
+    let isRoster = { (event: Event) in event.isRoster && event.seq > 1 }
+    home.restoreRelay(
+      renumbered(log.filter { !isRoster($0) } + log.filter(isRoster)), connecting: [3])
+    home.wait(.seconds(5))
+    #expect(home.children[3]!.link.roster == roster)
+    home.disconnect(3)
+    home.restore(3)
+    #expect(home.children[3]!.link.roster == roster)
+  }
+
   @Test("T5: a forged event with the id of a lost statement does not end its return")
   func lostStatement() {
     var home = SignedFamily()

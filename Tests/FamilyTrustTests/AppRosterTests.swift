@@ -101,7 +101,7 @@ import Testing
     var entry = approval(question, by: Self.alex, home)
     entry.evidence[0].event.seq = all[2].seq - 1
     home.tell(.entry(entry), 3)
-    #expect(home.known() == ["ada"] && home.appProblems[3] == [.forked])
+    #expect(home.known() == ["ada"] && home.appProblems[3] == [.replayed, .forked])
   }
 
   @Test("T9, X3: an app keeps its handles while its device reads the family's log again")

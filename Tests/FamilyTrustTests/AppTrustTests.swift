@@ -299,11 +299,11 @@ extension [AppMachine.Effect] {
     // A roster that a child's device signed.
     var next = proof
     next.seq += 50
+    let known = Knowledge(roster: home.digestOfRoster())
     next.signature = Signature(
-      signer: DeviceID(3), basedOnSeq: proof.seq, bytes: next.signature.bytes)
+      signer: DeviceID(3), knowing: known, bytes: next.signature.bytes)
     #expect(machine.step(.reply(.roster(next))).contains(.rejected(.notSigned)))
-    next.signature.basedOnSeq = 0
-    next.seq = 2
+    next.signature.known.roster = ChainHash()
     #expect(machine.step(.reply(.roster(next))).contains(.rejected(.replayed)))
   }
 

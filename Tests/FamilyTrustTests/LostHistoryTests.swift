@@ -44,6 +44,61 @@ import Testing
     for device: UInt32 in [3, 4] { #expect(home.children[device]!.link.roster == home.roster) }
   }
 
+  @Test(
+    "T5, T9: the roster of a guardian whose removal the relay lost is changed, and counts nowhere")
+  func formerGuardian() {
+    var home = SignedFamily()
+    let (copy, keys) = (home.log, home.keys)
+    home.disconnect(2)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
+    let roster = home.roster
+    home.restoreRelay(copy, connecting: [3])
+    home.connect(2)
+    home.roster = home.relay.state(of: SignedFamily.family)!.roster
+    #expect(home.change(by: 2) { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
+    home.connect(1)
+    home.wait(.minutes(1))
+    #expect(home.relay.state(of: SignedFamily.family)!.roster == roster)
+    for link in [home.guardians[1]!.link, home.children[3]!.link] {
+      #expect(link.roster == roster && !link.verifier!.isRosterLost)
+    }
+    // The app follows the later rosters, whose predecessor counts on no device.
+    home.roster = roster
+    #expect(home.change { $0.devices.append(SignedFamily.device(6, 1, keys)) } == nil)
+    for _ in 1...2 {
+      let rosters = home.apps[3]!.verifier!.rosters
+      #expect(rosters.isComplete && rosters.signers == [1, 3, 4, 6].map { DeviceID($0) })
+      home.disconnect(3)
+      home.restore(3)
+      home.connect(3)
+      home.startApp(on: 3)
+    }
+    #expect(home.appProblems == [:])
+  }
+
+  @Test("T4: no guardian's device states a member whom a guardian added after its lost removal")
+  func stranger() {
+    var home = SignedFamily()
+    let (copy, keys) = (home.log, home.keys)
+    home.disconnect(2)
+    #expect(home.change { $0.devices.append(SignedFamily.device(6, 1, keys)) } == nil)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
+    home.restoreRelay(copy, connecting: [3])
+    home.connect(2)
+    home.roster = home.relay.state(of: SignedFamily.family)!.roster
+    #expect(home.change(by: 2) { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
+    home.disconnect(2)
+    home.connect(1)
+    for _ in 1...120 {
+      home.wait(.milliseconds(500))
+      #expect(home.children[3]!.link.roster.device(DeviceID(5)) == nil)
+    }
+    let roster = home.relay.state(of: SignedFamily.family)!.roster
+    // Device 6 needs a new invitation.
+    #expect(roster.devices.map(\.id) == [1, 3, 4].map { DeviceID($0) })
+    #expect(home.children[3]!.link.roster == roster && home.guardians[1]!.link.roster == roster)
+  }
+
   @Test("T5: a roster of a guardian who missed a lost removal brings nobody back")
   func concurrentRoster() {
     var home = SignedFamily()
@@ -68,6 +123,48 @@ import Testing
     #expect(roster.devices.map(\.id) == removed.devices.map(\.id) + [DeviceID(5)])
     #expect(home.children[3]!.link.roster == roster)
     #expect(home.guardians[2]!.link.roster == roster)
+  }
+
+  @Test("T5: a restarted device takes no event of a lost history for one of the present history")
+  func restarted() {
+    var home = SignedFamily()
+    let copy = home.log
+    home.disconnect(2)
+    #expect(home.change { $0.persons[0].displayName = "Rosalind" } == nil)
+    home.restoreRelay(copy, connecting: [3])
+    home.roster = home.relay.state(of: SignedFamily.family)!.roster
+    // The lost roster's position is free in the family's audience.
+    home.child(3, .post("one"))
+    home.connect(2)
+    #expect(home.change(by: 2) { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
+    let head = home.children[3]!.link.verifier!.head(.family)
+    #expect(home.children[3]!.link.roster.device(DeviceID(4)) == nil)
+    home.disconnect(3)
+    home.restore(3)
+    #expect(home.children[3]!.link.verifier!.head(.family) == head)
+    #expect(home.children[3]!.link.roster.device(DeviceID(4)) == nil)
+  }
+
+  @Test("T5: a restarted device applies a lost removal after the roster that it changes")
+  func lostRemoval() throws {
+    var home = SignedFamily()
+    let copy = home.log
+    #expect(home.change { $0.persons[0].displayName = "Rosalind" } == nil)
+    let renamed = try #require(home.machines.log.last)
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
+    home.restoreRelay(copy, connecting: [3])
+    // The restored relay receives the first roster again, at another position.
+    home.child(3, .post("one"))
+    guard case .rosterChanged(let roster) = renamed.body else { return }
+    let head = home.relay.state(of: SignedFamily.family)!.head(.family)
+    let signature = home.sign(renamed.body, renamed.command, .family, as: 1, basedOnSeq: head)
+    let command = Request.command(renamed.command, .setRoster(roster), signature)
+    #expect(home.request(1, 90, command) == nil)
+    #expect(home.children[3]!.link.roster.device(DeviceID(2)) == nil)
+    home.disconnect(3)
+    home.restore(3)
+    #expect(home.children[3]!.link.roster.persons[0].displayName == "Rosalind")
+    #expect(home.children[3]!.link.roster.device(DeviceID(2)) == nil)
   }
 
   @Test("T5: a relay that lost an addition and a removal gets both back, one after the other")

@@ -21,7 +21,7 @@ import Testing
     next.devices.removeAll { $0.id == DeviceID(4) }
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
     let vault = KeyVault(home.keys[2]!)
-    let known = Knowledge(family: position)
+    let known = Knowledge(family: position, roster: home.digestOfRoster())
     let bytes = SignedBytes.of(
       .rosterChanged(next), id, in: SignedFamily.family, .family, by: DeviceID(2), knowing: known,
       question: nil, digest: { vault.digest($0) }, bytes: vault.bytes)

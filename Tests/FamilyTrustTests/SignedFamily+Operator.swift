@@ -20,6 +20,11 @@ extension SignedFamily {
   /// The position of the newest roster.
   var rosterSeq: UInt64 { machines.log.last { $0.isRoster }?.seq ?? 0 }
 
+  /// The digest that names the roster at a position.
+  func digestOfRoster(upTo seq: UInt64 = .max) -> ChainHash {
+    machines.log.filter { $0.seq <= seq }.rosterDigest(in: Self.family, digest: KeyVault.digest)
+  }
+
   /// A signature by any keys that the operator has.
   func sign(
     _ body: Event.Body, _ id: CommandID, _ audience: Audience = .conversation(emily),
@@ -29,8 +34,9 @@ extension SignedFamily {
     let vault = KeyVault(keys ?? self.keys[device]!)
     let seen = machines.log.last { $0.seq <= basedOnSeq && $0.audience == .family }
     let isBeyond = basedOnSeq > machines.log.last?.seq ?? 0
-    let known = Knowledge(
+    var known = Knowledge(
       family: isBeyond ? ChainPosition(seq: basedOnSeq) : seen?.position ?? ChainPosition())
+    if case .rosterChanged = body { known.roster = digestOfRoster(upTo: basedOnSeq) }
     let bytes = SignedBytes.of(
       body, id, in: Self.family, audience, by: DeviceID(device), knowing: known,
       question: question,

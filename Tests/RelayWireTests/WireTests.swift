@@ -287,7 +287,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     let kept: [AppRecord] = [
       .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
       .latestTime(Instant(milliseconds: 7)), .named(ada.handle),
-      .rosters(Array(repeating: 9, count: 32)),
+      .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!),
       .statement(
         KnownStatement(
           kind: .limitedIn, handle: ada.handle, changes: statements)),

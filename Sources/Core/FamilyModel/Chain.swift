@@ -81,13 +81,17 @@ public struct Knowledge: Hashable, Sendable {
   /// The heads of the signer's audiences, if the command removes a device. Readers reject what the
   /// removed device signed after them.
   public var heads: [AudienceHead]
+  /// The digest of the roster that a signed roster changes; zero for the first roster, and for other
+  /// commands. An app has no chain of the family, and follows the rosters by it.
+  public var roster: ChainHash
   /// Creates the knowledge of one signer.
   public init(
     family: ChainPosition = ChainPosition(), audience: ChainPosition = ChainPosition(),
-    heads: [AudienceHead] = []
+    heads: [AudienceHead] = [], roster: ChainHash = ChainHash()
   ) {
     self.family = family
     self.audience = audience
     self.heads = heads
+    self.roster = roster
   }
 }

@@ -161,6 +161,9 @@ public enum Limits {
   public static let passcodeDelays: [Milliseconds] = [
     .minutes(1), .minutes(5), .minutes(15), .hours(1),
   ]
+  /// The newest rosters of the relay's history that a device remembers. Above: the device forgets the
+  /// oldest, and learns them again if it reads the history again.
+  public static let shownRosters = 256
   /// Former passcodes of a family that a device remembers. Above: the device forgets the oldest, and
   /// rejects an in-person answer of its time that it reads later.
   public static let passcodes = 1_024

@@ -185,7 +185,7 @@ extension AppRecord {
     case .asked(let question): KeyWriter(7).with(question.id.high).with(question.id.low).bytes
     case .latestTime: [8]
     case .named(let handle): KeyWriter(9).with(handle).bytes
-    case .rosters: [10]
+    case .roster(let digest): [10] + digest.bytes
     }
   }
 
@@ -199,7 +199,7 @@ extension AppRecord {
           $0.applied = applied
           $0.consumed = consumed
         })
-    case .consentWithdrawn, .consumedAhead: []
+    case .consentWithdrawn, .consumedAhead, .roster: []
     case .pinned(let security):
       Wire.encode(
         PBAppPin.with {
@@ -216,7 +216,6 @@ extension AppRecord {
         })
     case .asked(let question): Wire.encode(question.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
-    case .rosters(let digest): digest
     }
   }
 
@@ -255,7 +254,7 @@ extension AppRecord {
         KnownStatement(kind: try Wire.require(kind), handle: handle, changes: changes))
     case 7: return .asked(try Question(try Wire.parse(PBQuestion.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
-    case 10 where value.count == ChainHash.byteCount: return .rosters(value)
+    case 10: return .roster(try Wire.require(ChainHash(bytes: [UInt8](key.dropFirst()))))
     default: throw .malformed
     }
   }

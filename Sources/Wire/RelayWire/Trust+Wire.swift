@@ -10,6 +10,7 @@ extension Signature {
       $0.value = Data(bytes)
       if known.audience != ChainPosition() { $0.audience = known.audience.wire }
       $0.heads = known.heads.map(\.wire)
+      $0.roster = known.roster.wire
     }
   }
 
@@ -20,7 +21,7 @@ extension Signature {
         family: try ChainPosition(wire.family), audience: try ChainPosition(wire.audience),
         heads: try Wire.map(wire.heads, limit: Limits.audienceHeads) { head throws(Problem) in
           AudienceHead(Audience(rawValue: head.audience), try ChainPosition(head))
-        }),
+        }, roster: try ChainHash(wire: wire.roster)),
       bytes: try Wire.signatureBytes(wire.value))
   }
 }

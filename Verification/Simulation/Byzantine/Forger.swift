@@ -92,7 +92,7 @@ struct Forger {
       case .kept(let kept): event = kept
       case .rebased(let altered):
         event = altered
-        event.signature?.known = knowledge(heads, event.audience)
+        event.signature?.known = knowledge(heads, event.body, event.audience, log, family)
       case .forged:
         guard let forged = forge(log, heads, family) else { continue }
         event = forged
@@ -107,10 +107,17 @@ struct Forger {
     return log
   }
 
-  private func knowledge(_ heads: [Audience: ChainPosition], _ audience: Audience) -> Knowledge {
-    Knowledge(
+  private func knowledge(
+    _ heads: [Audience: ChainPosition], _ body: Event.Body, _ audience: Audience, _ log: [Event],
+    _ family: FamilyID
+  ) -> Knowledge {
+    var known = Knowledge(
       family: heads[.family] ?? ChainPosition(),
       audience: audience == .family ? ChainPosition() : heads[audience] ?? ChainPosition())
+    if case .rosterChanged = body {
+      known.roster = log.rosterDigest(in: family, digest: FakeVault.digest)
+    }
+    return known
   }
 
   /// Changes one part of an event.
@@ -196,7 +203,7 @@ extension Forger {
     var event = Event(
       seq: 0, previous: 0, audience: audience, command: command, device: signer.id, at: last.at,
       body: body)
-    let known = knowledge(heads, audience)
+    let known = knowledge(heads, body, audience, log, family)
     event.signature = Signature(signer: signer.id, knowing: known, bytes: invented())
     if random.chance(60) {
       // The forger's own key signs: rightful if a false roster was believed.
@@ -249,7 +256,7 @@ extension Event.Body {
 }
 
 extension [Event] {
-  fileprivate var rosters: [Roster] {
+  var rosters: [Roster] {
     compactMap { if case .rosterChanged(let roster) = $0.body { roster } else { nil } }
   }
 

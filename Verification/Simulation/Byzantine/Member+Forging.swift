@@ -263,6 +263,7 @@ extension World {
       family: drawPosition(.family),
       audience: audience == .family ? ChainPosition() : drawPosition(audience))
     if case .rosterChanged(let next) = body {
+      known.roster = drawFormerRoster()
       let keys = Set(next.devices.map(\.signingKey))
       let removes = member.roster.devices.contains { !keys.contains($0.signingKey) }
       guard removes, member.random.chance(85) else { return known }
@@ -272,6 +273,20 @@ extension World {
       }
     }
     return known
+  }
+
+  /// The roster that the member claims to change: mostly the newest one.
+  private func drawFormerRoster() -> ChainHash {
+    let member = member!
+    switch member.random.below(100) {
+    case 0..<88: return member.events.rosterDigest(in: member.family, digest: FakeVault.digest)
+    case 88..<92: return ChainHash()
+    case 92..<96: return ChainHash(bytes: Array(repeating: 8, count: 32))!
+    default:
+      let count = member.random.below(member.events.count + 1)
+      return member.events.prefix(count)
+        .rosterDigest(in: member.family, digest: FakeVault.digest)
+    }
   }
 }
 

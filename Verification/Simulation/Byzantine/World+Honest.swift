@@ -66,7 +66,9 @@ extension World {
             "\(name) and \(other.name) differ in \(audience.name): \(view.difference(other.view))"
         }
         views[audience] = (name, view)
-        if let missing = missingHonest(seqs, audience, member) { return "\(name) \(missing)" }
+        if let missing = missingHonest(seqs, audience, device, member) {
+          return "\(name) \(missing)"
+        }
         facts.append(.verified(device.address, audience, seqs.sorted()))
       }
     }
@@ -78,9 +80,12 @@ extension World {
   }
 
   /// An event of an honest device that the device with these verified events does not count.
-  private func missingHonest(_ seqs: Set<UInt64>, _ audience: Audience, _ member: DishonestMember)
-    -> String?
-  {
+  ///
+  /// The keys of a removed device's contents may be lost before another device becomes a reader.
+  private func missingHonest(
+    _ seqs: Set<UInt64>, _ audience: Audience, _ reader: SimulatedDevice, _ member: DishonestMember
+  ) -> String? {
+    let last = member.log.rosters.last
     var roster = Roster()
     for event in member.log {
       defer { if case .rosterChanged(let new) = event.body { roster = new } }
@@ -91,7 +96,9 @@ extension World {
         devices.contains(where: {
           $0.address.family == member.family && $0.vault.signingKey == entry.signingKey
             && isPlanned($0, in: roster)
-        })
+        }),
+        last?.device(signature.signer) == entry
+          || roster.owner(of: reader.plan.id).map(roster.audiences)?.contains(audience) ?? false
       else { continue }
       return "does not count event \(event.seq) of device \(signature.signer.rawValue)"
     }

@@ -69,6 +69,7 @@ extension Household {
     var known = Knowledge(
       family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
     if case .rosterChanged = body {
+      known.roster = machines.log.rosterDigest(in: Self.family, digest: IdealVault.relayDigest)
       let all: [Audience] = [
         .conversation(Self.child), .account(Self.child), .account(PersonID(1)),
       ]

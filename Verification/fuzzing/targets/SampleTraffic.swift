@@ -31,7 +31,7 @@ struct SampleTraffic {
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),
-      .rosters(Array(repeating: 9, count: 32)),
+      .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!),
     ]
     var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)

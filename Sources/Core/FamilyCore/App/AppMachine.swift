@@ -147,7 +147,7 @@ public struct AppMachine: Sendable {
       case .asked(let question): askedHere.append(question)
       case .latestTime(let time): verifier?.advance(to: time)
       case .named(let handle): named.insert(handle)
-      case .rosters(let digest): verifier?.rosters.restore(digest)
+      case .roster(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
       case .consumedAhead(let position): consumedAhead.insert(position)

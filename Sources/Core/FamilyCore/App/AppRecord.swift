@@ -21,8 +21,8 @@ public enum AppRecord: Hashable, Sendable {
   case latestTime(Instant)
   /// A handle that the app has named, as the device confirmed.
   case named(Handle)
-  /// The digest of all rosters that the app has verified, 32 bytes.
-  case rosters([UInt8])
+  /// The digest of a roster that the app has verified.
+  case roster(ChainHash)
 }
 
 /// A change of an app's durable state. The changes of one `persist` effect are one transaction; a

@@ -2,28 +2,41 @@ import FamilyModel
 
 /// The rosters that a device has shown to its app, verified from the organizer's key on.
 ///
+/// Each roster names the one that it changes. The rosters form a chain, with a branch for each history
+/// that a relay has shown to a signer. The device shows them in the order in which it counts them. Of
+/// a branch, only signers count who have the right in the last roster, and
+/// no person or device returns that another branch has removed.
+///
 /// A modified device could show a restarted app the rosters from before a removal, and the removed
-/// signers would count again. The app therefore stores a digest of all rosters that it has verified:
+/// signers would count again. The app therefore stores the digest of each roster that it counts:
 ///
-/// - *incomplete*, after a restart: evidence proves nothing.
-/// - *incomplete* → (the device has shown the same rosters) *complete*.
-/// - *incomplete* → (the device attaches) *incomplete*, without rosters.
+/// - *complete* → (the device attaches) *incomplete*, without rosters: evidence proves nothing.
+/// - *incomplete* → (the device has shown all stored rosters) *complete*.
 ///
-/// The digest covers neither the positions of the rosters, nor the history that their signers knew. A
-/// restored relay may receive a roster from a device again and append it elsewhere, and a device may
-/// sign a refused roster again.
+/// A digest covers neither the position of a roster, nor the history that its signer knew. A restored
+/// relay may receive a roster from a device again and append it elsewhere, and a device may sign a
+/// refused roster again.
 struct ShownRosters: Sendable {
+  /// A verified roster.
+  private struct Entry: Sendable {
+    var digest: ChainHash
+    var proof: RosterProof
+    /// The roster without the persons and devices that another branch has removed; `nil` if the signer
+    /// had lost its right in another branch, so that the roster does not count.
+    var counted: Roster?
+  }
+
   private let vault: any EvidenceVault
   private let pinned: AppSecurity
-  /// Ascending by sequence number.
-  private var proofs: [RosterProof] = []
+  /// In the order in which the device shows them.
+  private var entries: [Entry] = []
   /// The keys that no later roster may contain.
   private var removedKeys = RemovedKeys()
   private var removals = Removals()
-  /// The digest of the rosters in their order.
-  private var digest: [UInt8] = []
-  /// The stored digest, until the device has shown those rosters.
-  private var missing: [UInt8]?
+  /// The stored digests.
+  private var stored: Set<ChainHash> = []
+  /// The stored digests of the rosters that the device has not shown yet.
+  private var missing: Set<ChainHash> = []
 
   init(_ vault: any EvidenceVault, pinned: AppSecurity) {
     self.vault = vault
@@ -31,65 +44,105 @@ struct ShownRosters: Sendable {
   }
 
   /// Whether the device has shown the stored rosters, or none are stored.
-  var isComplete: Bool { missing == nil }
+  var isComplete: Bool { missing.isEmpty }
 
-  /// Restores the digest of the rosters that a former process of the app verified.
-  mutating func restore(_ digest: [UInt8]) { missing = digest }
+  /// The devices of the last roster that counts, in order.
+  var signers: [DeviceID] { last?.counted?.devices.map(\.id) ?? [] }
 
-  /// Starts the list of a new attachment. A complete list stays.
-  mutating func restart() {
-    guard let missing else { return }
-    self = ShownRosters(vault, pinned: pinned)
-    self.missing = missing
+  /// The last roster that counts.
+  private var last: Entry? { entries.last { $0.counted != nil } }
+
+  /// Restores the digest of a roster that a former process of the app verified.
+  mutating func restore(_ digest: ChainHash) {
+    stored.insert(digest)
+    missing.insert(digest)
   }
 
-  /// Verifies and appends the next roster. A known roster changes nothing.
+  /// Starts the list of a new attachment.
+  mutating func restart() {
+    let stored = stored
+    self = ShownRosters(vault, pinned: pinned)
+    (self.stored, missing) = (stored, stored)
+  }
+
+  /// Verifies and appends the next roster. A known roster moves to the position that the device states.
   ///
-  /// - Returns: The record of the rosters, if the roster is newer than the stored ones.
+  /// - Returns: The record of the roster, if the app has not stored it before.
   /// - Throws: `replayed`, `notSigned`, `keyRemoved` or `tooMany`.
   mutating func append(_ proof: RosterProof) throws(Problem) -> AppRecord? {
-    let next = proof.roster
-    if let last = proofs.last, proof.seq <= last.seq {
-      guard proofs.contains(proof) else { throw .replayed }
+    let digest = SignedBytes.digest(
+      of: proof.roster, proof.command, in: pinned.family, by: proof.signature.signer,
+      hiddenDigest: proof.hiddenDigest, { vault.digest($0) })
+    if let index = entries.firstIndex(where: {
+      $0.digest == digest && $0.proof.signature == proof.signature
+    }) {
+      entries[index].proof.seq = proof.seq
       return nil
     }
-    guard proof.signature.basedOnSeq < proof.seq,
-      proof.signature.basedOnSeq >= proofs.last?.seq ?? 0
-    else { throw .replayed }
-    let signer = proof.signature.signer
-    let key =
-      if let last = proofs.last {
-        last.roster.key(forNext: next, by: signer)
-      } else {
-        next.key(forFirstBy: signer).flatMap { $0 == pinned.organizerKey ? $0 : nil }
-      }
-    guard let key,
-      vault.verify(key, proof.signature.bytes, bytes(of: proof, knowing: proof.signature.known))
-    else { throw .notSigned }
-    let current = proofs.last?.roster
-    try removedKeys.check(current ?? Roster(), next: next)
-    removedKeys.record(from: current ?? Roster(), to: next)
-    removals.record(from: current, to: next, proof.signature.known)
-    proofs.append(proof)
-    digest = vault.digest(digest + bytes(of: proof, knowing: Knowledge()))
-    guard let missing else { return .rosters(digest) }
-    if missing == digest { self.missing = nil }
-    return nil
+    let former = try verify(proof)
+    let counted = try count(proof, digest, after: former)
+    entries.append(Entry(digest: digest, proof: proof, counted: counted))
+    guard counted != nil else { return nil }
+    missing.remove(digest)
+    return stored.insert(digest).inserted ? .roster(digest) : nil
   }
 
-  private func bytes(of proof: RosterProof, knowing known: Knowledge) -> [UInt8] {
-    SignedBytes.of(
+  /// Verifies the signature of a roster by a member of the roster that it changes.
+  ///
+  /// - Returns: The entry of the roster that it changes; `nil` for the first one.
+  private func verify(_ proof: RosterProof) throws(Problem) -> Entry? {
+    let signature = proof.signature
+    let former = entries.first { $0.digest == signature.known.roster }
+    guard former != nil || entries.isEmpty && signature.known.roster.isZero else { throw .replayed }
+    let key =
+      former.map { $0.proof.roster.key(forNext: proof.roster, by: signature.signer) }
+      ?? proof.roster.key(forFirstBy: signature.signer).flatMap {
+        $0 == pinned.organizerKey ? $0 : nil
+      }
+    let bytes = SignedBytes.of(
       .rosterChanged(proof.roster), proof.command, in: pinned.family, .family,
-      by: proof.signature.signer, knowing: known, question: nil,
+      by: signature.signer, knowing: signature.known, question: nil,
       hiddenDigest: { _ in proof.hiddenDigest }, contentDigest: { _ in [] })
+    guard let key, vault.verify(key, signature.bytes, bytes) else { throw .notSigned }
+    return former
+  }
+
+  /// Records what a verified roster removes.
+  ///
+  /// - Returns: The roster as it counts; `nil` if its signer has lost the right in another branch.
+  private mutating func count(
+    _ proof: RosterProof, _ digest: ChainHash, after former: Entry?
+  ) throws(Problem) -> Roster? {
+    var next = proof.roster
+    if let former, let last = last?.counted {
+      if former.digest == self.last?.digest {
+        try removedKeys.check(last, next: next)
+      } else {
+        let mayDecide = last.key(forNext: next, by: proof.signature.signer) != nil
+        guard mayDecide || stored.contains(digest) else { return nil }
+        next = withoutRemoved(next, after: last)
+      }
+      removedKeys.record(from: former.proof.roster, to: proof.roster)
+    }
+    removals.record(from: last?.counted, to: next, proof.signature.known)
+    return next
+  }
+
+  /// The roster without the persons and devices that another branch has removed.
+  private func withoutRemoved(_ next: Roster, after last: Roster) -> Roster {
+    let former = Set(entries.flatMap { $0.proof.roster.persons.map(\.id) })
+    let persons = next.persons.filter { last.person($0.id) != nil || !former.contains($0.id) }
+    let devices = next.devices.filter { device in
+      persons.contains { $0.id == device.person } && !removedKeys.contains(device.signingKey)
+    }
+    return Roster(persons: persons, devices: devices)
   }
 
   /// The signing key of the device that signed the event, if its owner may decide the event in the
   /// roster before it.
   func key(for event: Event, by signer: DeviceID) -> [UInt8]? {
-    guard isComplete, let roster = proofs.last(where: { $0.seq < event.seq })?.roster else {
-      return nil
-    }
+    let before = entries.last { $0.counted != nil && $0.proof.seq < event.seq }
+    guard isComplete, let roster = before?.counted else { return nil }
     return removals.signingKey(for: event, by: signer, in: roster)
   }
 }

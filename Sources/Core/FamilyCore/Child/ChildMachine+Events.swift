@@ -16,8 +16,10 @@ extension ChildMachine {
       isListDue = true
       link.reattach(now: now, into: &out)
       effects += link.noticesOfNewDevices(by: link.owner(of: event.device))
-      guard let proof = link.rosterProofs.first(where: { $0.seq == event.seq }) else { break }
-      for feed in feeds where feed.isAttached { effects.append(.app(feed.app, .roster(proof))) }
+      let proof = link.rosterProofs.last {
+        $0.command == event.command && $0.signature.signer == event.device
+      }
+      if let proof { show([proof], effects: &effects) }
     case .decided(let decision):
       effects.append(
         .notify(.decided(decision.question, decision.choice, by: link.owner(of: event.device))))
@@ -44,6 +46,13 @@ extension ChildMachine {
       let lost = old.filter { !now.contains($0) }
       enqueue(gained, for: feed.app, into: &out, effects: &effects) { .known($0) }
       enqueue(lost, for: feed.app, into: &out, effects: &effects) { .forgotten($0) }
+    }
+  }
+
+  /// Shows rosters to the attached apps.
+  func show(_ rosters: [RosterProof], effects: inout [DeviceEffect]) {
+    for feed in feeds where feed.isAttached {
+      effects += rosters.map { .app(feed.app, .roster($0)) }
     }
   }
 

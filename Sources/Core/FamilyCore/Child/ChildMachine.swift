@@ -207,6 +207,7 @@ public struct ChildMachine: Sendable {
     case .setOwnAccount(let account): setOwn(account, now: now, into: &out, effects: &effects)
     }
     keep(effects, id: nil, at: now, into: &out, effects: &effects)
+    if out.hasMovedRosters { show(link.rosterProofs, effects: &effects) }
     for event in out.events {
       relayTime.learn(event.at, uptime: self.uptime)
       var caused: [DeviceEffect] = []

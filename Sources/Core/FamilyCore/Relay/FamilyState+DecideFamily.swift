@@ -34,6 +34,15 @@ extension FamilyState {
           knowing: signature.known, question: nil, digest: verify.digest, bytes: { _ in [] }))
     else { throw .notSigned }
     guard signature.basedOnSeq >= rosterSeq else { throw .stale }
+    guard signature.known.roster == rosterDigest(in: proposal.family, verify) else { throw .forked }
+  }
+
+  /// The digest of the current roster; zero before the first one.
+  private func rosterDigest(in family: FamilyID, _ verify: Verifier) -> ChainHash {
+    guard rosterSeq > 0 else { return ChainHash() }
+    return SignedBytes.digest(
+      of: roster, rosterCommand, in: family, by: rosterSigner,
+      hiddenDigest: verify.digest(roster.hiddenBytes), verify.digest)
   }
 
   func decide(account id: PersonID, _ content: Content, _ proposal: Proposal) throws(Problem)

@@ -26,6 +26,10 @@ public struct FamilyState: Hashable, Sendable {
   public internal(set) var seq: UInt64 = 0
   /// The event of the current roster.
   private(set) var rosterSeq: UInt64 = 0
+  /// The command of the current roster.
+  private(set) var rosterCommand = CommandID(high: 0, low: 0)
+  /// The device that signed the current roster.
+  private(set) var rosterSigner = DeviceID(0)
   /// The time of the first roster.
   private(set) var founded = Instant(milliseconds: 0)
   /// The newest event of each audience.
@@ -95,6 +99,8 @@ public struct FamilyState: Hashable, Sendable {
       if rosterSeq == 0 { founded = event.at }
       replaceRoster(with: new, at: event.at)
       rosterSeq = event.seq
+      rosterCommand = event.command
+      rosterSigner = event.signature?.signer ?? event.device
     case .asked(let header, _):
       questions.set(header.id, Question(header: header, seq: event.seq, lastAsked: event.at))
     case .reminded(let id):
@@ -157,6 +163,8 @@ extension FamilyState: Packable {
     packer.add(roster)
     packer.add(seq)
     packer.add(rosterSeq)
+    packer.add(rosterCommand)
+    packer.add(rosterSigner)
     packer.add(founded)
     packer.add(heads)
     packer.add(hashes)
@@ -178,6 +186,8 @@ extension FamilyState: Packable {
     roster = packed.value()
     seq = packed.number()
     rosterSeq = packed.number()
+    rosterCommand = packed.value()
+    rosterSigner = packed.value()
     founded = packed.value()
     heads = packed.value()
     hashes = packed.value()

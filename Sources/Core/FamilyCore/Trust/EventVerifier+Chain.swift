@@ -26,10 +26,7 @@ extension EventVerifier {
   /// Makes the deferred events ready whose signers knew this device's present history after all.
   private mutating func releaseFitting() {
     guard deferred.hasForks else { return }
-    let fitting = deferred.forks.filter { entry in
-      entry.event.signature.map { compare($0.known, entry.event.audience) == .known } ?? false
-    }
-    for entry in fitting { deferred.release(order: entry.order) }
+    for entry in deferred.forks where fits(entry.event) { deferred.release(order: entry.order) }
   }
 
   /// The hash of an event after a position.
@@ -67,7 +64,9 @@ extension EventVerifier {
   func knowledge(for body: Event.Body, in audience: Audience, of device: DeviceID) -> Knowledge {
     var known = Knowledge(
       family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
-    if case .rosterChanged(let next) = body, let roster, !roster.removedDevices(in: next).isEmpty,
+    guard case .rosterChanged(let next) = body else { return known }
+    known.roster = shownRosters.last?.digest ?? ChainHash()
+    if let roster, !roster.removedDevices(in: next).isEmpty,
       let person = roster.owner(of: device)
     {
       // A tool may have read some audiences only.
@@ -81,6 +80,11 @@ extension EventVerifier {
   func contradictsHeads(of event: Event) -> Bool {
     event.signature?.known.heads.contains { relation(of: $0.position, $0.audience) == .differs }
       ?? false
+  }
+
+  /// Whether the event's signer knew this device's present history.
+  func fits(_ event: Event) -> Bool {
+    event.signature.map { compare($0.known, event.audience) == .known } ?? false
   }
 
   /// Compares what a signer knew with this device's history.

@@ -64,10 +64,17 @@ extension EventVerifier {
 
   /// Keeps the keys of a key share that this device made.
   ///
-  /// - Parameter isShared: Whether the relay has the key share.
-  mutating func keep(_ wraps: [KeyWrap], _ audience: Audience, isShared: Bool) {
+  /// - Parameters:
+  ///   - wraps: The key share.
+  ///   - audience: The audience of the keys.
+  ///   - isShared: Whether the relay has the key share.
+  ///   - basedOnSeq: The newest event of the family that this device knew when it made the key share;
+  ///     `nil`: it makes the share now.
+  mutating func keep(
+    _ wraps: [KeyWrap], _ audience: Audience, isShared: Bool, basedOnSeq: UInt64? = nil
+  ) {
     let opened = ring.keep(
-      wraps, audience, in: family, seq: familySeq, isShared: isShared, vault)
+      wraps, audience, in: family, seq: basedOnSeq ?? familySeq, isShared: isShared, vault)
     for name in opened { deferred.release(.key(audience, name)) }
   }
 

@@ -17,16 +17,19 @@ extension EventVerifier {
       passcodes[index].order = StatementOrder(seq: seq, known: order.known, id: order.id)
     }
     ring.rewind(to: seq)
-    guard let shown = shownRoster, shown.seq > seq else { return }
-    let last = rosters.last { $0.position.seq <= seq && !lostRosters.contains($0.name) }
-    shownRoster = last.map { ($0.position.seq, $0.roster) }
+    shownRosters.removeAll { $0.seq > seq }
   }
 
   /// The next roster on the way from the relay's to this one. A removal changes nothing else, so the
   /// additions that the relay has lost, too, come first.
+  ///
+  /// No step keeps members of a roster that this device does not verify, because they may be strangers.
+  /// The lost additions then need a new invitation.
   func step(to roster: Roster) -> Roster {
-    guard isRosterLost, let shown = shownRoster?.roster else { return roster }
-    return shown.steps(to: roster).count == 1 ? roster : roster.keeping(shown)
+    guard isRosterLost, let shown = shownRosters.last else { return roster }
+    let steps = shown.roster.steps(to: roster)
+    if steps.count == 1 { return roster }
+    return isKnown(shown.digest) ? roster.keeping(shown.roster) : steps[0]
   }
 
   /// Whether the event repeats a verified command: its signer signed these very bytes. Only such an
@@ -39,7 +42,9 @@ extension EventVerifier {
     else { return false }
     if case .rosterChanged(let next) = event.body {
       let known = rosters.first { $0.name == event.commandName }?.roster
-      guard next == known || withoutRemoved(next) == known else { return false }
+      guard next == known || withoutRemoved(next) == known,
+        isShown(signature.known.roster, before: event.seq)
+      else { return false }
     }
     let keys = Set(rosters.compactMap { $0.roster.device(signature.signer)?.signingKey })
     let bytes = signedBytes(event, signature, event.body.laterQuestion.flatMap(question)?.header)
@@ -51,7 +56,6 @@ extension EventVerifier {
     guard let name = event.commandName, let index = rosters.firstIndex(where: { $0.name == name }),
       lostRosters.remove(name) != nil
     else { return }
-    show(event)
     let before = rosters[..<index].last?.position.seq ?? 0
     rosters[index].position = event.seq > before ? event.position : ChainPosition(seq: before)
     // The roster is before the lost ones in both histories.
@@ -69,13 +73,19 @@ extension EventVerifier {
   /// verified the event before.
   ///
   /// - Parameter seq: The last position that the present history shares with that of the event.
-  mutating func restore(_ event: Event, after seq: UInt64) {
-    let vault = vault
-    if event.isRoster { evidence?.add(event, vault) }
-    var event = event
-    event.seq = seq
-    record(event)
+  /// - Returns: The event as it counts.
+  mutating func restore(_ event: Event, after seq: UInt64) -> Event {
+    var counted = event
+    if case .rosterChanged(let roster) = event.body {
+      let (family, vault) = (family, vault)
+      evidence?.add(event, in: family, vault)
+      counted.body = .rosterChanged(withoutRemoved(roster))
+    }
+    var placed = counted
+    placed.seq = seq
+    record(placed, digest: rosterDigest(of: event))
     if event.isRoster, let name = event.commandName { lostRosters.insert(name) }
+    return counted
   }
 
   /// The roster without the persons and devices that were removed by a roster that its signer may not

@@ -30,13 +30,19 @@ struct EventVerifier: Sendable {
   private(set) var hasFork = false
   /// Whether any signer knew another history, so that this device's rosters may differ from others'.
   private(set) var hasSeenFork = false
+  /// A verified roster.
+  typealias CountedRoster = (
+    position: ChainPosition, roster: Roster, name: CommandName, digest: ChainHash
+  )
+
   /// The verified rosters in order. After a fork, several may have one position.
-  var rosters: [(position: ChainPosition, roster: Roster, name: CommandName)] = []
+  var rosters: [CountedRoster] = []
   /// The rosters that the relay's present history lacks, or has with persons or devices that were
   /// removed.
   var lostRosters: Set<CommandName> = []
-  /// The roster of the relay's present history, with persons and devices that were removed.
-  var shownRoster: (seq: UInt64, roster: Roster)?
+  /// The newest rosters of the relay's present history, with persons and devices that were removed. The
+  /// relay has also rosters that this device does not verify: of a guardian whose removal it has lost.
+  var shownRosters: [(seq: UInt64, roster: Roster, digest: ChainHash)] = []
   /// The keys that no later roster may contain.
   private(set) var removedKeys = RemovedKeys()
   /// The newest passcodes. A device may read an old conversation after the family's audience, so
@@ -70,6 +76,7 @@ struct EventVerifier: Sendable {
     if let signature = event.signature { event.device = signature.signer }
     guard event.device == claimed || claimed.rawValue == 0 else { return .rejected(.notSigned) }
     let verdict = check(event, question)
+    show(event)
     switch verdict {
     case .verified(let opened): complete(event, opened)
     case .rejected: break
@@ -81,20 +88,21 @@ struct EventVerifier: Sendable {
   /// Checks the deferred events that are ready, in order of arrival, up to the first that is
   /// verified.
   ///
-  /// - Returns: The rejected events with their problems, and the verified event without one.
-  mutating func retryDeferred(question: (QuestionID) -> QuestionState?) -> [(Event, Problem?)] {
-    var results: [(Event, Problem?)] = []
+  /// - Returns: The events with their verdicts; only the last one may be verified.
+  mutating func retryDeferred(question: (QuestionID) -> QuestionState?) -> [(Event, Verdict)] {
+    var results: [(Event, Verdict)] = []
     while let entry = deferred.popReady() {
       let event = entry.event
-      switch check(event, question) {
+      let verdict = check(event, question)
+      switch verdict {
       case .deferred(let need): deferred.insert(entry, need)
-      case .rejected(let problem):
-        results.append((event, problem))
+      case .rejected:
+        results.append((event, verdict))
         if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
       case .verified(let opened):
         complete(event, opened)
         // The caller applies this event first: later deferred events may depend on it.
-        return results + [(opened, nil)]
+        return results + [(event, verdict)]
       }
     }
     return results
@@ -107,20 +115,18 @@ struct EventVerifier: Sendable {
   func holds(_ event: Event) -> Bool { event.commandName.map(commands.contains) ?? false }
 
   private mutating func complete(_ event: Event, _ opened: Event) {
-    record(opened)
-    show(event)
-    let vault = vault
-    evidence?.add(event, vault)
+    record(opened, digest: rosterDigest(of: event))
+    let (family, vault) = (family, vault)
+    evidence?.add(event, in: family, vault)
     // The relay still has persons or devices that were removed.
     if event.isRoster, event.body != opened.body { lostRosters.insert(name(of: event)) }
   }
 
-  /// Records the roster of the relay's present history.
-  mutating func show(_ event: Event) {
-    if case .rosterChanged(let roster) = event.body { shownRoster = (event.seq, roster) }
-  }
-
-  mutating func record(_ event: Event) {
+  /// Records a verified event.
+  ///
+  /// - Parameter digest: The digest of a roster as its signer signed it. The event's roster may lack
+  ///   persons and devices that were removed.
+  mutating func record(_ event: Event, digest: ChainHash) {
     if case .joinRequested(let join) = event.body { return invitations.markUsed(by: join) }
     let name = name(of: event)
     commands.insert(name)
@@ -138,7 +144,7 @@ struct EventVerifier: Sendable {
         ring.found(at: event.at)
       }
       removals.record(from: self.roster, to: roster, event.signature?.known ?? Knowledge())
-      rosters.append((event.position, roster, name))
+      rosters.append((event.position, roster, name, digest))
     }
     if case .passcodeChanged(let passcode) = event.body {
       passcodes.append((event.order, passcode))
@@ -191,6 +197,12 @@ struct EventVerifier: Sendable {
       // A reread may show that the signer's removal came later.
       return lostRosters.isEmpty ? .rejected(.notSigned) : .deferred(.history)
     }
+    if event.isRoster {
+      let former = signature.known.roster
+      guard hasFork ? isKnown(former) : isShown(former, before: event.seq) else {
+        return hasFork ? .deferred(.history) : .rejected(.forked)
+      }
+    }
     guard vault.verify(key, signature.bytes, signedBytes(event, signature, header)) else {
       return .rejected(.notSigned)
     }
@@ -219,7 +231,7 @@ struct EventVerifier: Sendable {
   private func key(for event: Event, _ signature: Signature) -> [UInt8]? {
     if case .rosterChanged(let next) = event.body {
       guard event.audience == .family, (try? next.validate()) != nil else { return nil }
-      guard let (position, roster, _) = rosters.last else {
+      guard let (position, roster, _, _) = rosters.last else {
         let key = next.key(forFirstBy: signature.signer)
         return key == organizerKey ? key : nil
       }

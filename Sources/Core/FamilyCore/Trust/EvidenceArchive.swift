@@ -6,21 +6,41 @@ struct EvidenceArchive: Sendable {
   private var keys: [QuestionID: ContentKeyID] = [:]
   private var events: [CommandID: Event] = [:]
   private var contentKeys: [CommandID: ContentKeyID] = [:]
-  /// All rosters, from the organizer's first.
-  private(set) var rosters: [RosterProof] = []
+  /// The rosters by their digests, also some that the device does not count.
+  private var rosters: [ChainHash: RosterProof] = [:]
 
-  /// Archives a verified event in its sealed form.
-  mutating func add(_ event: Event, _ vault: any DeviceVault) {
+  /// The proofs of the rosters that the device counts, at their positions, in order. Each follows the
+  /// roster that it changes, which the device may have read later, or may not count.
+  func proofs(of counted: [EventVerifier.CountedRoster]) -> [RosterProof] {
+    var proofs: [RosterProof] = []
+    var seen: Set = [ChainHash()]
+    let positions = Dictionary(counted.map { ($0.digest, $0.position.seq) }) { $1 }
+    for roster in counted {
+      var line = [roster.digest]
+      while let former = rosters[line[0]]?.signature.known.roster, !seen.contains(former),
+        !line.contains(former)
+      {
+        line.insert(former, at: 0)
+      }
+      for digest in line where seen.insert(digest).inserted {
+        guard var proof = rosters[digest] else { continue }
+        proof.seq = positions[digest] ?? proof.seq
+        proofs.append(proof)
+      }
+    }
+    return proofs
+  }
+
+  /// Archives a verified event in its sealed form, or a roster.
+  mutating func add(_ event: Event, in family: FamilyID, _ vault: any DeviceVault) {
     let name = event.body.content.flatMap(vault.keyName)
     switch event.body {
     case .rosterChanged(let roster):
-      // Apps accept ascending numbers. A roster of a history that the relay has lost may have a larger
-      // one.
-      guard let signature = event.signature, event.seq > rosters.last?.seq ?? 0 else { return }
-      rosters.append(
-        RosterProof(
-          seq: event.seq, command: event.command, signature: signature,
-          roster: roster.withoutNames, hiddenDigest: vault.digest(roster.hiddenBytes)))
+      let digest = event.rosterDigest(in: family) { vault.digest($0) }
+      guard let signature = event.signature, rosters[digest] == nil else { return }
+      rosters[digest] = RosterProof(
+        seq: event.seq, command: event.command, signature: signature, roster: roster.withoutNames,
+        hiddenDigest: vault.digest(roster.hiddenBytes))
     case .asked(let header, _): keys[header.id] = name
     case .contactChanged, .withdrawn, .decided: archive(event, name)
     case .answeredInPerson(let header, let content, let decision, let proof):

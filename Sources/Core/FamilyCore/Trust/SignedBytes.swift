@@ -36,7 +36,7 @@ package enum SignedBytes {
     out.add(command)
     // The number is the kind of event: it must never change.
     switch body {
-    case .rosterChanged(let roster): out.add(1, roster, hiddenDigest(roster))
+    case .rosterChanged(let roster): out.add(1, roster, hiddenDigest(roster), after: known.roster)
     case .limitsChanged(let child, let on): out.add(2, child, on: on)
     case .accountChanged(let person, let content): out.add(3, person, digest(content))
     case .asked(let header, let content): out.add(4, header, digest(content))
@@ -63,12 +63,48 @@ package enum SignedBytes {
   }
 }
 
+extension SignedBytes {
+  /// The digest that names a signed roster, without its position and the history that its signer knew. A
+  /// relay that has lost the roster may receive the roster again elsewhere.
+  static func digest(
+    of roster: Roster, _ command: CommandID, in family: FamilyID, by signer: DeviceID,
+    hiddenDigest: [UInt8], _ digest: ([UInt8]) -> [UInt8]
+  ) -> ChainHash {
+    let bytes = of(
+      .rosterChanged(roster), command, in: family, .family, by: signer, knowing: Knowledge(),
+      question: nil, hiddenDigest: { _ in hiddenDigest }, contentDigest: { _ in [] })
+    // Machines without keys have no digest of 32 bytes.
+    return ChainHash(bytes: digest(bytes)) ?? ChainHash()
+  }
+}
+
+extension Event {
+  /// The digest that names the event's roster, as its signer signed it; zero for any other event.
+  package func rosterDigest(in family: FamilyID, digest: ([UInt8]) -> [UInt8]) -> ChainHash {
+    guard case .rosterChanged(let roster) = body else { return ChainHash() }
+    return SignedBytes.digest(
+      of: roster, command, in: family, by: signature?.signer ?? device,
+      hiddenDigest: digest(roster.hiddenBytes), digest)
+  }
+}
+
+extension BidirectionalCollection<Event> {
+  /// The digest that names the newest roster; zero without one.
+  package func rosterDigest(in family: FamilyID, digest: ([UInt8]) -> [UInt8]) -> ChainHash {
+    let newest = last { if case .rosterChanged = $0.body { true } else { false } }
+    return newest?.rosterDigest(in: family, digest: digest) ?? ChainHash()
+  }
+}
+
 /// One function for each kind of event: the kind's number, then the values.
 extension BoundBytes {
-  fileprivate mutating func add(_ kind: UInt8, _ roster: Roster, _ hiddenDigest: [UInt8]) {
+  fileprivate mutating func add(
+    _ kind: UInt8, _ roster: Roster, _ hiddenDigest: [UInt8], after former: ChainHash
+  ) {
     add(kind)
     add(roster)
     add(hiddenDigest)
+    add(former.bytes)
   }
 
   fileprivate mutating func add(_ kind: UInt8, _ child: PersonID, on: Bool) {

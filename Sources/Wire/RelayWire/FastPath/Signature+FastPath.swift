@@ -5,7 +5,7 @@ extension Signature {
   static let field: UInt64 = 61
 
   /// Decodes a signature on the fast path; `nil` sends the message to swift-protobuf, also for the
-  /// signature of a removal.
+  /// signature of a roster.
   init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var signer = DeviceID(0)
@@ -58,7 +58,7 @@ extension Signature? {
   /// An upper bound of the encoded size in bytes.
   var sizeBound: Int {
     guard let signature = self else { return 0 }
-    return 32 + Signature.byteCount + 64 * (2 + signature.known.heads.count)
+    return 32 + Signature.byteCount + 64 * (3 + signature.known.heads.count)
   }
 }
 
@@ -82,6 +82,7 @@ extension FrameWriter {
           out.hash(3, head.position.hash)
         }
       }
+      out.hash(6, signature.known.roster)
     }
   }
 

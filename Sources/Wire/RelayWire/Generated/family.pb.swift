@@ -1071,6 +1071,9 @@ nonisolated struct PBSignature: Sendable {
   /// In a removal: newest events of the signer's audiences, at most 129.
   var heads: [PBChainPosition] = []
 
+  /// In a roster change: digest of the roster before, 32 bytes.
+  var roster: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3064,7 +3067,7 @@ nonisolated extension PBChainPosition: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Signature"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}signer\0\u{1}family\0\u{1}value\0\u{1}audience\0\u{1}heads\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}signer\0\u{1}family\0\u{1}value\0\u{1}audience\0\u{1}heads\0\u{1}roster\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3077,6 +3080,7 @@ nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._audience) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.heads) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.roster) }()
       default: break
       }
     }
@@ -3102,6 +3106,9 @@ nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._Message
     if !self.heads.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.heads, fieldNumber: 5)
     }
+    if !self.roster.isEmpty {
+      try visitor.visitSingularBytesField(value: self.roster, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3111,6 +3118,7 @@ nonisolated extension PBSignature: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.value != rhs.value {return false}
     if lhs._audience != rhs._audience {return false}
     if lhs.heads != rhs.heads {return false}
+    if lhs.roster != rhs.roster {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

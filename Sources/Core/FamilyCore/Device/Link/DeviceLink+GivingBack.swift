@@ -15,7 +15,10 @@ extension DeviceLink {
   /// Keeps what the history after the cursor had. The cursor has moved back.
   mutating func keepLost(_ audience: Audience, into out: inout Output) {
     let head = delivered(audience)
-    if audience == .family { verifier!.rewind(to: head) }
+    if audience == .family {
+      verifier!.rewind(to: head)
+      out.hasMovedRosters = true
+    }
     out.changes += kept.lose(audience, after: head)
     if let child = audience.conversationChild {
       for (id, state) in family.conversations[child]?.questions ?? [:]
@@ -34,9 +37,16 @@ extension DeviceLink {
     guard verifier?.hasRead(event) ?? false else { return }
     if event.commandName?.device == address.device {
       statements.found(event.command, at: event.seq)
+      // A dishonest relay may have refused the share.
+      if case .keysShared(let wraps) = event.body {
+        verifier?.keep(
+          wraps, event.audience, isShared: true, basedOnSeq: event.signature?.basedOnSeq)
+      }
     }
     if let change = kept.found(event) { out.changes.append(change) }
-    if event.isRoster { verifier?.foundRoster(event) }
+    guard event.isRoster else { return }
+    verifier?.foundRoster(event)
+    out.hasMovedRosters = true
   }
 
   /// The device has read the audience to the end of the relay's history: sends what is missing.
@@ -84,24 +94,35 @@ extension DeviceLink {
   /// Applies the copy of a lost event.
   mutating func restore(_ event: Event, after seq: UInt64, into out: inout Output) {
     guard verifier != nil, !verifier!.holds(event) else { return }
-    verifier!.restore(event, after: seq)
-    sender.observe(event)
-    family.apply(event)
     kept.add(event, lostAfter: seq)
-    out.events.append(event)
+    let counted = verifier!.restore(event, after: seq)
+    sender.observe(counted)
+    family.apply(counted)
+    out.events.append(counted)
   }
 
   /// Sorts the copies of lost events, and moves each behind what its signer knew of the present
-  /// history. The relay's history up to there is the one in which the event was verified.
-  mutating func place(_ lost: inout [(event: Event, after: UInt64)]) {
+  /// history. The relay's history up to there is the one in which the event was verified. A roster
+  /// moves behind the one that it changes.
+  ///
+  /// - Parameter events: The stored events of all histories.
+  mutating func place(_ lost: inout [(event: Event, after: UInt64)], among events: [Event]) {
+    guard let verifier, !lost.isEmpty else { return }
     lost.sort { $0.event.seq < $1.event.seq }
     var last: [Audience: UInt64] = [:]
+    var rosters: [ChainHash: UInt64] = [:]
+    for event in events where event.isRoster && verifier.hasRead(event) {
+      rosters[verifier.rosterDigest(of: event)] = event.seq
+    }
     for index in lost.indices {
       let (event, after) = lost[index]
       let known = event.signature.map { event.isRoster ? $0.known.family : $0.known.audience }
-      let isPresent = known.map { verifier?.relation(of: $0, event.audience) == .known } ?? false
-      let place = max(last[event.audience] ?? 0, after, isPresent ? known?.seq ?? 0 : 0)
+      let isPresent = known.map { verifier.relation(of: $0, event.audience) == .known } ?? false
+      let former = event.signature.flatMap { rosters[$0.known.roster] }
+      let place = max(
+        last[event.audience] ?? 0, after, isPresent ? known?.seq ?? 0 : 0, former ?? 0)
       (lost[index].after, last[event.audience]) = (place, place)
+      if event.isRoster { rosters[verifier.rosterDigest(of: event)] = place }
     }
     lost.sort { ($0.after, $0.event.seq) < ($1.after, $1.event.seq) }
   }

@@ -52,8 +52,9 @@ extension DeviceLink {
     let unopened = verifier?.unopenedCount ?? 0
     let reading = verify(event, into: &out)
     checkWithheld(now: now, into: &out)
-    out.changes.append(
-      .put(reading == .rejected ? .passed(event.audience, event.position) : .event(event)))
+    // A restarted device must know the relay's newest roster, whether it verifies or not.
+    let isKept = reading != .rejected || event.isRoster
+    out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
     // event may be a forgery, and acknowledges nothing before it is verified.
     for event in out.events[before...] { hasRead(event, now: now, into: &out) }

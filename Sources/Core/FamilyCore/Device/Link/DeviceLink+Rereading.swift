@@ -37,7 +37,10 @@ extension DeviceLink {
     rereadEnds[audience] = max(rereadEnds[audience] ?? 0, delivered(audience))
     var chain = verifier!.chains[audience] ?? AudienceChain()
     let removed = chain.rewind(by: step)
-    out.changes += removed.map { RecordChange.delete(.passed(audience, seq: $0)) }
+    // A restart could otherwise take events of both histories for one.
+    out.changes += removed.flatMap { seq in
+      [RecordChange.delete(.passed(audience, seq: seq)), .delete(.event(audience, seq: seq))]
+    }
     verifier!.chains[audience] = chain
     var cursor = cursors[audience] ?? Cursor(audience, delivered: 0)
     cursor.delivered = chain.head.seq

@@ -9,7 +9,7 @@ extension DeviceLink {
   @discardableResult
   mutating func verify(_ event: Event, into out: inout Output) -> Reading {
     guard verifier != nil else {
-      apply(event, into: &out)
+      apply(event, event, into: &out)
       return .applied
     }
     switch verifier!.verify(event, question: family.question) {
@@ -28,6 +28,8 @@ extension DeviceLink {
       guard problem == .replayed, verifier!.repeats(event, family.question) else {
         return .rejected
       }
+      // After a restart the event would count for nothing, so its lost copy stays.
+      guard verifier!.fits(event) else { return .deferred }
       // The event of the same command may be in a history that the relay does not show any more.
       found(event, into: &out)
       retryDeferred(into: &out)
@@ -36,7 +38,7 @@ extension DeviceLink {
       if verifier!.hasFork || verifier!.contradictsHeads(of: event) {
         out.rejected.append(.forked)
       }
-      apply(opened, into: &out)
+      apply(opened, event, into: &out)
     }
     retryDeferred(into: &out)
     return .applied
@@ -47,22 +49,31 @@ extension DeviceLink {
     var hasProgress = verifier!.deferred.hasReady
     while hasProgress {
       hasProgress = false
-      for (event, problem) in verifier!.retryDeferred(question: family.question) {
-        if let problem {
-          out.rejected.append(problem)
-          continue
+      for (event, verdict) in verifier!.retryDeferred(question: family.question) {
+        switch verdict {
+        case .deferred: break
+        case .rejected(let problem): out.rejected.append(problem)
+        case .verified(let opened):
+          if verifier!.hasFork { out.rejected.append(.forked) }
+          apply(opened, event, into: &out)
+          hasProgress = true
         }
-        if verifier!.hasFork { out.rejected.append(.forked) }
-        apply(event, into: &out)
-        hasProgress = true
       }
     }
   }
 
-  private mutating func apply(_ event: Event, into out: inout Output) {
+  /// Applies a verified event.
+  ///
+  /// - Parameter signed: The event as its signer signed it. Its roster may have persons and devices
+  ///   that were removed.
+  private mutating func apply(_ event: Event, _ signed: Event, into out: inout Output) {
     sender.observe(event)
     family.apply(event)
-    if event.isRoster || event.body.takesPermission && event.device != address.device {
+    if event.isRoster {
+      kept.add(signed)
+      // Apps need the roster that it changes, too.
+      if !(verifier?.changesLastRoster(signed) ?? true) { out.hasMovedRosters = true }
+    } else if event.body.takesPermission && event.device != address.device {
       kept.add(event)
     }
     if event.commandName?.device == address.device { statements.add(event) }

@@ -42,8 +42,11 @@ extension DeviceLink {
   /// Whether this device can share keys now. A share that is due before then needs no timer.
   var mayShareKeys: Bool { state == .attached && !isBehind }
 
-  /// The rosters as apps see them, in order.
-  var rosterProofs: [RosterProof] { verifier?.evidence?.rosters ?? [] }
+  /// The rosters as apps see them, in the order in which this device counts them.
+  var rosterProofs: [RosterProof] {
+    guard let verifier, let evidence = verifier.evidence else { return [] }
+    return evidence.proofs(of: verifier.rosters)
+  }
 
   /// The evidence of these commands that the app may see, each once.
   ///

@@ -29,6 +29,8 @@ public struct DeviceLink: Sendable {
     var shutOut: Problem?
     /// The number of contents that this device cannot open, if it complained about their keys.
     var unopened: Int?
+    /// Whether apps need more rosters than the new ones, or the rosters at other positions.
+    var hasMovedRosters = false
   }
 
   /// The device.
@@ -120,7 +122,7 @@ public struct DeviceLink: Sendable {
     }
     restoreChains(events, passed)
     var out = Output()
-    place(&lost)
+    place(&lost, among: events)
     var next = lost.startIndex
     for event in events.sorted(by: { $0.seq < $1.seq }) {
       while next < lost.endIndex, lost[next].after < event.seq {
