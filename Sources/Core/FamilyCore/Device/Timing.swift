@@ -26,7 +26,7 @@ public enum Timing {
   /// The upper bound of the wait before a device gives statements back.
   public static let longestGiveBackDelay = Milliseconds.hours(1)
   /// The upper bound of the wait until the relay's clock permits an id.
-  public static let longestClockWait = Milliseconds.minutes(5)
+  public static let longestClockWait = Milliseconds.minutes(1)
   /// How long an app may run in the background after one launch.
   public static let launchBudget = Milliseconds.seconds(30)
   /// The delay before a relaunch of an app that exited without acknowledging. Each relaunch doubles
