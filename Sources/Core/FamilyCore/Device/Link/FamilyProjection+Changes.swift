@@ -39,7 +39,8 @@ extension FamilyProjection {
   /// The present roster with the changes that lead from `base` to `next`.
   ///
   /// Members and devices that were removed since `base` stay removed. New ones get new numbers if
-  /// another change has taken theirs. A new device of a member that was removed since is left out.
+  /// another change has taken theirs, unless the present roster has them already. A new device of a
+  /// member that was removed since is left out.
   func roster(applying base: Roster, _ next: Roster) -> Roster {
     guard base != roster else { return next }
     var result = roster
@@ -49,7 +50,7 @@ extension FamilyProjection {
         guard old != person, let index = result.persons.firstIndex(where: { $0.id == old.id })
         else { continue }
         result.persons[index] = person
-      } else {
+      } else if roster.person(person.id) != person {
         let id = unusedPerson(besides: result, preferring: person.id)
         numbers[person.id] = id
         result.persons.append(Person(id: id, role: person.role, displayName: person.displayName))
@@ -60,7 +61,7 @@ extension FamilyProjection {
         guard old != device, let index = result.devices.firstIndex(where: { $0.id == old.id })
         else { continue }
         result.devices[index] = device
-      } else {
+      } else if !roster.contains(device) {
         var added = device
         added.id = unusedDevice(besides: result, preferring: device.id)
         added.person = numbers[device.person] ?? device.person
@@ -73,6 +74,15 @@ extension FamilyProjection {
         && (base.device(device.id) == nil || next.device(device.id) != nil)
     }
     return Roster(persons: result.persons, devices: devices)
+  }
+}
+
+extension Roster {
+  /// Whether the device is in the roster, under any number.
+  fileprivate func contains(_ device: Device) -> Bool {
+    devices.contains {
+      $0 == device || !device.signingKey.isEmpty && $0.signingKey == device.signingKey
+    }
   }
 }
 
