@@ -39,6 +39,11 @@ import Testing
     return nil
   }
 
+  /// Whether the device is in the last roster that the app counts.
+  private func trusts(_ app: AppMachine, _ device: UInt32) -> Bool {
+    app.verifier!.rosters.signers.contains(DeviceID(device))
+  }
+
   @Test("T5, T9: an app follows the rosters of two histories, in every process of app and device")
   func followed() {
     var home = branched()
@@ -61,9 +66,7 @@ import Testing
     home.guardian(2, SignedFamily.contact("eve", known: true))
     #expect(home.known() == ["ada", "ben", "eve"])
     #expect(home.appProblems == [:])
-    #expect(
-      home.apps[3]!.verifier!.rosters.signers.contains(DeviceID(1))
-        && home.apps[3]!.verifier!.rosters.signers.contains(DeviceID(5)))
+    #expect(trusts(home.apps[3]!, 1) && trusts(home.apps[3]!, 5))
   }
 
   @Test("T4, T9: a branch brings no device back that another branch has removed")
@@ -75,10 +78,7 @@ import Testing
     #expect(other.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
     var app = newApp(home)
     for proof in proofs(home) + [proofs(other)[1]] { #expect(problem(of: proof, &app) == nil) }
-    #expect(
-      app.verifier!.rosters.signers.contains(DeviceID(1))
-        && app.verifier!.rosters.signers.contains(DeviceID(5))
-        && !app.verifier!.rosters.signers.contains(DeviceID(2)))
+    #expect(trusts(app, 1) && trusts(app, 5) && !trusts(app, 2))
   }
 
   @Test("T4, T9: a roster of a signer whom another branch has removed does not count")
@@ -90,16 +90,11 @@ import Testing
     #expect(other.change(by: 2) { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
     var app = newApp(home)
     for proof in proofs(home) + [proofs(other)[1]] { #expect(problem(of: proof, &app) == nil) }
-    #expect(
-      app.verifier!.rosters.signers.contains(DeviceID(1))
-        && !app.verifier!.rosters.signers.contains(DeviceID(2))
-        && !app.verifier!.rosters.signers.contains(DeviceID(5)))
+    #expect(trusts(app, 1) && !trusts(app, 2) && !trusts(app, 5))
     // The other order is that of a device that read the addition before the removal.
     app = newApp(home)
     for proof in proofs(other) + [proofs(home)[1]] { #expect(problem(of: proof, &app) == nil) }
-    #expect(
-      app.verifier!.rosters.signers.contains(DeviceID(1))
-        && !app.verifier!.rosters.signers.contains(DeviceID(2)))
+    #expect(trusts(app, 1) && !trusts(app, 2))
   }
 
   @Test("T4, T9: a device cannot show a roster before the one that it changes")
@@ -118,7 +113,7 @@ import Testing
     #expect(problem(of: moved, &app) == nil)
     #expect(problem(of: all[2], &app) == nil)
     #expect(problem(of: all[1], &app) == nil)
-    #expect(!app.verifier!.rosters.signers.contains(DeviceID(5)))
+    #expect(!trusts(app, 5))
   }
 
   @Test("T4: relay and devices refuse a roster that names another one before it")
@@ -129,15 +124,11 @@ import Testing
     var next = home.roster
     next.persons[0].displayName = "Rosa"
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
-    let vault = KeyVault(home.keys[1]!)
     for former in [older, ChainHash(), ChainHash(bytes: Array(repeating: 8, count: 32))!] {
       let known = Knowledge(
         family: home.children[3]!.link.verifier!.head(.family), roster: former)
       let body = Event.Body.rosterChanged(next)
-      let bytes = SignedBytes.of(
-        body, id, in: SignedFamily.family, .family, by: DeviceID(1), knowing: known, question: nil,
-        digest: { vault.digest($0) }, bytes: vault.bytes)
-      let signature = Signature(signer: DeviceID(1), knowing: known, bytes: vault.sign(bytes))
+      let signature = home.sign(body, id, .family, as: 1, knowing: known)
       var home = home
       #expect(home.request(1, 90, .command(id, .setRoster(next), signature)) == .forked)
       home.hand(home.forged(body, in: .family, by: 1, id: id, signature: signature), to: 3)

@@ -8,6 +8,45 @@ import Testing
 @Suite struct GiveBackTests {
   private static let emily = SignedFamily.emily
 
+  @Test("T5: a relay that confirmed a command and lost it receives the command again")
+  func confirmed() {
+    var home = SignedFamily()
+    let copy = home.log
+    home.tamper = { _, _ in [] }
+    home.guardian(1, SignedFamily.contact("ada", known: true))
+    home.wait(.seconds(5))
+    #expect(home.log.count > copy.count)
+    home.beHonest()
+    home.restoreRelay(copy, connecting: [1, 3])
+    home.wait(.seconds(5))
+    #expect(home.known() == ["ada"])
+    #expect(home.guardians[1]!.link.pendingCommands.isEmpty)
+    #expect(home.count { if case .contactChanged = $0 { true } else { false } } == 1)
+  }
+
+  @Test("T6: a key seals as soon as the relay has confirmed its share, before the share's event")
+  func confirmedKey() {
+    var home = SignedFamily()
+    home.tamper = { _, _ in [] }
+    home.guardian(1, SignedFamily.contact("ada", known: true))
+    #expect(home.count { if case .contactChanged = $0 { true } else { false } } == 1)
+  }
+
+  @Test("A3: a question that another device of the child has asked ends with its confirmation")
+  func repeatedQuestion() {
+    var home = SignedFamily()
+    home.disconnect(4)
+    let id = home.ask("ada")
+    let question = home.children[3]!.link.question(id)!.question!
+    home.app(4, .ask(question, .byMessage))
+    home.child(4, .answered(prompt: 1, .send(names: [])))
+    #expect(home.children[4]!.link.pendingCommands.count == 1)
+    home.connect(4)
+    home.wait(.seconds(5))
+    #expect(home.children[4]!.link.pendingCommands.isEmpty)
+    #expect(home.count { if case .asked = $0 { true } else { false } } == 1)
+  }
+
   @Test("T5: a lost withdrawal reaches a new device after the restoration of a copy")
   func withdrawal() {
     var home = SignedFamily()

@@ -44,6 +44,25 @@ import Testing
     for device: UInt32 in [3, 4] { #expect(home.children[device]!.link.roster == home.roster) }
   }
 
+  @Test("T4: a device that alone has read its removal stays out and sends nothing")
+  func removalOfOneReader() {
+    var home = SignedFamily()
+    let copy = home.log
+    home.disconnect(2)
+    home.guardian(2, SignedFamily.contact("eve", known: true))
+    #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
+    home.guardian(2, .broadcast(.event(home.stored(home.log.last { $0.isRoster }!))))
+    home.restoreRelay(copy, connecting: [2])
+    let isShutOut = home.guardians[2]!.link.isShutOut
+    #expect(isShutOut)
+    let frames = home.frames.count
+    home.wait(.minutes(5))
+    // Each ping has a reply, and the relay stores nothing.
+    let sent = home.frames.count - frames
+    #expect(sent <= 40)
+    #expect(home.log.count == copy.count)
+  }
+
   @Test(
     "T5, T9: the roster of a guardian whose removal the relay lost is changed, and counts nowhere")
   func formerGuardian() {

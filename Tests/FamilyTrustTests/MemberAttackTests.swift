@@ -20,12 +20,8 @@ import Testing
     var next = home.roster
     next.devices.removeAll { $0.id == DeviceID(4) }
     let id = CommandID(high: UInt64(home.now.milliseconds) << 16, low: 9)
-    let vault = KeyVault(home.keys[2]!)
     let known = Knowledge(family: position, roster: home.digestOfRoster())
-    let bytes = SignedBytes.of(
-      .rosterChanged(next), id, in: SignedFamily.family, .family, by: DeviceID(2), knowing: known,
-      question: nil, digest: { vault.digest($0) }, bytes: vault.bytes)
-    let signature = Signature(signer: DeviceID(2), knowing: known, bytes: vault.sign(bytes))
+    let signature = home.sign(.rosterChanged(next), id, .family, as: 2, knowing: known)
     let problem = home.request(2, 100, .command(id, .setRoster(next), signature))
     #expect(problem == .stale || problem == .forked)
     // The device that the roster left out is still a member for everybody.

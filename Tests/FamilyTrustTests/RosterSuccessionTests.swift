@@ -38,17 +38,13 @@ import Testing
   func otherHistory() throws {
     var (home, _, roster) = try concurrent()
     // Alex's device knew another event at the position of Rosa's roster.
-    let vault = KeyVault(home.keys[2]!)
     let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
     let other = ChainHash(first: ID128(high: 1, low: 1), second: ID128(high: 1, low: 1))
     let known = Knowledge(
       family: ChainPosition(seq: UInt64(home.log.count), hash: other),
       roster: home.digestOfRoster())
     let body = Event.Body.rosterChanged(roster)
-    let bytes = SignedBytes.of(
-      body, id, in: SignedFamily.family, .family, by: DeviceID(2), knowing: known, question: nil,
-      digest: { vault.digest($0) }, bytes: vault.bytes)
-    let signature = Signature(signer: DeviceID(2), knowing: known, bytes: vault.sign(bytes))
+    let signature = home.sign(body, id, .family, as: 2, knowing: known)
     #expect(home.request(2, 90, .command(id, .setRoster(roster), signature)) == .forked)
     home.hand(
       home.forged(body, in: .family, by: 2, id: id, signature: signature), to: 3)

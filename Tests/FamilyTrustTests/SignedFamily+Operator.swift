@@ -31,12 +31,20 @@ extension SignedFamily {
     as device: UInt32 = 1, with keys: DeviceKeys? = nil, basedOnSeq: UInt64 = 1,
     about question: QuestionHeader? = nil
   ) -> Signature {
-    let vault = KeyVault(keys ?? self.keys[device]!)
     let seen = machines.log.last { $0.seq <= basedOnSeq && $0.audience == .family }
     let isBeyond = basedOnSeq > machines.log.last?.seq ?? 0
     var known = Knowledge(
       family: isBeyond ? ChainPosition(seq: basedOnSeq) : seen?.position ?? ChainPosition())
     if case .rosterChanged = body { known.roster = digestOfRoster(upTo: basedOnSeq) }
+    return sign(body, id, audience, as: device, with: keys, knowing: known, about: question)
+  }
+
+  /// A signature by any keys, of a signer who knows this history.
+  func sign(
+    _ body: Event.Body, _ id: CommandID, _ audience: Audience, as device: UInt32,
+    with keys: DeviceKeys? = nil, knowing known: Knowledge, about question: QuestionHeader? = nil
+  ) -> Signature {
+    let vault = KeyVault(keys ?? self.keys[device]!)
     let bytes = SignedBytes.of(
       body, id, in: Self.family, audience, by: DeviceID(device), knowing: known,
       question: question,

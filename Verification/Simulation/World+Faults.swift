@@ -207,6 +207,12 @@ extension World {
   private func unfinished(_ index: Int, _ log: StoredHeads) -> String? {
     let device = devices[index]
     guard device.isRunning else { return "not running" }
+    // The dishonest relay showed a guardian's removal to this device alone. The device stays out.
+    if dishonest != nil, device.link.roster.owner(of: device.plan.id) == nil,
+      device.link.isShutOut
+    {
+      return nil
+    }
     guard device.link.pendingCommands.isEmpty else { return "its outbox" }
     // The dishonest member's events may wait for a key for ever, and a statement in a history that the
     // relay no longer shows stays deferred.

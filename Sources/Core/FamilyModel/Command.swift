@@ -49,6 +49,9 @@ public indirect enum Command: Hashable, Sendable {
   /// States that the sender cannot open these content keys, so that their holders share them with
   /// it again. Allowed: readers of the audience.
   case complain(Audience, [ContentKeyID])
+  /// States what the sender has read, so that the family notices what the relay withholds. Allowed:
+  /// guardians of a family with keys.
+  case beat
 }
 
 extension Command {

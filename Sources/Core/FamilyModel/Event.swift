@@ -56,6 +56,9 @@ public struct Event: Hashable, Sendable {
     case keysShared([KeyWrap])
     /// A reader of the audience cannot open these content keys.
     case complained([ContentKeyID])
+    /// A guardian's device states what it has read: its signature names the heads of all audiences
+    /// that it reads.
+    case beat
   }
   /// The position in the family's log: 1, 2, 3, …
   public var seq: UInt64

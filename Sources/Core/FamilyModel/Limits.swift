@@ -108,6 +108,14 @@ public enum Limits {
   /// The connected time for which a device waits for an event that another member knew. Above: the
   /// device reports `withheld`, and fetches the family's audience again.
   public static let withheldTime = Milliseconds.seconds(60)
+  /// The time without a statement of a guardian's device in the family's audience, after which a
+  /// guardian's device signs a beat.
+  public static let beatInterval = Milliseconds.days(1)
+  /// The time without a statement of another guardian's device. Above, and after
+  /// ``silenceConnected``: the device reports `noNews`.
+  public static let silence = Milliseconds.days(3)
+  /// The connected time for which a device that was off waits for news.
+  public static let silenceConnected = Milliseconds.minutes(60)
   /// Positions of one audience's chain that a device keeps. Above: the device forgets the older
   /// half, and does not compare positions that it has forgotten.
   public static let chainPositions = 65_536

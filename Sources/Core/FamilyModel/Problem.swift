@@ -57,6 +57,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static let forked = Problem(210)
   /// Another member knew an event of the family that the relay does not send to this device.
   public static let withheld = Problem(211)
+  /// For days, this device has received no statement of another guardian's device.
+  public static let noNews = Problem(212)
   /// The key share names a device that may not read the audience, or names one twice for a key.
   public static let badKeyShare = Problem(220)
   /// The device has made too many content keys for the audience.

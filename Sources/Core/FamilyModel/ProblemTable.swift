@@ -97,6 +97,12 @@ extension Problem {
       "The device fetches the event again, and does not act on later ones until then. If the "
         + "problem persists, ask the relay's operator."),
     ProblemEntry(
+      212, "no news of a guardian",
+      "For 3 days, this device has received nothing that another guardian's device signed, "
+        + "although the relay answers.",
+      "Nothing was changed. Check that another guardian's device is on. If one is, the relay may "
+        + "withhold messages: ask its operator."),
+    ProblemEntry(
       220, "invalid key share",
       "A key share names a device that may not read the audience, or names one twice.",
       "Programs share a new key by themselves. Report the problem if it persists."),

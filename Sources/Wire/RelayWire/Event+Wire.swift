@@ -140,6 +140,7 @@ extension Event {
       message.ageSet = setAge(person, content, proof)
     case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
     case .complained(let keys): message.complained = RelayWire.wire(audience, keys)
+    case .beat: message.beat = true
     }
     return message
   }
@@ -215,6 +216,9 @@ extension Event {
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case .complained(let complaint): return .complained(try keyNames(complaint))
+    case .beat(let isSet):
+      guard isSet else { throw .malformed }
+      return .beat
     case nil: throw .malformed
     }
   }

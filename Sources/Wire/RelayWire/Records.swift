@@ -156,8 +156,7 @@ extension Command {
     case .setAge(let person, let content, let proof):
       .setAge(person, content.openedIfPossible, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
-      .complain,
-      .invite:
+      .complain, .invite, .beat:
       self
     }
   }

@@ -171,6 +171,7 @@ extension Command {
         message.shareKeys = RelayWire.wire(audience, wraps)
       case .complain(let audience, let keys):
         message.complain = RelayWire.wire(audience, keys)
+      case .beat: message.beat = true
       }
     }
   }
@@ -223,6 +224,9 @@ extension Command {
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case .complain(let complaint):
       self = .complain(Audience(rawValue: complaint.audience), try keyNames(complaint))
+    case .beat(let isSet):
+      guard isSet else { throw .malformed }
+      self = .beat
     case nil: throw .unknownRequest
     }
   }

@@ -21,6 +21,7 @@ import Testing
     .withdraw(child: child, .sealed([1])), .invite(invitation), .noteAge(child, .sealed([1])),
     .setAge(child, .sealed([1]), proof: [1]), .shareKeys(.family, []),
     .shareKeys(.account(child), []), .complain(.family, []), .complain(.account(child), []),
+    .beat,
   ]
 
   /// A number for each kind of command. A new kind does not compile without one.
@@ -44,6 +45,7 @@ import Testing
     case .setAge: 15
     case .shareKeys: 16
     case .complain: 17
+    case .beat: 18
     }
   }
 
@@ -64,7 +66,7 @@ import Testing
 
   @Test("T1: a command and its event have one outline, for every kind")
   func agree() throws {
-    #expect(Set(Self.commands.map(kind)).count == 18)
+    #expect(Set(Self.commands.map(kind)).count == 19)
     for command in Self.commands {
       #expect(CommandOutline(command) == CommandOutline(try event(command)), "\(command)")
     }

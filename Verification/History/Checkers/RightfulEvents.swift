@@ -65,7 +65,7 @@ private struct RightsModel {
       return isOpen(id, at: event.at) && questions[id].map { isChild($0.child) } ?? false
     case .decided(let decision): return isGuardian && isOpen(decision.question, at: event.at)
     case .posted(let child, _): return isGuardian || isChild(child)
-    case .contactChanged, .withdrawn, .passcodeChanged, .invited: return isGuardian
+    case .contactChanged, .withdrawn, .passcodeChanged, .invited, .beat: return isGuardian
     case .ageNoted(let person, _): return author?.id == person
     case .ageSet(let person, _, _): return isGuardian || isAdministrator || author?.id == person
     case .accountChanged(let person, _):

@@ -13,7 +13,7 @@ extension World {
 
   private func change(_ roster: inout Roster, _ identity: Identity) {
     let member = member!
-    guard !roster.devices.isEmpty else { return }
+    guard !roster.devices.isEmpty, !roster.persons.isEmpty else { return }
     switch member.random.below(15) {
     case 0, 1, 2: plant(&roster)
     case 3: addWeakDevice(&roster)

@@ -95,6 +95,7 @@ extension Command {
     case .ageSet(let person, let content, let proof):
       self = .setAge(person, content, proof: proof)
     case .complained(let names): self = .complain(event.audience, names)
+    case .beat: self = .beat
     case .joinRequested: return nil
     }
   }

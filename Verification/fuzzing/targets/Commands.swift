@@ -4,6 +4,7 @@ import FamilyModel
 enum CommandKind: CaseIterable {
   case setRoster, setAccount, setLimits, ask, remind, cancel, answer, post, changeContact
   case setPasscode, answerInPerson, withdraw, addChild, invite, noteAge, setAge, shareKeys, complain
+  case beat
 
   init(_ command: Command) {
     self =
@@ -26,6 +27,7 @@ enum CommandKind: CaseIterable {
       case .setAge: .setAge
       case .shareKeys: .shareKeys
       case .complain: .complain
+      case .beat: .beat
       }
   }
 }
@@ -67,6 +69,7 @@ struct FuzzScene {
         proof: input.isRare(2) ? input.proof() : [])
     case .shareKeys: .shareKeys(input.audience(), input.array(Limits.keyWraps) { wrap(&$0) })
     case .complain: .complain(input.audience(), input.array(Limits.complaintKeys) { name(&$0) })
+    case .beat: .beat
     }
   }
 

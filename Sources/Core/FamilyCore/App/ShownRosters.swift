@@ -4,8 +4,8 @@ import FamilyModel
 ///
 /// Each roster names the one that it changes. The rosters form a chain, with a branch for each history
 /// that a relay has shown to a signer. The device shows them in the order in which it counts them. Of
-/// a branch, only signers count who have the right in the last roster, and
-/// no person or device returns that another branch has removed.
+/// a branch, only signers count who have the right in the last roster, and no person or device returns
+/// that another branch has removed.
 ///
 /// A modified device could show a restarted app the rosters from before a removal, and the removed
 /// signers would count again. The app therefore stores the digest of each roster that it counts:
@@ -120,22 +120,13 @@ struct ShownRosters: Sendable {
       } else {
         let mayDecide = last.key(forNext: next, by: proof.signature.signer) != nil
         guard mayDecide || stored.contains(digest) else { return nil }
-        next = withoutRemoved(next, after: last)
+        next = next.withoutRemoved(
+          since: entries.map(\.proof.roster), now: last, removedKeys)
       }
       removedKeys.record(from: former.proof.roster, to: proof.roster)
     }
     removals.record(from: last?.counted, to: next, proof.signature.known)
     return next
-  }
-
-  /// The roster without the persons and devices that another branch has removed.
-  private func withoutRemoved(_ next: Roster, after last: Roster) -> Roster {
-    let former = Set(entries.flatMap { $0.proof.roster.persons.map(\.id) })
-    let persons = next.persons.filter { last.person($0.id) != nil || !former.contains($0.id) }
-    let devices = next.devices.filter { device in
-      persons.contains { $0.id == device.person } && !removedKeys.contains(device.signingKey)
-    }
-    return Roster(persons: persons, devices: devices)
   }
 
   /// The signing key of the device that signed the event, if its owner may decide the event in the

@@ -182,8 +182,7 @@ public struct Conversation: Sendable {
       names[handle.canonical, default: Statements()].add(name, event.order)
     case .contactChanged: break
     case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
-      .joinRequested,
-      .ageNoted, .ageSet:
+      .joinRequested, .ageNoted, .ageSet, .beat:
       break
     }
     if let kind = event.body.originKind {

@@ -13,6 +13,10 @@ public enum Timing {
   public static let hostedPingInterval = Milliseconds.minutes(10)
   /// How long each holder of a key waits for the holder before it to share the key with a newcomer.
   public static let keyShareTurn = Milliseconds.seconds(2)
+  /// Each family has its own delay of beats, up to this, so that families do not beat together.
+  public static let beatSpread = Milliseconds.minutes(4 * 60)
+  /// The spread of beats that are late, after all guardians' devices were off.
+  public static let lateBeatSpread = Milliseconds.minutes(10)
   /// How long a device waits before it complains about a key that was shared with it and that it
   /// cannot open. Each complaint doubles the wait before the next one.
   public static let complaintDelay = Milliseconds.seconds(10)

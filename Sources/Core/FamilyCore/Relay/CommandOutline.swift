@@ -33,6 +33,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .setAge(let person, _, _): digest.add(15, person)
     case .shareKeys(let audience, _): digest.add(16, audience.rawValue)
     case .complain(let audience, _): digest.add(18, audience.rawValue)
+    case .beat: digest.add(19)
     }
     value = digest.value
   }
@@ -60,6 +61,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .keysShared: digest.add(16, event.audience.rawValue)
     case .joinRequested: digest.add(17)
     case .complained: digest.add(18, event.audience.rawValue)
+    case .beat: digest.add(19)
     }
     value = digest.value
   }

@@ -52,6 +52,7 @@ extension FamilyState {
       try decide(ageSettings: id, content, proof: proof, proposal, verify)
     case .shareKeys(let audience, let wraps): try decide(keys: wraps, audience, proposal)
     case .complain(let audience, let keys): try decide(complaint: keys, audience, proposal)
+    case .beat: try decide(beatBy: proposal)
     }
   }
 

@@ -174,6 +174,16 @@ extension FamilyState {
     try keys.validateComplaint()
     return (.complained(keys), audience)
   }
+
+  /// A beat names heads of which the relay has the hashes, so that no reader waits for events that do
+  /// not exist.
+  func decide(beatBy proposal: Proposal) throws(Problem) -> Outcome {
+    try require(proposal.isGuardian && roster.isSigned)
+    for head in proposal.signature?.known.heads ?? [] {
+      guard head.position.seq <= self.head(head.audience) else { throw .forked }
+    }
+    return (.beat, .family)
+  }
 }
 
 extension [ContentKeyID] {

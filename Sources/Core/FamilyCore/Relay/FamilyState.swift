@@ -118,7 +118,7 @@ public struct FamilyState: Hashable, Sendable {
       keys[event.audience, default: AudienceKeys(since: founded)]
         .add(wraps, by: event.signature?.signer ?? event.device)
     case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .complained,
-      .ageNoted, .ageSet:
+      .ageNoted, .ageSet, .beat:
       break
     }
   }

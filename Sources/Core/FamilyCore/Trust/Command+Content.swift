@@ -19,7 +19,7 @@ extension Command {
       .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
       content
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys, .complain:
+      .shareKeys, .complain, .beat:
       nil
     }
   }
@@ -49,7 +49,7 @@ extension Command {
     case .noteAge(let person, _): return .noteAge(person, content)
     case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys, .complain:
+      .shareKeys, .complain, .beat:
       return self
     }
   }
@@ -80,6 +80,7 @@ extension Command {
       return (.account(person), .ageSet(person, content, proof: proof))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .complain(let audience, let keys): return (audience, .complained(keys))
+    case .beat: return (.family, .beat)
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
     case .answer(let id, let choiceID):
@@ -108,7 +109,7 @@ extension Event.Body {
       .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained:
+      .invited, .joinRequested, .keysShared, .complained, .beat:
       nil
     }
   }
@@ -126,7 +127,7 @@ extension Event.Body {
     case .ageNoted(let person, _): .ageNoted(person, content)
     case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained:
+      .invited, .joinRequested, .keysShared, .complained, .beat:
       self
     }
   }
@@ -154,7 +155,7 @@ extension Event.Body {
       }
     case .withdrawn: if case .withdrawal = content { true } else { false }
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained:
+      .invited, .joinRequested, .keysShared, .complained, .beat:
       false
     }
   }

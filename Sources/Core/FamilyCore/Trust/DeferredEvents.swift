@@ -71,6 +71,9 @@ struct DeferredEvents: Sendable {
     }
   }
 
+  /// Whether an event of the command waits.
+  func holds(_ command: CommandName) -> Bool { commands[command] != nil }
+
   /// Whether the question's own event is deferred, or may have been dropped.
   func mayHold(_ question: QuestionID) -> Bool { hasDropped || questions[question] != nil }
 

@@ -59,24 +59,30 @@ extension EventVerifier {
     chains[audience] = chain
   }
 
-  /// The history that this device knows, for the signature of an event. The signature of a removal names the
-  /// heads of all audiences that this device reads.
+  /// The history that this device knows, for the signature of an event. The signatures of a removal and of
+  /// a beat name the heads of all audiences that this device reads.
   func knowledge(for body: Event.Body, in audience: Audience, of device: DeviceID) -> Knowledge {
     var known = Knowledge(
       family: head(.family), audience: audience == .family ? ChainPosition() : head(audience))
-    guard case .rosterChanged(let next) = body else { return known }
-    known.roster = shownRosters.last?.digest ?? ChainHash()
-    if let roster, !roster.removedDevices(in: next).isEmpty,
-      let person = roster.owner(of: device)
-    {
-      // A tool may have read some audiences only.
-      known.heads = roster.audiences(of: person).filter { $0 != .family }
-        .compactMap { audience in chains[audience].map { AudienceHead(audience, $0.head) } }
+    switch body {
+    case .rosterChanged(let next):
+      known.roster = shownRosters.last?.digest ?? ChainHash()
+      if let roster, !roster.removedDevices(in: next).isEmpty { known.heads = heads(of: device) }
+    case .beat: known.heads = heads(of: device)
+    default: break
     }
     return known
   }
 
-  /// Whether the heads of a removal contradict this device's history.
+  /// The heads of the audiences that the device reads, except for the family's. A tool may have read
+  /// some of them only.
+  private func heads(of device: DeviceID) -> [AudienceHead] {
+    guard let roster, let person = roster.owner(of: device) else { return [] }
+    return roster.audiences(of: person).filter { $0 != .family }
+      .compactMap { audience in chains[audience].map { AudienceHead(audience, $0.head) } }
+  }
+
+  /// Whether the heads of a removal or of a beat contradict this device's history.
   func contradictsHeads(of event: Event) -> Bool {
     event.signature?.known.heads.contains { relation(of: $0.position, $0.audience) == .differs }
       ?? false
@@ -107,7 +113,7 @@ extension EventVerifier {
   func permitsLess(_ body: Event.Body) -> Bool {
     switch body {
     // Without the keys, a withdrawal after a fork would not open.
-    case .keysShared, .complained: true
+    case .keysShared, .complained, .beat: true
     case .rosterChanged(let next): roster.map { next.isPart(of: $0) } ?? false
     default: body.takesPermission
     }

@@ -46,6 +46,12 @@ extension EventVerifier {
         isShown(signature.known.roster, before: event.seq)
       else { return false }
     }
+    return isSigned(event, question)
+  }
+
+  /// Whether the event's signer signed these very bytes, with or without the right to them.
+  func isSigned(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Bool {
+    guard let signature = event.signature else { return false }
     let keys = Set(rosters.compactMap { $0.roster.device(signature.signer)?.signingKey })
     let bytes = signedBytes(event, signature, event.body.laterQuestion.flatMap(question)?.header)
     return keys.contains { !$0.isEmpty && vault.verify($0, signature.bytes, bytes) }
@@ -75,15 +81,15 @@ extension EventVerifier {
   /// - Parameter seq: The last position that the present history shares with that of the event.
   /// - Returns: The event as it counts.
   mutating func restore(_ event: Event, after seq: UInt64) -> Event {
+    let (digest, vault) = (rosterDigest(of: event), vault)
+    evidence?.add(event, digest: digest, vault)
     var counted = event
     if case .rosterChanged(let roster) = event.body {
-      let (family, vault) = (family, vault)
-      evidence?.add(event, in: family, vault)
       counted.body = .rosterChanged(withoutRemoved(roster))
     }
     var placed = counted
     placed.seq = seq
-    record(placed, digest: rosterDigest(of: event))
+    record(placed, digest: digest)
     if event.isRoster, let name = event.commandName { lostRosters.insert(name) }
     return counted
   }
@@ -92,13 +98,6 @@ extension EventVerifier {
   /// have known, because the relay had lost it.
   func withoutRemoved(_ next: Roster) -> Roster {
     guard let roster, !lostRosters.isEmpty else { return next }
-    let former = Set(rosters.flatMap { $0.roster.persons.map(\.id) })
-    let persons = next.persons.filter {
-      roster.person($0.id) != nil || !former.contains($0.id)
-    }
-    let devices = next.devices.filter { device in
-      persons.contains { $0.id == device.person } && !removedKeys.contains(device.signingKey)
-    }
-    return Roster(persons: persons, devices: devices)
+    return next.withoutRemoved(since: rosters.map(\.roster), now: roster, removedKeys)
   }
 }

@@ -7,10 +7,10 @@ extension EventVerifier {
     guard case .rosterChanged(let roster) = event.body, hasRead(event),
       event.seq > shownRosters.last?.seq ?? 0
     else { return }
-    shownRosters.append((event.seq, roster, rosterDigest(of: event)))
+    let (digest, vault) = (rosterDigest(of: event), vault)
+    shownRosters.append((event.seq, roster, digest))
     if shownRosters.count > Limits.shownRosters { shownRosters.removeFirst() }
-    let (family, vault) = (family, vault)
-    evidence?.add(event, in: family, vault)
+    evidence?.add(event, digest: digest, vault)
   }
 
   /// The digest that names a signed roster; zero for any other event.

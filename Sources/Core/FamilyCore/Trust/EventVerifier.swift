@@ -111,13 +111,20 @@ struct EventVerifier: Sendable {
   /// The roster that was valid at the family's event; `nil` before the first one.
   func roster(at seq: UInt64) -> Roster? { rosters.last { $0.position.seq <= seq }?.roster }
 
+  /// Whether this device has read no event that is, or may be, that of the command.
+  func lacksEvent(of id: CommandID, by device: DeviceID) -> Bool {
+    let name = CommandName(device, id)
+    return !commands.contains(name) && !deferred.holds(name)
+  }
+
   /// Whether this device has verified the event's command.
   func holds(_ event: Event) -> Bool { event.commandName.map(commands.contains) ?? false }
 
   private mutating func complete(_ event: Event, _ opened: Event) {
-    record(opened, digest: rosterDigest(of: event))
-    let (family, vault) = (family, vault)
-    evidence?.add(event, in: family, vault)
+    let (digest, vault) = (rosterDigest(of: event), vault)
+    record(opened, digest: digest)
+    evidence?.add(event, vault)
+    evidence?.add(event, digest: digest, vault)
     // The relay still has persons or devices that were removed.
     if event.isRoster, event.body != opened.body { lostRosters.insert(name(of: event)) }
   }

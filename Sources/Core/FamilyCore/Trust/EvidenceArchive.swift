@@ -31,16 +31,20 @@ struct EvidenceArchive: Sendable {
     return proofs
   }
 
-  /// Archives a verified event in its sealed form, or a roster.
-  mutating func add(_ event: Event, in family: FamilyID, _ vault: any DeviceVault) {
+  /// Archives a roster by its digest.
+  mutating func add(_ event: Event, digest: ChainHash, _ vault: any DeviceVault) {
+    guard case .rosterChanged(let roster) = event.body, let signature = event.signature,
+      rosters[digest] == nil
+    else { return }
+    rosters[digest] = RosterProof(
+      seq: event.seq, command: event.command, signature: signature, roster: roster.withoutNames,
+      hiddenDigest: vault.digest(roster.hiddenBytes))
+  }
+
+  /// Archives a verified event in its sealed form.
+  mutating func add(_ event: Event, _ vault: any DeviceVault) {
     let name = event.body.content.flatMap(vault.keyName)
     switch event.body {
-    case .rosterChanged(let roster):
-      let digest = event.rosterDigest(in: family) { vault.digest($0) }
-      guard let signature = event.signature, rosters[digest] == nil else { return }
-      rosters[digest] = RosterProof(
-        seq: event.seq, command: event.command, signature: signature, roster: roster.withoutNames,
-        hiddenDigest: vault.digest(roster.hiddenBytes))
     case .asked(let header, _): keys[header.id] = name
     case .contactChanged, .withdrawn, .decided: archive(event, name)
     case .answeredInPerson(let header, let content, let decision, let proof):

@@ -19,6 +19,9 @@ struct KeyRing: Sendable {
     var basedOnSeq: UInt64 = 0
     /// The maker, by the first key share in the order of the log; `nil` before this device knows it.
     fileprivate var origin: (seq: UInt64, at: Instant, maker: Maker)?
+    /// When this device made the key, by the newest time of a relay that it knew. A relay that stated a
+    /// far later time before makes no key old at once.
+    fileprivate var madeAt: Instant?
     /// The devices that have shared the key. A sharer has it, whatever it says later.
     fileprivate var sharers: Set<[UInt8]> = []
     /// The sharers whose wraps for this device were invalid since its last complaint.
@@ -28,7 +31,7 @@ struct KeyRing: Sendable {
 
     /// Whether the key was shared so long ago that a writer makes another one.
     func isOld(at present: Instant) -> Bool {
-      origin.map { $0.at + Limits.contentKeyAge < present } ?? false
+      origin.map { max($0.at, madeAt ?? $0.at) + Limits.contentKeyAge < present } ?? false
     }
 
     /// Whether `device` has shared the key with a reader that complained.
@@ -68,21 +71,6 @@ struct KeyRing: Sendable {
   private var keys: [Audience: Keys] = [:]
   /// The relay's time of the family's first roster.
   private var founded = Instant(milliseconds: 0)
-
-  /// The bytes that a key wrap is bound to.
-  static func binding(_ family: FamilyID, _ audience: Audience, _ name: ContentKeyID) -> [UInt8] {
-    var bytes = BoundBytes("permission-relay key 1")
-    bytes.add(family.rawValue)
-    bytes.add(audience.rawValue)
-    bytes.add(name)
-    return bytes.bytes
-  }
-
-  /// The key's name: a digest under the key itself, so another key cannot have this name.
-  static func name(of secret: [UInt8], _ vault: any DeviceVault) -> ContentKeyID {
-    let digest = vault.digest(BoundBytes("permission-relay key name 1").bytes, under: secret)
-    return ContentKeyID(bytes: digest.prefix(16)) ?? ContentKeyID(high: 0, low: 0)
-  }
 
   func secret(_ name: ContentKeyID, _ audience: Audience) -> [UInt8]? {
     keys[audience]?.entries[name]?.secret
@@ -278,6 +266,7 @@ struct KeyRing: Sendable {
     guard wraps.count == readers.count else { throw .weakKey }
     keys.add(name, basedOnSeq: seq)
     keys.entries[name]!.secret = secret
+    keys.entries[name]!.madeAt = time
     keys.entries[name]!.readers = Set(wraps.map(\.reader))
     self.keys[audience] = keys
     return wraps

@@ -66,6 +66,24 @@ extension Roster {
       devices: devices + before.devices.filter { device($0.id) == nil })
   }
 
+  /// The roster without the persons and devices that were removed by a roster that its signer may not
+  /// have known.
+  ///
+  /// - Parameters:
+  ///   - former: All rosters that counted. Their persons do not return.
+  ///   - present: The last one of them.
+  ///   - removedKeys: The keys that were removed.
+  func withoutRemoved(since former: [Roster], now present: Roster, _ removedKeys: RemovedKeys)
+    -> Roster
+  {
+    let known = Set(former.flatMap { $0.persons.map(\.id) })
+    let persons = persons.filter { present.person($0.id) != nil || !known.contains($0.id) }
+    let devices = devices.filter { device in
+      persons.contains { $0.id == device.person } && !removedKeys.contains(device.signingKey)
+    }
+    return Roster(persons: persons, devices: devices)
+  }
+
   /// The key that must have signed the first roster: that of an organizer's device in the roster;
   /// `nil` for any other device.
   package func key(forFirstBy signer: DeviceID) -> [UInt8]? {
@@ -109,6 +127,7 @@ extension Roster {
       return isIn(header.child) && person.id == header.child
     case .reminded, .cancelled: return child == person.id && isIn(person.id)
     case .keysShared, .complained: return isMember(person, of: audience)
+    case .beat: return audience == .family && isGuardian
     }
   }
 

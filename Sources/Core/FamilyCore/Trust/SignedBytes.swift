@@ -52,6 +52,7 @@ package enum SignedBytes {
     case .keysShared(let wraps): out.add(13, wraps)
     case .invited(let invitation): out.add(14, invitation)
     case .complained(let keys): out.add(50, keys)
+    case .beat: out.add(UInt8(51))
     // No member signs a join request: the request has its own proof.
     case .joinRequested(let join): out.add(15, join.signedBytes(family: family))
     case .ageNoted(let person, let content): out.add(40, person, digest(content))

@@ -89,7 +89,7 @@ public struct Statements<Value: Hashable & Sendable>: Hashable, Sendable {
 
 extension Event {
   /// The order of the event's statement. In a family without keys the log is the order.
-  var order: StatementOrder {
+  public var order: StatementOrder {
     let known = signature?.known
     return StatementOrder(
       seq: seq, known: (audience == .family ? known?.family : known?.audience)?.seq ?? .max,

@@ -1391,6 +1391,15 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .complained(newValue)}
   }
 
+  /// A guardian's device stated what it has read. Always true.
+  var beat: Bool {
+    get {
+      if case .beat(let v)? = _storage._body {return v}
+      return false
+    }
+    set {_uniqueStorage()._body = .beat(newValue)}
+  }
+
   /// A guardian invited a device.
   var invited: PBInvitation {
     get {
@@ -1461,6 +1470,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case keysShared(PBKeyWraps)
     /// A reader of the audience cannot open these content keys.
     case complained(PBKeyNames)
+    /// A guardian's device stated what it has read. Always true.
+    case beat(Bool)
     /// A guardian invited a device.
     case invited(PBInvitation)
     /// A device with a code asks to enter. The device is no member until a roster lists the device.
@@ -3361,7 +3372,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{2}\u{11}invited\0\u{3}join_requested\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3616,6 +3627,14 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .complained(v)
           }
         }()
+        case 64: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._body != nil {try decoder.handleConflictingOneOf()}
+            _storage._body = .beat(v)
+          }
+        }()
         case 80: try {
           var v: PBInvitation?
           var hadOneofValue = false
@@ -3745,6 +3764,10 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case .complained?: try {
         guard case .complained(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 63)
+      }()
+      case .beat?: try {
+        guard case .beat(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 64)
       }()
       case .invited?: try {
         guard case .invited(let v)? = _storage._body else { preconditionFailure() }

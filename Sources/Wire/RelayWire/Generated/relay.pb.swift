@@ -206,6 +206,15 @@ nonisolated struct PBCommand: Sendable {
     set {body = .complain(newValue)}
   }
 
+  /// States what the sender has read. Always true.
+  var beat: Bool {
+    get {
+      if case .beat(let v)? = body {return v}
+      return false
+    }
+    set {body = .beat(newValue)}
+  }
+
   /// Invites one device.
   var invite: PBInvitation {
     get {
@@ -253,6 +262,8 @@ nonisolated struct PBCommand: Sendable {
     case shareKeys(PBKeyWraps)
     /// Complains about content keys that the sender cannot open.
     case complain(PBKeyNames)
+    /// States what the sender has read. Always true.
+    case beat(Bool)
     /// Invites one device.
     case invite(PBInvitation)
 
@@ -954,7 +965,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{2}\u{12}invite\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{1}beat\0\u{2}\u{11}invite\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1168,6 +1179,14 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .complain(v)
         }
       }()
+      case 63: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .beat(v)
+        }
+      }()
       case 80: try {
         var v: PBInvitation?
         var hadOneofValue = false
@@ -1259,6 +1278,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .complain?: try {
       guard case .complain(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 62)
+    }()
+    case .beat?: try {
+      guard case .beat(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 63)
     }()
     case .invite?: try {
       guard case .invite(let v)? = self.body else { preconditionFailure() }

@@ -105,7 +105,14 @@ extension DeviceLink {
       } else {
         giveBack(audience, now: now, into: &out)
       }
-    case .accepted(let id, _): complete(id, nil, now: now, into: &out)
+    case .accepted(let id, _):
+      // A relay can confirm a command and lose it. The command's event is the proof.
+      guard lacksEvent(of: id), sender.awaitEvent(of: id, now: now)
+      else { return complete(id, nil, now: now, into: &out) }
+      // Blocked commands do not wait for the event of their key.
+      guard case .shareKeys(let audience, let wraps)? = sender.outbox.command(id) else { break }
+      verifier?.keep(wraps, audience, isShared: true)
+      resume(now: now)
     case .refused(let id, let problem):
       if sender.retry(id, after: problem, now: now, into: &out) {
         // The attachment compares the heads.
@@ -127,6 +134,17 @@ extension DeviceLink {
       isRefused = true
       out.shutOut = problem
     }
+  }
+
+  /// Whether this device reads the audience of a pending command's event, and has not read the event. A
+  /// relay that has the question already stores no event for its repetition.
+  private func lacksEvent(of id: CommandID) -> Bool {
+    guard let command = sender.outbox.command(id),
+      let outcome = command.outcome(question: { family.question($0)?.header }),
+      family.mayRead(outcome.audience, address.device)
+    else { return false }
+    if case .ask(let header, _) = command, family.question(header.id) != nil { return false }
+    return verifier?.lacksEvent(of: id, by: address.device) ?? false
   }
 
   /// A command was accepted (`problem` is `nil`) or refused.
@@ -155,6 +173,8 @@ extension DeviceLink {
       sender.complain(now: now, verifier: verifier, into: &out)
     }
     giveRosterBack(now: now, into: &out)
+    beat(now: now, into: &out)
+    checkSilence(now: now, into: &out)
     if let due = sender.outbox.deadline, due <= now {
       sender.sendDue(
         now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)

@@ -28,6 +28,7 @@ extension DeviceLink {
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
     for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
     rosterDue = rosterDue.map { min($0, now) }
+    (hearing.due, hearing.signed, hearing.last) = (nil, nil, nil)
     if state == .attached { sender.restart(now: now) }
   }
 

@@ -15,6 +15,7 @@ extension DeviceLink {
   /// Keeps what the history after the cursor had. The cursor has moved back.
   mutating func keepLost(_ audience: Audience, into out: inout Output) {
     let head = delivered(audience)
+    hearing.named[audience] = nil
     if audience == .family {
       verifier!.rewind(to: head)
       out.hasMovedRosters = true
@@ -152,8 +153,7 @@ extension DeviceLink {
   /// Schedules the statement of the present roster. The guardians' devices take turns.
   private mutating func scheduleRoster(now: Instant) {
     guard verifier?.isRosterLost ?? false, rosterDue == nil else { return }
-    let devices = roster.devices.filter { roster.owner(of: $0.id)?.role.isGuardian ?? false }
-    guard let turn = devices.firstIndex(where: { $0.id == address.device }) else { return }
+    guard let turn = guardiansDevices.firstIndex(where: { $0.id == address.device }) else { return }
     rosterDue = now + Timing.keyShareTurn * turn
   }
 

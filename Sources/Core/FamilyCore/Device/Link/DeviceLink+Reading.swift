@@ -59,6 +59,7 @@ extension DeviceLink {
     // event may be a forgery, and acknowledges nothing before it is verified.
     for event in out.events[before...] { hasRead(event, now: now, into: &out) }
     if reading == .repeated { hasRead(event, now: now, into: &out) }
+    if reading == .rejected { endConfirmed(event, now: now, into: &out) }
     guard verifier != nil else { return }
     if !isBehind { resume(now: now) }
     for event in out.events[before...] where event.body.mayBringReaders {
@@ -72,6 +73,16 @@ extension DeviceLink {
   private mutating func hasRead(_ event: Event, now: Instant, into out: inout Output) {
     if event.device == address.device { complete(event.command, nil, now: now, into: &out) }
     foundQuestion(event, now: now)
+  }
+
+  /// Ends a command whose event is in the relay's history and counts for nothing, because this device
+  /// knows another answer.
+  private mutating func endConfirmed(_ event: Event, now: Instant, into out: inout Output) {
+    guard event.commandName?.device == address.device, let verifier,
+      !sender.outbox.isGivenBack(event.command), sender.outbox.command(event.command) != nil,
+      verifier.fits(event), verifier.isSigned(event, family.question)
+    else { return }
+    complete(event.command, nil, now: now, into: &out)
   }
 
   mutating func fetch(

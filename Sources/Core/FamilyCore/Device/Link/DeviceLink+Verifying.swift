@@ -69,6 +69,7 @@ extension DeviceLink {
   private mutating func apply(_ event: Event, _ signed: Event, into out: inout Output) {
     sender.observe(event)
     family.apply(event)
+    hear(event)
     if event.isRoster {
       kept.add(signed)
       // Apps need the roster that it changes, too.
@@ -95,7 +96,7 @@ extension Event.Body {
       .passcodeChanged:
       true
     case .rosterChanged, .asked, .reminded, .cancelled, .posted, .invited, .joinRequested,
-      .ageNoted, .ageSet, .keysShared, .complained:
+      .ageNoted, .ageSet, .keysShared, .complained, .beat:
       false
     }
   }

@@ -110,7 +110,7 @@ extension DeviceLink {
   var deadline: Instant? {
     ([
       due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil,
-      mayShareKeys ? rosterDue : nil, withheldDue,
+      mayShareKeys ? rosterDue : nil, withheldDue, beatDue, silenceDue,
       mayShareKeys ? sender.complaintsDue : nil,
     ]
       + fetching.values.map(\.due) + evaluations.values.map(\.due))

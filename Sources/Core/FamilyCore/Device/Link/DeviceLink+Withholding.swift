@@ -1,10 +1,11 @@
 import FamilyModel
 
-/// Events of the family that another member knew and that the relay does not send.
+/// Events that another member knew and that the relay does not send.
 ///
-/// A signature names what its signer knew. An event of a signer who knew more than this device is
-/// deferred. Such an event is usual for a moment, and after ``Limits/withheldTime`` of connected time
-/// a reason for a report. One report covers the time until no deferred event waits.
+/// A signature names what its signer knew. An event of a signer who knew more of the family than
+/// this device is deferred, and a beat also names the heads of other audiences. Such an event is
+/// usual for a moment, and after ``Limits/withheldTime`` of connected time a reason for a report.
+/// One report covers the time until no deferred event waits.
 extension DeviceLink {
   /// The time for which the device, while attached, has waited for an event of the family.
   struct Withholding: Sendable {
@@ -22,7 +23,8 @@ extension DeviceLink {
 
   /// Adds to the time, and reports it once.
   mutating func checkWithheld(now: Instant, into out: inout Output) {
-    guard verifier?.deferred.awaitsFamily ?? false else {
+    let behind = audiencesBehind()
+    guard verifier?.deferred.awaitsFamily ?? false || !behind.isEmpty else {
       withholding = nil
       return
     }
@@ -35,6 +37,6 @@ extension DeviceLink {
     withholding = present
     guard isDue else { return }
     out.rejected.append(.withheld)
-    fetch(.family, now: now, into: &out)
+    for audience in [.family] + behind { fetch(audience, now: now, into: &out) }
   }
 }

@@ -83,8 +83,10 @@ public struct DeviceLink: Sendable {
   var rosterRounds = 0
   /// The statement of the present roster in the outbox.
   var rosterStatement: CommandID?
-  /// The wait for events of the family that others knew; `nil` without one.
+  /// The wait for events that others knew; `nil` without one.
   var withholding: Withholding?
+  /// The newest statements of guardians' devices.
+  var hearing = Hearing()
   /// The audiences whose cursors moved in this step. Their records are written once, at the end of
   /// the step.
   var movedAudiences: Set<Audience> = []

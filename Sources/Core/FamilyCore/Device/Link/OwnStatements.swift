@@ -134,7 +134,9 @@ extension Event.Body {
     case .ageSet(let person, let content, let proof) where proof.isEmpty:
       .setAge(person, content, proof: [])
     case .keysShared(let wraps): .shareKeys(audience, wraps)
-    case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .complained: nil
+    case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .complained,
+      .beat:
+      nil
     }
   }
 

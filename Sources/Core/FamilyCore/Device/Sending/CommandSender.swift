@@ -13,7 +13,8 @@ import FamilyModel
 /// - *Sealed* → (its question stays unknown, or this device may not read its audience, or can make
 ///   no key for it) *removed*.
 /// - *Blocked* → (``resume(now:)``, or time-out) *queued*.
-/// - *In flight* → (accepted or refused) *removed*.
+/// - *In flight* → (accepted) *confirmed*; → (its event is read, or it is refused) *removed*.
+/// - *Confirmed* → (30 s, doubling to 1 h) *in flight*.
 /// - *In flight* → (the id is taken, or ahead of the relay's clock) *queued* under a new id.
 /// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
 /// - Every state but *removed* → (``suspend()``) *suspended* → (``restart(now:)``) *queued*.
@@ -141,7 +142,7 @@ struct CommandSender: Sendable {
   mutating func resume(now: Instant) {
     guard isBlocked else { return }
     isBlocked = false
-    outbox.restart(now: now)
+    outbox.resume(now: now)
   }
 
   /// Makes every command due, as after an attachment.
@@ -198,6 +199,16 @@ struct CommandSender: Sendable {
     if let change = outbox.renumber(id, new, now: now) { out.changes.append(change) }
     // The relay's clock may be behind the family's statements, and refuse the new id, too.
     if problem.isEarlyID { awaitClock(new, problem, now: now) }
+    return true
+  }
+
+  /// Postpones a command that the relay has accepted, until the device has read its event. A relay that
+  /// has lost the event receives the command again.
+  ///
+  /// - Returns: `false` for the repetition of a lost statement, which needs no event.
+  mutating func awaitEvent(of id: CommandID, now: Instant) -> Bool {
+    guard !outbox.isGivenBack(id) else { return false }
+    outbox.confirm(id, now: now)
     return true
   }
 

@@ -15,6 +15,8 @@ struct Outbox: Sendable {
     var attempts = 0
     /// How often an overloaded relay refused the command since the last attachment.
     var refusals = 0
+    /// How often the relay accepted the command since the last attachment, without its event.
+    var confirmations = 0
     var due = Instant(milliseconds: .max)
     /// The audience whose lost statement the command repeats; `nil` for a new command.
     var lostFrom: Audience?
@@ -37,6 +39,11 @@ struct Outbox: Sendable {
 
     var record: DeviceRecord {
       .outbox(position: position, id, command, basedOnSeq: basedOnSeq)
+    }
+
+    mutating func restart(now: Instant) {
+      (attempts, refusals, confirmations) = (0, 0, 0)
+      due = max(now, notBefore)
     }
 
     mutating func admit() { isAdmitted = true }
@@ -77,10 +84,13 @@ struct Outbox: Sendable {
 
   /// Makes every command due and resets its delays.
   mutating func restart(now: Instant) {
-    for index in pending.indices {
-      pending[index].attempts = 0
-      pending[index].refusals = 0
-      pending[index].due = max(now, pending[index].notBefore)
+    for index in pending.indices { pending[index].restart(now: now) }
+  }
+
+  /// Makes the commands due that the relay has not confirmed, and resets their delays.
+  mutating func resume(now: Instant) {
+    for index in pending.indices where pending[index].confirmations == 0 {
+      pending[index].restart(now: now)
     }
   }
 
@@ -144,6 +154,17 @@ struct Outbox: Sendable {
 
   mutating func postpone(_ id: CommandID, until: Instant) {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
+  }
+
+  /// Delays a command that the relay accepted and whose event the device has not read. The delay
+  /// doubles with each confirmation.
+  mutating func confirm(_ id: CommandID, now: Instant) {
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
+    pending[index].due =
+      now
+      + Timing.backoff(
+        pending[index].confirmations, Timing.longestRequestTimeout, Timing.longestGiveBackDelay)
+    pending[index].confirmations += 1
   }
 
   /// Delays a command that an overloaded relay refused. A question also needs a new admission.
