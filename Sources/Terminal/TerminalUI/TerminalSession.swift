@@ -234,6 +234,8 @@ package actor TerminalSession: Service {
   private func begin() {
     guard let dialog = dialogs.first?.dialog else { return console.restore(draft) }
     if draft.isEmpty { draft = console.removeDraft() }
+    // A person may type as soon as the first row appears.
+    console.prompt("", hidden: dialog.isHidden)
     write(dialog.opening(renderer))
   }
 
