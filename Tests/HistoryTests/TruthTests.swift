@@ -24,6 +24,9 @@ import Testing
   @Test("T10: relay and devices must hold the same roster, settings and questions at rest")
   func views() {
     let relay = Fact.relayViews(HistoryBuilder.family, Self.view(limitsOn: nil, known: nil))
+    #expect(self.verdict(OneTruth(), relay).isViolated)
+    let limited = Fact.relayViews(HistoryBuilder.family, Self.view(limitsOn: false, known: nil))
+    #expect(self.verdict(OneTruth(), limited, .views(Self.emily, Self.view())).isViolated)
     func verdict(_ view: FamilyView) -> Verdict {
       self.verdict(
         OneTruth(), relay, .views(HistoryBuilder.rosa, Self.view()), .views(Self.emily, view))
@@ -37,6 +40,21 @@ import Testing
       Self.view(limitsOn: false), Self.view(open: [HistoryBuilder.question.id]),
       Self.view(known: [ada]),
     ] { #expect(verdict(other).isViolated) }
+  }
+
+  @Test("T10: the log gives the roster, the open questions and the newest limits")
+  func log() {
+    var builder = HistoryBuilder()
+    builder.event(.rosterChanged(HistoryBuilder.roster), by: 0, in: .family)
+    builder.event(.limitsChanged(child: PersonID(3), on: true), by: 1)
+    builder.event(.limitsChanged(child: PersonID(3), on: false), by: 2)
+    builder.event(.asked(HistoryBuilder.header(), .question(HistoryBuilder.question)), by: 3)
+    func view() -> FamilyView { FamilyView(ofLog: builder.log) { _, _ in 0 } }
+    #expect(view().roster == HistoryBuilder.roster)
+    #expect(view().children.map(\.limitsOn) == [false])
+    #expect(view().children.map(\.open) == [[HistoryBuilder.question.id]])
+    builder.event(HistoryBuilder.decision(.approve), by: 1)
+    #expect(view().children.map(\.open) == [[]])
   }
 
   @Test("K6: a handle must be approved on a guardian's device before an app knows it")

@@ -27,8 +27,8 @@ extension History {
     KnownHandlesRight(), HandledOnce(), AgesDeclared(), EverythingArrives(),
   ]
 
-  /// The checkers of properties that need facts about each author, each roster and each view. Only
-  /// the simulator records these facts.
+  /// The checkers of properties that need facts about each author, each roster and each view. Chaos
+  /// records the views only; the simulator records all these facts.
   public static let truthCheckers: [any Checker] = [
     OneTruth(), HandlesApproved(), NobodyReturns(), NothingForged(), GuessesBounded(),
   ]

@@ -56,33 +56,11 @@ extension World {
   /// Records what the relay and the devices of its rosters hold at rest.
   func recordViews() {
     for family in relay.disk.families.keys.sorted() {
-      var state = FamilyState()
-      var open: [PersonID: Set<QuestionID>] = [:]
-      for stored in relay.disk.intactEvents(of: family) {
-        let event = try! Event.decode(stored.payload)
-        state.apply(event)
-        guard let child = event.audience.conversationChild else { continue }
-        switch event.body {
-        case .asked(let header, _): open[child, default: []].insert(header.id)
-        case .cancelled(let id): open[child]?.remove(id)
-        case .decided(let decision): open[child]?.remove(decision.question)
-        default: break
-        }
-      }
-      let audiences = Set(
-        state.roster.persons.flatMap { state.roster.audiences(of: $0) })
-      let generations = audiences.map { Self.channel($0, state.generation($0)) }.sorted()
-      let children = state.roster.children.map {
-        FamilyView.Child($0.id, limitsOn: nil, open: (open[$0.id] ?? []).sorted(), known: nil)
-      }
-      record(
-        .relayViews(
-          family,
-          FamilyView(
-            roster: state.roster, passcodeKey: state.passcode?.publicKey ?? [],
-            generations: generations, children: children)))
+      let log = relay.disk.intactEvents(of: family).map { try! Event.decode($0.payload) }
+      let truth = FamilyView(ofLog: log, channel: Self.channel)
+      record(.relayViews(family, truth))
       for device in devices
-      where device.address.family == family && state.roster.device(device.plan.id) != nil {
+      where device.address.family == family && truth.roster.device(device.plan.id) != nil {
         record(.views(device.address, view(of: device)))
         record(.holds(device.address, statements(of: device)))
       }
@@ -102,21 +80,7 @@ extension World {
       let (_, audience, generation) = ChannelName.meaning(of: $0)
       return Self.channel(audience, generation)
     }
-    let mine = link.roster.owner(of: device.plan.id)
-    let children = link.roster.children.filter {
-      mine?.role.isGuardian ?? false || mine?.id == $0.id
-    }
-    return FamilyView(
-      roster: link.roster, passcodeKey: link.passcode?.publicKey ?? [],
-      generations: generations.sorted(),
-      children: children.map { child in
-        let conversation = link.conversations[child.id] ?? Conversation()
-        let open = conversation.questions.filter { $0.value.phase == .open }.keys.sorted()
-        let reasons = conversation.known.reasons.filter { $0.reason.until == nil }
-        return FamilyView.Child(
-          child.id, limitsOn: conversation.limitsOn, open: open,
-          known: reasons.map { FamilyView.Known($0.handle, in: $0.reason.app) })
-      })
+    return FamilyView(of: link, generations: generations)
   }
 
   /// The statements that the device verifies when it restarts from its disk, by their authors.

@@ -89,7 +89,9 @@ struct ChaosRun: Sendable {
     return RunResult(
       seed: seed, seconds: seconds, families: families, devices: devices.count,
       operations: log.operations, faults: log.faults, findings: log.findings,
-      verdicts: history.verdicts().map { RunResult.Verdict($0.name, $0.verdict) },
+      verdicts: history.verdicts(of: History.checkers + [OneTruth()]).map {
+        RunResult.Verdict($0.name, $0.verdict)
+      },
       facts: history.entries.count, begin: begin, healed: healed,
       converged: unfinishedWork == nil ? converged : nil)
   }

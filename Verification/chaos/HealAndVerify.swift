@@ -99,6 +99,7 @@ struct HealAndVerify {
         opened[credential.address.family, default: [:]][event.seq] = event
       }
       recorder.record(Self.facts(of: machine, records))
+      recorder.record([.views(credential.address, FamilyView(of: machine.link))])
       if credential.role == .child { try readApp(credential) }
     }
     let store = try SQLiteEventStore(
@@ -108,6 +109,8 @@ struct HealAndVerify {
       // The relay's events are sealed; the devices hold them opened.
       let events = try store.load(family).events.map { try Event.decode($0.payload) }
       recorder.record(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
+      // Devices use no channels at rest.
+      recorder.record([.relayViews(family, FamilyView(ofLog: events) { _, _ in 0 })])
     }
     recorder.record(.storeRead)
   }

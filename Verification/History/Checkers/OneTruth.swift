@@ -15,16 +15,21 @@ public struct OneTruth: Checker {
     for (_, fact) in history.facts {
       if case .relayViews(let family, let view) = fact { truths[family] = view }
     }
+    var unseen = Set(truths.keys)
     for (index, fact) in history.facts {
       guard case .views(let device, let view) = fact, var truth = truths[device.family] else {
         continue
       }
+      unseen.remove(device.family)
       if let what = truth.merge(view, of: device.device) {
         return .violated(
           "device \(device.device.rawValue) of family \(device.family.rawValue) has \(what)",
           at: index)
       }
       truths[device.family] = truth
+    }
+    if let family = unseen.min() {
+      return .violated("no device of family \(family.rawValue) states what it holds", at: nil)
     }
     return .ok
   }
