@@ -103,6 +103,19 @@ import Testing
     #expect(home.known() == [Handle("+1 555 0177", .phoneNumber).canonical.value])
   }
 
+  @Test("K1, K6: a withdrawal in another Unicode form reaches the app")
+  func otherForm() {
+    var home = SignedFamily()
+    let (decomposed, composed) = (Handle("Zoe\u{308}", .custom), Handle("Zo\u{EB}", .custom))
+    home.answer(home.ask(decomposed.value), "approve", by: 1)
+    home.child(3, .app(SignedFamily.app, .name([decomposed])))
+    #expect(home.known().count == 1)
+    home.guardian(1, .withdraw(child: SignedFamily.emily, .handle(composed, in: SignedFamily.app)))
+    home.wait(.seconds(5))
+    #expect(home.known() == [])
+    #expect(home.children[3]!.knownHandles(in: SignedFamily.app).isEmpty)
+  }
+
   @Test("K6: names above the limit stay unknown, but responses name their people")
   func limit() {
     var feed = AppFeed(SignedFamily.app)

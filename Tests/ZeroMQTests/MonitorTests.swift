@@ -142,6 +142,30 @@ struct MonitorTests {
     try #expect(dealer.send(["still here".bytes]) == .sent)
     try #expect(router.next()[1] == "still here".bytes)
   }
+
+  @Test("a socket may end before its monitor, and its context's other sockets go on")
+  func socketEndsFirst() throws {
+    let context = try Context()
+    let router = try makeServer(context)
+    let endpoint = try router.bindToFreePort()
+    for _ in 0..<100 {
+      var options = SocketOptions()
+      options.security = .client(client, server: client.publicKey)
+      options.reconnectInterval = .milliseconds(1)
+      let dealer = try Socket(.dealer, in: context, options: options)
+      let monitor = try Monitor(dealer, in: context)
+      // The server refuses each handshake, so that events arrive while the sockets end.
+      for _ in 0..<5 { try dealer.connect(endpoint) }
+      _ = try monitor.socket.waitUntilReadable(within: timeout)
+      dealer.close()
+      try monitor.socket.close()
+    }
+    let other = try Socket(.dealer, in: context)
+    let open = try Socket(.router, in: context)
+    try other.connect(open.bindToFreePort())
+    try #expect(other.send(["still here".bytes]) == .sent)
+    try #expect(open.next()[1] == "still here".bytes)
+  }
 }
 
 @Suite("Connection health")
