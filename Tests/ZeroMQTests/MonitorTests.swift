@@ -158,7 +158,7 @@ struct MonitorTests {
       for _ in 0..<5 { try dealer.connect(endpoint) }
       _ = try monitor.socket.waitUntilReadable(within: timeout)
       dealer.close()
-      try monitor.socket.close()
+      _ = consume monitor
     }
     let other = try Socket(.dealer, in: context)
     let open = try Socket(.router, in: context)

@@ -12,7 +12,10 @@ final class SocketHandle: @unchecked Sendable {
   /// The thread that polls this socket and must close it.
   var thread: SocketThread?
   /// The socket whose events this PAIR socket receives.
-  var monitored: SocketHandle?
+  var monitored: SocketHandle? {
+    didSet { monitored?.isMonitored = true }
+  }
+  private var isMonitored = false
 
   init(_ kind: SocketKind, _ context: Context) throws(ZeroMQError) {
     raw = try context.open(kind)
@@ -36,8 +39,10 @@ final class SocketHandle: @unchecked Sendable {
   func close() {
     guard let raw else { return }
     // libzmq's I/O thread blocks forever on a monitor whose reader is closed, so the monitor ends
-    // first.
-    if let target = monitored?.raw { zmq_socket_monitor(target, nil, 0) }
+    // first. A closed socket emits events until the I/O thread has ended its connections.
+    for target in [isMonitored ? raw : nil, monitored?.raw] where target != nil {
+      zmq_socket_monitor(target, nil, 0)
+    }
     self.raw = nil
     zmq_close(raw)
     monitored = nil
