@@ -24,6 +24,25 @@ import Testing
     #expect(home.count { if case .contactChanged = $0 { true } else { false } } == 1)
   }
 
+  @Test("T5: an event arrives though an acknowledgement of a lost history has confirmed its number")
+  func lateAcknowledgement() {
+    var home = SignedFamily()
+    let copy = home.log
+    home.guardian(1, SignedFamily.contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ben", known: true))
+    home.restoreRelay(copy, connecting: [3])
+    home.connect(2)
+    home.tamper = { event, device in device == 3 ? [] : [event] }
+    home.relinks = false
+    home.guardian(2, SignedFamily.contact("eve", known: true))
+    let former = Cursor(.conversation(Self.emily), delivered: home.log.last!.seq)
+    home.request(3, 9, .acknowledge([former]))
+    home.beHonest()
+    #expect(!home.known().contains("eve"))
+    home.wait(.seconds(20))
+    #expect(Set(home.known()) == ["ada", "ben", "eve"])
+  }
+
   @Test("T6: a key seals as soon as the relay has confirmed its share, before the share's event")
   func confirmedKey() {
     var home = SignedFamily()

@@ -9,10 +9,6 @@ import Testing
   private static let emily = SignedFamily.emily
   private let ada = Handle("ada", .custom)
 
-  private func contact(_ handle: String, known: Bool) -> GuardianMachine.Input {
-    .changeContact(child: Self.emily, Handle(handle, .custom), known: known)
-  }
-
   private func isContact(_ body: Event.Body) -> Bool {
     if case .contactChanged = body { true } else { false }
   }
@@ -46,10 +42,10 @@ import Testing
   @Test("T5: a skipped withdrawal is noticed at the next signed event, and then applied")
   func skip() {
     var home = SignedFamily()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     #expect(home.known() == ["ada"])
     hide(&home, isContact)
-    home.guardian(2, contact("ada", known: false))
+    home.guardian(2, SignedFamily.contact("ada", known: false))
     #expect(home.problems[3] == nil && home.known() == ["ada"])
     home.guardian(1, .post(child: Self.emily, "hello"))
     #expect(home.problems[3] == [.forked])
@@ -63,9 +59,9 @@ import Testing
   @Test("T5: a device notices a skipped withdrawal at its next attachment and after a restart")
   func attachment() {
     var home = SignedFamily()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     hide(&home, isContact)
-    home.guardian(2, contact("ada", known: false))
+    home.guardian(2, SignedFamily.contact("ada", known: false))
     home.guardian(1, .post(child: Self.emily, "hello"))
     for restarts in [false, true] {
       var home = home
@@ -97,25 +93,25 @@ import Testing
     #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(2) } } == nil)
     #expect(home.children[3]!.link.roster.device(DeviceID(2)) != nil)
     #expect(home.problems[3] == [.replayed])
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     #expect(home.problems[3]?.last == .forked && home.known() == [])
     // A withdrawal counts in every history.
-    home.guardian(1, contact("ada", known: false))
+    home.guardian(1, SignedFamily.contact("ada", known: false))
     #expect(home.problems[3]?.last == .forked && home.known() == [])
     home.beHonest()
     home.disconnect(3)
     home.connect(3)
     #expect(home.children[3]!.link.roster == home.roster)
-    home.guardian(1, contact("ben", known: true))
+    home.guardian(1, SignedFamily.contact("ben", known: true))
     #expect(home.known() == ["ben"])
   }
 
   @Test("T5: a request to join under the id of a withheld withdrawal does not use up the id")
   func taken() {
     var (home, join) = withJoinRequest()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     hide(&home, isContact)
-    home.guardian(2, contact("ada", known: false))
+    home.guardian(2, SignedFamily.contact("ada", known: false))
     var taken = join
     taken.command = home.event(isContact).command
     taken.seq = home.log.last!.seq + 1
@@ -130,7 +126,7 @@ import Testing
   @Test("T5: an event with an invented number makes no device deaf", arguments: [false, true])
   func deaf(restarts: Bool) {
     var home = SignedFamily()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     var invented = home.forged(.reminded(QuestionID(high: 1, low: 1)))
     invented.seq = .max
     home.hand(invented, to: 3)
@@ -140,7 +136,7 @@ import Testing
       home.restore(3)
       home.connect(3)
     }
-    home.guardian(1, contact("ada", known: false))
+    home.guardian(1, SignedFamily.contact("ada", known: false))
     #expect(home.known() == [])
     #expect(home.problems[3]?.contains(.forked) ?? false)
   }
@@ -148,7 +144,7 @@ import Testing
   @Test("T5: an event that does not continue the chain moves no cursor")
   func wrongHash() {
     var home = SignedFamily()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     var event = home.forged(.reminded(QuestionID(high: 1, low: 1)))
     event.hash = ChainHash(first: ID128(high: 1, low: 1), second: ID128(high: 1, low: 1))
     let before = home.children[3]!.link.position
@@ -165,7 +161,7 @@ import Testing
     #expect(home.change { $0.devices.append(SignedFamily.device(5, 1, keys)) } == nil)
     #expect(home.children[3]!.link.roster == home.roster)
     #expect(home.children[4]!.link.roster == other)
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     #expect(home.known() == ["ada"] && home.known(4) == [])
     #expect(home.problems[4]?.contains(.forked) ?? false)
     #expect(home.problems[3] == nil)
@@ -181,17 +177,17 @@ import Testing
   @Test("T5: after the restoration of a copy, devices report it, and new commands reach all")
   func backup() {
     var home = SignedFamily()
-    home.guardian(1, contact("ada", known: true))
+    home.guardian(1, SignedFamily.contact("ada", known: true))
     let copy = home.log
     for text in ["one", "two", "three"] { home.guardian(2, .post(child: Self.emily, text)) }
-    home.guardian(1, contact("ben", known: true))
+    home.guardian(1, SignedFamily.contact("ben", known: true))
     for device: UInt32 in [1, 2, 3, 4] { home.disconnect(device) }
     home.log = copy
     home.machines.relay = RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest)
     home.machines.relay.load(SignedFamily.family, events: copy, cursors: [], now: home.now)
     for device: UInt32 in [1, 2, 3, 4] { home.connect(device) }
     for device: UInt32 in [1, 2, 3, 4] { #expect(home.problems[device] == [.forked]) }
-    home.guardian(1, contact("ada", known: false))
+    home.guardian(1, SignedFamily.contact("ada", known: false))
     home.wait(.seconds(10))
     #expect(home.known() == ["ben"] && home.known(4) == ["ben"])
     #expect(home.guardians[1]!.link.pendingCommands.isEmpty)

@@ -144,6 +144,20 @@ import Testing
     #expect(home.relay.deadline == nil)
   }
 
+  @Test("R1, T5: an attachment corrects an acknowledgement of events that the device lacks")
+  mutating func corrected() {
+    attach(10)
+    _ = home.ask(RelayMachineFixture.question(1))
+    _ = acknowledge(10, 9, read: 9)
+    #expect(timer() == [])
+    _ = acknowledge(10, 1)
+    #expect(timer() == [])
+    let cursor = Cursor(conversation, delivered: 0)
+    let effects = home.send(10, .attach([cursor]))
+    #expect(effects.contains(.cursor(RelayMachineFixture.id, DeviceID(10), cursor)))
+    #expect(timer().contains { if case .republish = $0 { true } else { false } })
+  }
+
   @Test("R1: an event younger than the delay is not late") mutating func young() {
     attach(10)
     _ = home.ask(RelayMachineFixture.question(1))

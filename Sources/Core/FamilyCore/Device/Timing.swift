@@ -24,6 +24,11 @@ public enum Timing {
   public static let missingKeyDelay = Milliseconds.seconds(60)
   /// The upper bound of the wait before a complaint.
   public static let longestComplaintDelay = Milliseconds.hours(1)
+  /// How long a device waits before it corrects what it acknowledged of a lost history.
+  public static let correctionDelay = Milliseconds.seconds(1)
+  /// The shortest time between two corrections. A relay that shows a new history again and again
+  /// causes no more.
+  public static let correctionInterval = Milliseconds.minutes(1)
   /// How long a device waits before it gives statements back a second time. Each time doubles the wait
   /// before the next one.
   public static let giveBackDelay = Milliseconds.minutes(1)

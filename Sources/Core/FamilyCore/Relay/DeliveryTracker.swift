@@ -56,15 +56,16 @@ struct DeliveryTracker: Hashable, Sendable {
     if attaches || isAttached(device, now: now) { lastActivity[device] = now }
   }
 
-  /// Moves a cursor forward, never back and never beyond the head.
+  /// Moves a cursor, never beyond the head.
   ///
+  /// - Parameter back: Whether the cursor may move back, because an attachment states it.
   /// - Returns: the new cursor; `nil` if the cursor did not move.
-  mutating func move(_ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64)
-    -> Cursor?
-  {
+  mutating func move(
+    _ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64, back: Bool
+  ) -> Cursor? {
     var new = old
-    new.delivered = max(old.delivered, min(cursor.delivered, head))
-    new.read = max(old.read, min(cursor.read, new.delivered))
+    new.delivered = max(back ? 0 : old.delivered, min(cursor.delivered, head))
+    new.read = max(back ? 0 : old.read, min(cursor.read, new.delivered))
     guard new != old else { return nil }
     restore(device, new)
     return new
@@ -153,8 +154,7 @@ extension Receipt {
 
   /// Advances both values to this event.
   mutating func advance(to seq: UInt64) {
-    delivered = max(delivered, seq)
-    read = max(read, seq)
+    (delivered, read) = (max(delivered, seq), max(read, seq))
   }
 }
 

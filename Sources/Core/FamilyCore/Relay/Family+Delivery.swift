@@ -34,7 +34,7 @@ extension RelayMachine.Family {
     _ cursors: [Cursor], _ owner: Member, from sender: RelayMachine.Sender, now: Instant,
     into effects: inout [RelayMachine.Effect]
   ) -> Instant? {
-    moveCursors(cursors, sender.address, owner, into: &effects)
+    moveCursors(cursors, back: true, sender.address, owner, into: &effects)
     let nextCheck = scheduleCheckIfLagging(sender.address.device, owner, now: now)
     effects.append(sender.reply(.attached(channels(of: owner), at: now)))
     return nextCheck
@@ -95,7 +95,7 @@ extension RelayMachine.Family {
   }
 
   mutating func moveCursors(
-    _ cursors: [Cursor], _ address: DeviceAddress, _ person: Member,
+    _ cursors: [Cursor], back: Bool = false, _ address: DeviceAddress, _ person: Member,
     into effects: inout [RelayMachine.Effect]
   ) {
     // A correct device sends one cursor for each of its audiences.
@@ -103,9 +103,9 @@ extension RelayMachine.Family {
     where state.roster.isMember(person, of: cursor.audience) {
       let head = state.head(cursor.audience)
       let old = deliveries.cursor(address.device, cursor.audience)
-      guard let moved = deliveries.move(address.device, cursor, from: old, head: head) else {
-        continue
-      }
+      guard
+        let moved = deliveries.move(address.device, cursor, from: old, head: head, back: back)
+      else { continue }
       effects.append(.cursor(address.family, address.device, moved))
       broadcastReceipt(of: moved, from: old, address, person, into: &effects)
     }

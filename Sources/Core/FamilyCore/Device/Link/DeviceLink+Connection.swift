@@ -28,6 +28,7 @@ extension DeviceLink {
     for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
     for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
     rosterDue = rosterDue.map { min($0, now) }
+    (correctionDue, corrected) = (correctionDue.map { _ in now }, nil)
     (hearing.due, hearing.signed, hearing.last) = (nil, nil, nil)
     if state == .attached { sender.restart(now: now) }
   }
@@ -40,6 +41,7 @@ extension DeviceLink {
     }
     repeatEvaluations(now: now, into: &out)
     checkWithheld(now: now, into: &out)
+    correctAcknowledgements(now: now, into: &out)
     guard let due, due <= now else { return }
     if state == .attached, !awaitsPong, !awaitsAttachment {
       awaitsPong = true
@@ -59,6 +61,7 @@ extension DeviceLink {
     awaitsPong = false
     awaitsAttachment = true
     fetching = [:]
+    if correctionDue != nil { (correctionDue, corrected) = (nil, now) }
     attachment = (sender.send(.attach(position), into: &out), position)
     due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
     attempts += 1

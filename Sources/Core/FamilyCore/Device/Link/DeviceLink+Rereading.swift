@@ -26,6 +26,7 @@ extension DeviceLink {
   /// Moves the cursor back and reads from there.
   mutating func reread(_ audience: Audience, now: Instant, into out: inout Output) {
     guard verifier != nil else { return fetch(audience, now: now, into: &out) }
+    correctionDue = correctionDue ?? nextCorrection(now: now)
     if rereads[audience] == nil {
       out.rejected.append(.forked)
     } else if fetching[audience] != nil {
@@ -49,6 +50,25 @@ extension DeviceLink {
     keepLost(audience, into: &out)
     fetching[audience] = nil
     fetch(audience, now: now, into: &out)
+  }
+
+  /// The time of the next correction.
+  ///
+  /// The relay counts acknowledgements by number. One of a lost history could confirm an event of the
+  /// present history that never arrived, and the relay would not send that event again.
+  private func nextCorrection(now: Instant) -> Instant {
+    let soon = now + Timing.correctionDelay
+    return corrected.map { max(soon, $0 + Timing.correctionInterval) } ?? soon
+  }
+
+  /// Attaches, once no page is outstanding: the cursors of an attachment replace what was
+  /// acknowledged.
+  mutating func correctAcknowledgements(now: Instant, into out: inout Output) {
+    guard let due = correctionDue, due <= now, state == .attached else { return }
+    guard fetching.isEmpty, !awaitsAttachment else {
+      return correctionDue = now + Timing.correctionDelay
+    }
+    attach(now: now, into: &out, restarts: false)
   }
 
   /// Restores the chains of all audiences. A chain with a gap is read again from there.

@@ -111,7 +111,7 @@ extension DeviceLink {
     ([
       due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil,
       mayShareKeys ? rosterDue : nil, withheldDue, beatDue, silenceDue,
-      mayShareKeys ? sender.complaintsDue : nil,
+      mayShareKeys ? sender.complaintsDue : nil, state == .attached ? correctionDue : nil,
     ]
       + fetching.values.map(\.due) + evaluations.values.map(\.due))
       .compactMap { $0 }.min()

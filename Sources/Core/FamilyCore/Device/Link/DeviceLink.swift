@@ -69,6 +69,10 @@ public struct DeviceLink: Sendable {
   var rereads: [Audience: Int] = [:]
   /// The last event of each audience that this device has read more than once.
   var rereadEnds: [Audience: UInt64] = [:]
+  /// When this device attaches again, to correct what it acknowledged of a lost history.
+  var correctionDue: Instant?
+  /// When this device last corrected its acknowledgements.
+  var corrected: Instant?
   /// The statements of this device, for a relay that loses them.
   var statements = OwnStatements()
   /// The events of which this device keeps a copy if the relay loses them.
