@@ -10,6 +10,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case device
   /// The machines of a family in which one member does anything that its keys allow.
   case member
+  /// The same member's acts, a few at a time: about twenty times as many runs a second.
+  case acts
   /// An app whose device changes genuine evidence.
   case app
 
@@ -21,6 +23,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .records: fuzzRecords(bytes)
     case .device: fuzzDevice(bytes)
     case .member: fuzzMember(bytes)
+    case .acts: fuzzActs(bytes)
     case .app: fuzzAppDevice(bytes)
     }
   }

@@ -40,9 +40,9 @@ extension FuzzTarget {
         [0] + broadcasts, [0] + replies + broadcasts + timer, [0] + asks + replies + broadcasts,
         [1] + sealed, [1] + answers + sealed + timer, [1] + asks + answers + sealed,
       ]
-    case .member, .app:
+    case .member, .acts, .app:
       // Numbers without a pattern, of which each part selects acts and values.
-      return (0..<(self == .member ? 4 : 24)).map { seed in
+      return (0..<(self == .app ? 24 : 4)).map { seed in
         var numbers = IDSource(seed: UInt64(seed))
         return [UInt8(seed)]
           + (0..<24 * (seed + 1)).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
