@@ -48,6 +48,21 @@ import Testing
     #expect(ids.next(now: now + .seconds(2)) > first)
   }
 
+  @Test("T2: a relay that dated an event too late and runs behind soon permits the ids of a device")
+  mutating func late() {
+    ids.observe(relayTime: now + .days(1))
+    let behind = Milliseconds.minutes(72)
+    var refusals = 0
+    var time = now
+    while ids.next(now: time).time > time - behind + Limits.idLead {
+      ids.learn(relayTime: time - behind, now: time)
+      time = time + .minutes(1)
+      refusals += 1
+      guard refusals < 100 else { break }
+    }
+    #expect(refusals == 62)
+  }
+
   @Test("T2: a device whose clock is ahead uses the relay's time until its clock is set back")
   mutating func ahead() {
     let wrong = now + .days(2_190)

@@ -51,6 +51,8 @@ struct CommandIDSource: Sendable {
   mutating func learn(relayTime time: Instant, now: Instant) {
     lead = max(.zero, now - time)
     relayTime = time
+    // An event that the relay dated later than now is no reason for ever later ids.
+    if time < newestEvent { newestEvent = min(newestEvent, max(time, now)) }
     if lastTime > time + Limits.idLead { lastTime = time }
   }
 
