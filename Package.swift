@@ -113,10 +113,16 @@ let sources: [Target] = [
     ]),
 
   library(
-    "Relay", "RelayServer",
+    "Relay", "RelayPipeline",
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
-      "Credentials", "SystemClock", crypto, logging, lifecycle,
+      "Credentials", "SystemClock", crypto,
+    ]),
+  library(
+    "Relay", "RelayServer",
+    [
+      "RelayPipeline", "FamilyModel", "RelayStore", "ZeroMQ", "Credentials", "SystemClock", logging,
+      lifecycle,
     ]),
 
   library("App", "DeviceConnection", ["FamilyModel"]),

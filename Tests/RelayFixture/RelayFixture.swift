@@ -48,13 +48,13 @@ package final class RelayFixture: Sendable {
     administrator = try AdministratorCredential.read(
       from: AdministratorCredential.file(in: folder))
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
-    configuration.maxFamilies = maxFamilies
-    if let maxRequestsInFlight { configuration.maxRequestsInFlight = maxRequestsInFlight }
+    configuration.pipeline.maxFamilies = maxFamilies
+    if let maxRequestsInFlight { configuration.pipeline.maxRequestsInFlight = maxRequestsInFlight }
     configuration.maxConnections = maxConnections
-    configuration.shards = shards
+    configuration.pipeline.shards = shards
     // The small batches of tests must wake the shard workers, too.
-    configuration.wakeThreshold = wakeThreshold
-    configuration.requestsPerSlice = 2
+    configuration.pipeline.wakeThreshold = wakeThreshold
+    configuration.pipeline.requestsPerSlice = 2
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

@@ -1,6 +1,6 @@
 import RelayFixture
 import FamilyModel
-import RelayServer
+import RelayPipeline
 import Synchronization
 import Testing
 

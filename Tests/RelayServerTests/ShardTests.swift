@@ -1,4 +1,4 @@
-import RelayServer
+import RelayPipeline
 import RelayFixture
 import FamilyModel
 import RelayWire

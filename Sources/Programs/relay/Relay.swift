@@ -65,8 +65,8 @@ struct Relay: AsyncParsableCommand {
     let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
     try store.check()
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
-    configuration.maxFamilies = maxFamilies
-    if let shards { configuration.shards = shards }
+    configuration.pipeline.maxFamilies = maxFamilies
+    if let shards { configuration.pipeline.shards = shards }
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
     }

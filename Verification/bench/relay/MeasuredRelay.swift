@@ -59,8 +59,8 @@ struct PlainRelay: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: directory)
     var configuration = RelayService.Configuration(
       requests: RelayKeys.requests(in: folder), broadcasts: RelayKeys.broadcasts(in: folder))
-    configuration.plainKey = CurvePublicKey(z85: key)?.bytes
-    configuration.maxFamilies = 1_000_000
+    configuration.pipeline.plainKey = CurvePublicKey(z85: key)?.bytes
+    configuration.pipeline.maxFamilies = 1_000_000
     let logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
     let relay = try RelayService(
       configuration, keys: try RelayKeys.read(from: folder),

@@ -1,6 +1,5 @@
 import FamilyModel
 import Synchronization
-import SystemClock
 import ZeroMQ
 
 /// A shard, its thread and its queue of requests.
@@ -36,7 +35,12 @@ final class ShardWorker: Sendable {
   private let thread = WakeableThread()
   private let cameToRest = Semaphore()
 
-  init(_ shard: consuming sending Shard) { self.shard = Mutex(shard) }
+  private let clock: @Sendable () -> Instant
+
+  init(_ shard: consuming sending Shard, _ clock: @escaping @Sendable () -> Instant) {
+    self.shard = Mutex(shard)
+    self.clock = clock
+  }
 
   /// Starts the thread.
   ///
@@ -47,7 +51,7 @@ final class ShardWorker: Sendable {
   func start(_ committer: Committer, onBlocked: @escaping @Sendable () -> Void) {
     thread.start("shard") { [self] in
       repeat {
-        handleSlice { $0.enqueueOutput(at: committer, now: .now, wakesThread: true) }
+        handleSlice { $0.enqueueOutput(at: committer, now: clock(), wakesThread: true) }
       } while keepsRunning(onBlocked)
     }
   }
@@ -159,7 +163,7 @@ final class ShardWorker: Sendable {
         if shard.unhandledCount == 0 { swap(&queue.batch, &shard.batch) }
         shard.isBacklogged = queue.isBacklogged
       }
-      shard.handleSlice { .now }
+      shard.handleSlice(clock)
       body(&shard)
       queue.withLock {
         ($0.unhandledCount, $0.hasDeferred) = (shard.unhandledCount, shard.hasDeferred)

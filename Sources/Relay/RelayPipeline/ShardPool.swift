@@ -12,9 +12,14 @@ final class ShardPool: Sendable {
   /// only.
   private let openScopes = Atomic(0)
 
-  init(_ configuration: RelayService.Configuration, _ keys: RelayKeys) {
+  init(
+    _ configuration: PipelineConfiguration, _ keys: RelayKeys,
+    _ clock: @escaping @Sendable () -> Instant
+  ) {
     let count = max(1, min(configuration.shards, RelayLimits.maxShards))
-    workers = (0..<count).map { _ in ShardWorker(Shard(configuration, keys, shards: count)) }
+    workers = (0..<count).map { _ in
+      ShardWorker(Shard(configuration, keys, shards: count), clock)
+    }
   }
 
   /// The worker of the family's shard.
@@ -72,7 +77,7 @@ final class ShardPool: Sendable {
 
 /// The socket thread's exclusive access to all shards. Only ``ShardPool`` creates one, and only for
 /// the duration of a scope in which no worker runs.
-struct ShardAccess: ~Copyable {
+package struct ShardAccess: ~Copyable {
   private let pool: ShardPool
 
   fileprivate init(_ pool: ShardPool) { self.pool = pool }

@@ -2,10 +2,8 @@ import FamilyCore
 import FamilyModel
 import RelayStore
 import RelayWire
-import SystemClock
-import ZeroMQ
 
-extension RelayService {
+extension Pipeline {
   /// Commits the output of all shards, waits until it is durable, and sends it.
   func flush(_ access: borrowing ShardAccess) {
     guarded {
@@ -28,7 +26,7 @@ extension RelayService {
 
   /// Enqueues the output of all shards at the committer.
   func enqueueOutput(_ access: borrowing ShardAccess) {
-    access.forEachShard { $0.enqueueOutput(at: committer, now: .now, wakesThread: false) }
+    access.forEachShard { $0.enqueueOutput(at: committer, now: clock(), wakesThread: false) }
   }
 
   /// Sends all durable output. Sends nothing after a failure.
@@ -46,11 +44,11 @@ extension RelayService {
   private func send(_ output: inout ShardOutput) throws {
     // A disconnected peer retries after it reconnects.
     for (route, bytes) in output.replies { try reply(route, bytes) }
-    for (topic, bytes) in output.broadcasts { try publish(topic, bytes) }
+    for (topic, bytes) in output.broadcasts { try sockets.publish(topic, bytes) }
     for page in output.pages { try send(page) }
     try republish(output.republishes)
     for (descriptor, epoch) in output.provenDescriptors {
-      requestGuard?.prove(descriptor, receivedIn: epoch)
+      sockets.prove(descriptor, receivedIn: epoch)
     }
     counters.malformed += output.malformed
     counters.events += output.events.count
@@ -60,16 +58,7 @@ extension RelayService {
   }
 
   private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
-    guard try router!.sendPart(route, more: true) == .sent,
-      try router!.sendPart([], more: true) == .sent,
-      try router!.sendPart(bytes, more: false) == .sent
-    else { return counters.undeliveredReplies += 1 }
-  }
-
-  /// Never blocks on a slow peer: its messages are dropped, and its cursor repairs the gap.
-  private func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws {
-    guard try publisher!.sendPart(topic, more: true) == .sent else { return }
-    _ = try publisher!.sendPart(bytes, more: false)
+    if try !sockets.reply(route, bytes) { counters.undeliveredReplies += 1 }
   }
 
   private func send(_ request: ShardOutput.Page) throws {
@@ -95,7 +84,7 @@ extension RelayService {
       let (topic, bytes) = access.withShard(of: request.family) {
         $0.seal(.event(event), request.family, request.audience, request.generation)
       }
-      try publish(topic, bytes)
+      try sockets.publish(topic, bytes)
     }
   }
 

@@ -30,7 +30,7 @@ struct Shard: ~Copyable, Sendable {
   let passes: EnrolmentPass
   var sealer = BroadcastSealer()
   let passcodeLocks: PasscodeLockCipher
-  /// See ``RelayService/Configuration/plainKey``.
+  /// See ``PipelineConfiguration/plainKey``.
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
   private let requestsPerSlice: Int
@@ -42,7 +42,7 @@ struct Shard: ~Copyable, Sendable {
   /// An empty shard.
   ///
   /// - Parameter shards: The number of shards of the relay, which divide its caches among them.
-  init(_ configuration: RelayService.Configuration, _ keys: RelayKeys, shards: Int) {
+  init(_ configuration: PipelineConfiguration, _ keys: RelayKeys, shards: Int) {
     machine = RelayMachine(
       verify: PasscodeCipher.verify, digest: KeyVault.digest,
       passcodes: PasscodeCipher.evaluator,

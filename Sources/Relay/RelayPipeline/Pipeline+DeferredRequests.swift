@@ -2,13 +2,12 @@ import FamilyCore
 import FamilyModel
 import RelayStore
 import RelayWire
-import SystemClock
 
-extension RelayService {
+extension Pipeline {
   /// Runs `body` with access to the shards, then serves the deferred requests and starts a commit.
   ///
   /// The workers stay at rest until ``resumeShards()``.
-  func withShards(_ body: (borrowing ShardAccess) -> Void) {
+  package func withShards(_ body: (borrowing ShardAccess) -> Void) {
     shards.whileAtRest { access in
       body(access)
       guarded {
@@ -58,7 +57,7 @@ extension RelayService {
     guard failure == nil else { return }
     if case .fetch = request.envelope.request { flushPages(of: request.family, access) }
     let isRefused = access.withShard(of: request.family) { $0.execute(request) }
-    if isLoaded { unprovenReads.recordRead(for: request.key, isRefused: isRefused, now: .now) }
+    if isLoaded { unprovenReads.recordRead(for: request.key, isRefused: isRefused, now: clock()) }
     evictIfUnknown(request.family, access)
   }
 
@@ -103,9 +102,9 @@ extension RelayService {
     _ family: FamilyID, for key: [UInt8], isTrusted: Bool, _ access: borrowing ShardAccess
   ) -> Bool {
     guard !access.withShard(of: family, { $0.machine.holds(family) }),
-      isTrusted || unprovenReads.mayRead(key, now: .now)
+      isTrusted || unprovenReads.mayRead(key, now: clock())
     else { return false }
-    let now = Instant.now
+    let now = clock()
     guarded {
       // The family's cursors may be in a commit that is under way.
       committer.finish()

@@ -1,12 +1,12 @@
+package import Credentials
 import FamilyModel
 import RelayWire
-import SystemClock
 import ZeroMQ
 
-extension RelayService {
+extension Pipeline {
   /// Receives the waiting requests. Handles and commits them on this thread if they are few;
   /// otherwise wakes the workers.
-  func drainRequests() {
+  package func drainRequests() {
     guarded {
       try receive()
       var rounds = 0
@@ -44,14 +44,14 @@ extension RelayService {
   private func receive() throws {
     var (count, enqueued) = (0, 0)
     hasMoreToReceive = true
-    admission.batchBegins(now: .now)
+    admission.batchBegins(now: clock())
     // Requests that are refused here are not in flight. The count bounds them, so that the workers
     // are woken soon.
     while count < configuration.maxRequestsInFlight, !isAtLimit {
-      let result = try router!.receive(into: &message)
+      let result = try sockets.receive(into: &message)
       guard result != .nothing else {
         hasMoreToReceive = false
-        requestGuard?.settle()
+        sockets.hasReceivedAll()
         break
       }
       count += 1
@@ -66,7 +66,7 @@ extension RelayService {
       inFlight.bytes += message.withBytes(2) { $0.count }
       // If the envelope names no family, any shard may reject it.
       let family = message.withBytes(2) { Envelope.family($0) } ?? FamilyID(0)
-      message.epoch = requestGuard?.epoch ?? 0
+      message.epoch = sockets.epoch
       shards[family].enqueue(&message)
       enqueued += 1
       if enqueued.isMultiple(of: configuration.requestsPerSlice), shards.resume() {
@@ -93,53 +93,17 @@ extension RelayService {
     return true
   }
 
-  /// Approves the subscriptions of members to exact topics, each directly after its receipt.
-  func drainSubscriptions() {
-    withShards { access in
-      guarded {
-        let mayHaveMore = try gate.drain(publisher!) { event in
-          guard failure == nil else { return false }
-          switch event.kind {
-          case .unsubscribe: return false
-          case .foreign:
-            recordUnexpectedMessage(from: event.userID)
-            return false
-          case .subscribe:
-            counters.subscriptions += 1
-            let isApproved = isApproved(event, access)
-            if !isApproved { counters.refusedSubscriptions += 1 }
-            let epoch = broadcastGuard?.epoch ?? 0
-            if isApproved { broadcastGuard?.prove(event.descriptor, receivedIn: epoch) }
-            return isApproved
-          }
-        }
-        if !mayHaveMore { broadcastGuard?.settle() }
-      }
-    }
-    resumeShards()
-  }
-
-  private func isApproved(_ event: SubscriptionEvent, _ access: borrowing ShardAccess) -> Bool {
-    guard event.isApprovable, let channel = channelNames.channelID(of: event.topic),
-      let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? configuration.plainKey
-    else { return false }
+  /// Whether the owner of the key may subscribe to the channel. Loads the family if the key's rate
+  /// limit permits it.
+  package func approves(
+    _ channel: ChannelCipher.ChannelID, for key: [UInt8], _ access: borrowing ShardAccess
+  ) -> Bool {
     let isLoaded = loadFamily(channel.family, for: key, isTrusted: false, access)
     let isApproved = access.withShard(of: channel.family) {
-      $0.approves(channel, for: key, now: .now)
+      $0.approves(channel, for: key, now: clock())
     }
-    if isLoaded { unprovenReads.recordRead(for: key, isRefused: !isApproved, now: .now) }
+    if isLoaded { unprovenReads.recordRead(for: key, isRefused: !isApproved, now: clock()) }
     evictIfUnknown(channel.family, access)
     return isApproved
-  }
-
-  /// Counts a message that no honest agent sends. Logs the 1st, 2nd, 4th, 8th… so that a flood
-  /// cannot fill the disk.
-  private func recordUnexpectedMessage(from userID: String?) {
-    counters.unexpectedMessages += 1
-    let count = counters.unexpectedMessages
-    guard count & (count - 1) == 0 else { return }
-    logger.warning(
-      "unexpected message on the broadcast socket",
-      metadata: ["key": "\(userID ?? "none")", "count": "\(count)"])
   }
 }

@@ -1,0 +1,145 @@
+package import Credentials
+import FamilyCore
+package import FamilyModel
+package import RelayStore
+import SystemClock
+import ZeroMQ
+
+/// The relay between its sockets and its store: receives requests, lets shards handle them, commits
+/// their output, and only then sends.
+///
+/// ## Stages
+/// 1. The socket thread receives requests and enqueues each one at the ``ShardWorker`` of its
+///    family.
+/// 2. Each shard worker handles its queue in slices and enqueues each slice's ``ShardOutput`` at
+///    the ``Committer``.
+/// 3. The committer's thread writes all queued output in one transaction.
+/// 4. The socket thread sends the replies and broadcasts of durable output.
+///
+/// The stages run in parallel. With few requests waiting, the socket thread performs all four steps
+/// itself, because waking a thread costs more. Without ``start(_:)`` it always does.
+///
+/// ## Access to shards
+/// A shard defers a request that needs the store, such as a fetch. Its worker then blocks until the
+/// socket thread serves the request. The socket thread uses shards only inside
+/// ``ShardPool/whileAtRest(_:)``.
+///
+/// ## Bounds
+/// - Requests count as in flight from step 1 to the end of step 4. At
+///   ``PipelineConfiguration/maxRequestsInFlight``, or the bytes of ``RelayLimits``, the socket thread
+///   stops receiving. This bounds every queue between the stages.
+/// - Requests beyond that wait in libzmq and then in their devices. ``Admission`` sheds questions
+///   early.
+/// - Sends never block: messages to a peer whose queue is full are dropped.
+///
+/// After a store failure the relay sends the output that was durable before. Then it sends nothing
+/// more: which events of the failed commit are durable is unknown.
+package final class Pipeline {
+  let configuration: PipelineConfiguration
+  let sockets: any PipelineSockets
+  let clock: @Sendable () -> Instant
+  private let onFailure: (any Error) -> Void
+  let committer: Committer
+  let shards: ShardPool
+  let passes: EnrolmentPass
+  var unprovenReads = UnprovenReadLimit()
+  var admission = Admission()
+  var message = Multipart(maximumParts: 4)
+  /// Replies to requests that were refused without a shard.
+  var refusals = ShardOutput()
+  /// Requests that were received and whose output is not sent, and their bytes.
+  var inFlight = (requests: 0, bytes: 0)
+  /// Whether requests may be waiting in the request socket.
+  var hasMoreToReceive = false
+  /// Whether the request socket is muted, because the limit of requests in flight is reached.
+  private var isMuted = false
+  /// Durable output to send. Empty between two sends.
+  var durable: [ShardOutput] = []
+  private var clockWatch = ClockWatch()
+  /// The error that ended the relay.
+  package private(set) var failure: (any Error)?
+  /// Counts since the start.
+  package var counters = RelayCounters()
+
+  /// Creates a pipeline without threads.
+  ///
+  /// - Parameters:
+  ///   - store: The store, which this pipeline alone uses.
+  ///   - clock: The wall clock. Several threads call it.
+  ///   - onFailure: Called once, with the error that ends the relay.
+  package init(
+    _ configuration: PipelineConfiguration, keys: RelayKeys, store: sending any EventStore,
+    sockets: any PipelineSockets, clock: @escaping @Sendable () -> Instant,
+    onFailure: @escaping (any Error) -> Void
+  ) {
+    self.configuration = configuration
+    self.sockets = sockets
+    self.clock = clock
+    self.onFailure = onFailure
+    committer = Committer(store)
+    passes = EnrolmentPass(secret: keys.channelSecret)
+    shards = ShardPool(configuration, keys, clock)
+  }
+
+  /// Starts the threads of the shards and of the commits.
+  ///
+  /// - Parameter requestTurn: Requests a call of ``turn(uptime:)`` soon, from any thread.
+  package func start(_ requestTurn: @escaping @Sendable () -> Void) {
+    committer.start(onCommit: requestTurn)
+    for worker in shards.workers { worker.start(committer, onBlocked: requestTurn) }
+  }
+
+  /// Ends the threads of the shards.
+  ///
+  /// Precondition: ``start(_:)`` was called.
+  package func stopShards() { for worker in shards.workers { worker.stop() } }
+
+  /// Ends the thread of the commits after its last commit, and closes the store.
+  ///
+  /// Precondition: ``start(_:)`` was called.
+  package func stopCommits() { committer.stop() }
+
+  /// Handles and commits all received requests, then writes all cursors.
+  package func finish() {
+    shards.whileAtRest { access in
+      guarded { try handleWaiting(access) }
+      flush(access)
+      while failure == nil, access.hasUnwrittenCursors {
+        access.forEachShard { $0.cursors.writeNoLater(than: clock()) }
+        flush(access)
+      }
+    }
+  }
+
+  /// Wakes the shard workers, and mutes the request socket while the limit of requests in flight is
+  /// reached.
+  ///
+  /// Precondition: no access to the shards is open.
+  package func resumeShards() {
+    guard failure == nil else { return }
+    if shards.resume() { counters.workerWakeups += 1 }
+    guard isMuted != isAtLimit else { return }
+    isMuted = isAtLimit
+    sockets.muteRequests(isMuted)
+  }
+
+  /// Whether the limit of requests in flight is reached.
+  var isAtLimit: Bool {
+    inFlight.requests >= configuration.maxRequestsInFlight
+      || inFlight.bytes >= RelayLimits.bytesInFlight
+  }
+
+  /// Runs the body unless the relay has failed. An error of the body fails the relay.
+  package func guarded(_ body: () throws -> Void) {
+    guard failure == nil else { return }
+    do { try body() } catch {
+      failure = error
+      onFailure(error)
+    }
+  }
+
+  /// Whether the wall clock was set back since the last call.
+  func isClockSetBack(_ now: Instant, uptime: Milliseconds) -> Bool {
+    clockWatch.isSetBack(now, uptime: uptime)
+  }
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+/// The sizes of a relay's pipeline.
+public struct PipelineConfiguration: Sendable {
+  /// Families in memory. Above it the least recently used families are evicted.
+  public var maxFamilies = 100_000
+  /// Shards that handle families in parallel, from 1 to 16.
+  public var shards = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
+  /// See ``RelayLimits/requestsInFlight``.
+  package var maxRequestsInFlight = RelayLimits.requestsInFlight
+  /// See ``RelayLimits/requestsPerSlice``.
+  package var requestsPerSlice = RelayLimits.requestsPerSlice
+  /// See ``RelayLimits/wakeThreshold``.
+  package var wakeThreshold = RelayLimits.wakeThreshold
+  /// A key that every sender is taken to have, for measuring the cost of encryption only. Turns
+  /// off CURVE and the sealing of broadcasts. A sender that names device 0 is the administrator.
+  package var plainKey: [UInt8]?
+
+  /// The default sizes.
+  public init() {}
+}

@@ -1,0 +1,21 @@
+package import ZeroMQ
+
+/// A relay's two sockets, as its pipeline uses them.
+package protocol PipelineSockets: AnyObject {
+  /// Receives the next request, if one waits.
+  func receive(into message: inout Multipart) throws -> ReceiveResult
+  /// No request waits any more.
+  func hasReceivedAll()
+  /// The epoch of the connections: see ``ConnectionGuard/epoch``.
+  var epoch: UInt64 { get }
+  /// Stops or resumes waiting for requests.
+  func muteRequests(_ isMuted: Bool)
+  /// Sends a reply without blocking.
+  ///
+  /// - Returns: Whether the peer's queue took the reply.
+  func reply(_ route: [UInt8], _ bytes: [UInt8]) throws -> Bool
+  /// Broadcasts without blocking. Messages to a slow peer are dropped.
+  func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws
+  /// The peer of the connection has proved its identity.
+  func prove(_ descriptor: Int32, receivedIn epoch: UInt64)
+}
