@@ -271,11 +271,17 @@ let suites: [Target] = [
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),
   tests(
+    "RelayPipelineTests",
+    [
+      "FamilyModel", "FamilyCore", "Credentials", "RelayPipeline", "RelayStore", "RelayWire",
+      "ZeroMQ",
+    ]),
+  tests(
     "RelayServerTests",
     [
       "RelayFixture", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayClient",
-      "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ", crypto,
-      logging, lifecycle,
+      "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
+      "ZeroMQ", crypto, logging, lifecycle,
     ]),
   tests(
     "DeviceAgentTests",

@@ -1,5 +1,4 @@
 import RelayStore
-import Synchronization
 
 /// The store, and a thread that commits the shards' output in groups.
 ///
@@ -26,6 +25,7 @@ final class Committer: Sendable {
     var store: any EventStore
     var batch = Batch()
     var outputs: [ShardOutput] = []
+    let defects: Defects
 
     /// Writes the outputs in one transaction.
     ///
@@ -39,17 +39,26 @@ final class Committer: Sendable {
       }
       guard !batch.isEmpty else { return false }
       defer { batch.removeAll() }
+      if defects.has(.earlyCursors) {
+        var cursors = Batch()
+        swap(&cursors.cursors, &batch.cursors)
+        try store.commit(cursors)
+      }
       try store.commit(batch)
       return true
     }
   }
 
-  private let queue = Mutex(Queue())
-  private let writer: Mutex<Writer>
+  private let queue = Lock(Queue())
+  private let writer: Lock<Writer>
+  private let defects: Defects
   private let thread = WakeableThread()
   private let isIdle = Semaphore()
 
-  init(_ store: sending any EventStore) { writer = Mutex(Writer(store: store)) }
+  init(_ store: sending any EventStore, _ defects: Defects) {
+    writer = Lock(Writer(store: store, defects: defects))
+    self.defects = defects
+  }
 
   /// Starts the thread, which inherits the caller's signal mask.
   ///
@@ -142,8 +151,9 @@ final class Committer: Sendable {
 
   /// - Returns: Whether there was queued output to commit.
   private func commitNext(_ writer: inout Writer) -> Bool {
+    let sawEmptyQueue = defects.has(.commitsSleep) && queue.withLock { $0.pending.isEmpty }
     let (hasOutput, hasWaiter) = queue.withLock { queue in
-      guard queue.pending.isEmpty || queue.failure != nil else {
+      guard queue.pending.isEmpty || queue.failure != nil || sawEmptyQueue else {
         swap(&queue.pending, &writer.outputs)
         return (true, false)
       }
@@ -151,15 +161,18 @@ final class Committer: Sendable {
       queue.isCommitting = false
       return (false, queue.hasWaiter)
     }
-    if hasWaiter { isIdle.signal() }
+    if hasWaiter, !defects.has(.waiterSleeps) { isIdle.signal() }
     guard hasOutput else { return false }
+    if defects.has(.earlyReplies) { queue.withLock { $0.durable += writer.outputs } }
     let result = Result { () throws(StoreError) in try writer.commit() }
     queue.withLock { queue in
       switch result {
       case .success(let hasCommitted):
         queue.commits += hasCommitted ? 1 : 0
-        queue.durable += writer.outputs
-      case .failure(let failure): queue.failure = failure
+        if !defects.has(.earlyReplies) { queue.durable += writer.outputs }
+      case .failure(let failure):
+        if defects.has(.failedReplies) { queue.durable += writer.outputs }
+        queue.failure = failure
       }
     }
     writer.outputs.removeAll(keepingCapacity: true)

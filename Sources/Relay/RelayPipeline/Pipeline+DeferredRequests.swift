@@ -21,7 +21,8 @@ extension Pipeline {
   func serveDeferredRequests(_ access: borrowing ShardAccess) throws {
     access.drainDeferred { request in serve(request, access) }
     enqueueOutput(access)
-    if access.familyCount > configuration.maxFamilies { flush(access) }
+    guard access.familyCount > configuration.maxFamilies else { return }
+    if configuration.defects.has(.earlyEviction) { evict(access) } else { flush(access) }
   }
 
   private func serve(_ request: PendingRequest, _ access: borrowing ShardAccess) {
@@ -107,7 +108,7 @@ extension Pipeline {
     let now = clock()
     guarded {
       // The family's cursors may be in a commit that is under way.
-      committer.finish()
+      if !configuration.defects.has(.earlyEviction) { committer.finish() }
       let (state, stored) = try committer.read { store throws(StoreError) in
         let state = try store.snapshot(of: family).flatMap {
           FamilyState(snapshot: $0.payload, resultsKept: RelayLimits.resultsPerFamily)

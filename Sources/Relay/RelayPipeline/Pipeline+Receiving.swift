@@ -69,9 +69,7 @@ extension Pipeline {
       message.epoch = sockets.epoch
       shards[family].enqueue(&message)
       enqueued += 1
-      if enqueued.isMultiple(of: configuration.requestsPerSlice), shards.resume() {
-        counters.workerWakeups += 1
-      }
+      if enqueued.isMultiple(of: configuration.requestsPerSlice) { wakeWorkers() }
     }
     counters.requests += count
     admission.batchEnds(isQueueEmpty: !hasMoreToReceive)

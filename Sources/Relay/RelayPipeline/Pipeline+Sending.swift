@@ -19,7 +19,8 @@ extension Pipeline {
   func commit() throws {
     try sendDurable()
     guard failure == nil else { return }
-    guard shards.isAtRest, shards.waitingCount == 0 else { return committer.wake() }
+    let isIdle = shards.isAtRest && shards.waitingCount == 0
+    guard isIdle || !hasThreads else { return committer.wake() }
     committer.commitOnCallingThread()
     try sendDurable()
   }
@@ -103,7 +104,7 @@ extension Pipeline {
   ///
   /// Precondition: all output is durable. A family with uncommitted events must not be loaded from
   /// the store.
-  private func evict(_ access: borrowing ShardAccess) {
+  func evict(_ access: borrowing ShardAccess) {
     let count = access.familyCount
     guard count > configuration.maxFamilies else { return }
     let remaining = configuration.maxFamilies - configuration.maxFamilies / 8

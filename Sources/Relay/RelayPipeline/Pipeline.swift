@@ -51,6 +51,8 @@ package final class Pipeline {
   var inFlight = (requests: 0, bytes: 0)
   /// Whether requests may be waiting in the request socket.
   var hasMoreToReceive = false
+  /// Whether threads handle and commit, too.
+  private(set) var hasThreads = false
   /// Whether the request socket is muted, because the limit of requests in flight is reached.
   private var isMuted = false
   /// Durable output to send. Empty between two sends.
@@ -76,7 +78,7 @@ package final class Pipeline {
     self.sockets = sockets
     self.clock = clock
     self.onFailure = onFailure
-    committer = Committer(store)
+    committer = Committer(store, configuration.defects)
     passes = EnrolmentPass(secret: keys.channelSecret)
     shards = ShardPool(configuration, keys, clock)
   }
@@ -85,6 +87,7 @@ package final class Pipeline {
   ///
   /// - Parameter requestTurn: Requests a call of ``turn(uptime:)`` soon, from any thread.
   package func start(_ requestTurn: @escaping @Sendable () -> Void) {
+    hasThreads = true
     committer.start(onCommit: requestTurn)
     for worker in shards.workers { worker.start(committer, onBlocked: requestTurn) }
   }
@@ -117,10 +120,15 @@ package final class Pipeline {
   /// Precondition: no access to the shards is open.
   package func resumeShards() {
     guard failure == nil else { return }
-    if shards.resume() { counters.workerWakeups += 1 }
+    wakeWorkers()
     guard isMuted != isAtLimit else { return }
     isMuted = isAtLimit
     sockets.muteRequests(isMuted)
+  }
+
+  /// Wakes the workers whose requests wait, if there are threads.
+  func wakeWorkers() {
+    if hasThreads, shards.resume() { counters.workerWakeups += 1 }
   }
 
   /// Whether the limit of requests in flight is reached.

@@ -15,7 +15,20 @@ public struct PipelineConfiguration: Sendable {
   /// A key that every sender is taken to have, for measuring the cost of encryption only. Turns
   /// off CURVE and the sealing of broadcasts. A sender that names device 0 is the administrator.
   package var plainKey: [UInt8]?
+  /// See ``RelayLimits/cachedChannels``.
+  package var cachedChannels = RelayLimits.cachedChannels
+  /// See ``Defects``.
+  var defects = Defects()
 
   /// The default sizes.
   public init() {}
+
+  #if DEBUG
+    /// The configuration with a deliberate defect.
+    package func with(_ defect: PipelineDefect?) -> PipelineConfiguration {
+      var copy = self
+      copy.defects.defect = defect
+      return copy
+    }
+  #endif
 }

@@ -34,6 +34,7 @@ struct Shard: ~Copyable, Sendable {
   let plainKey: [UInt8]?
   private let administrator: [UInt8]
   private let requestsPerSlice: Int
+  private let defects: Defects
   private var effects: [RelayMachine.Effect] = []
   private var senders = SenderCache()
   private var deferred: [PendingRequest] = []
@@ -52,11 +53,12 @@ struct Shard: ~Copyable, Sendable {
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     requestsPerSlice = configuration.requestsPerSlice
+    defects = configuration.defects
     cursors = CursorWriteBehind(shards: shards)
     passes = EnrolmentPass(secret: keys.channelSecret)
     passcodeLocks = PasscodeLockCipher(secret: keys.channelSecret)
     channels = ChannelCache(
-      ChannelCipher(secret: keys.channelSecret), capacity: RelayLimits.cachedChannels / shards)
+      ChannelCipher(secret: keys.channelSecret), capacity: configuration.cachedChannels / shards)
   }
 
   /// Handles the next slice of the batch, then the timers that are due.
@@ -131,7 +133,8 @@ struct Shard: ~Copyable, Sendable {
   /// Whether the request needs the store or another shard, or follows a deferred request of the
   /// same family.
   private mutating func mustDefer(_ request: PendingRequest) -> Bool {
-    if !familiesWithDeferred.isEmpty, familiesWithDeferred.contains(request.family) { return true }
+    let isBehind = !familiesWithDeferred.isEmpty && familiesWithDeferred.contains(request.family)
+    if isBehind, !defects.has(.overtaking) { return true }
     switch request.envelope.request {
     case .fetch: return true
     // The named devices may belong to families of other shards.

@@ -18,7 +18,8 @@ final class ShardPool: Sendable {
   ) {
     let count = max(1, min(configuration.shards, RelayLimits.maxShards))
     workers = (0..<count).map { _ in
-      ShardWorker(Shard(configuration, keys, shards: count), clock)
+      ShardWorker(
+        Shard(configuration, keys, shards: count), configuration.defects, clock)
     }
   }
 

@@ -1,5 +1,4 @@
 import FamilyModel
-import Synchronization
 import ZeroMQ
 
 /// A shard, its thread and its queue of requests.
@@ -30,15 +29,21 @@ final class ShardWorker: Sendable {
     var waitingCount: Int { unhandledCount + batch.count }
   }
 
-  private let queue = Mutex(Queue())
-  private let shard: Mutex<Shard>
+  private let queue = Lock(Queue())
+  private let shard: Lock<Shard>
   private let thread = WakeableThread()
   private let cameToRest = Semaphore()
 
   private let clock: @Sendable () -> Instant
 
-  init(_ shard: consuming sending Shard, _ clock: @escaping @Sendable () -> Instant) {
-    self.shard = Mutex(shard)
+  private let defects: Defects
+
+  init(
+    _ shard: consuming sending Shard, _ defects: Defects,
+    _ clock: @escaping @Sendable () -> Instant
+  ) {
+    self.shard = Lock(shard, isUncontended: true)
+    self.defects = defects
     self.clock = clock
   }
 
@@ -110,7 +115,9 @@ final class ShardWorker: Sendable {
   /// Blocks until the slice ends.
   ///
   /// Precondition: ``requestRest()`` returned true.
-  func waitUntilAtRest() { cameToRest.wait() }
+  func waitUntilAtRest() {
+    if !defects.has(.sharedShards) { cameToRest.wait() }
+  }
 
   /// When the shard's next timer is due; `fallback` while the worker runs and owns the shard.
   /// Called by the socket thread, which is the only one that wakes workers.
@@ -175,16 +182,21 @@ final class ShardWorker: Sendable {
   ///
   /// - Returns: Whether the thread handles another slice.
   private func keepsRunning(_ onBlocked: () -> Void) -> Bool {
+    let sawEmptyQueue = defects.has(.workerSleeps) && waitingCount == 0
     let (before, now) = queue.withLock { queue in
       let before = queue.state
       if queue.hasDeferred {
         queue.state = .blocked
-      } else if before == .stopping || queue.waitingCount == 0 {
+      } else if before == .stopping || queue.waitingCount == 0 || sawEmptyQueue {
         queue.state = .resting
       }
       return (before, queue.state)
     }
-    if before == .stopping { cameToRest.signal() } else if now == .blocked { onBlocked() }
+    if before == .stopping {
+      cameToRest.signal()
+    } else if now == .blocked, !defects.has(.silentBlock) {
+      onBlocked()
+    }
     return now == .running
   }
 }

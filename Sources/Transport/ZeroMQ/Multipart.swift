@@ -25,6 +25,20 @@ public struct Multipart: ~Copyable {
     for index in 0..<maximumParts { zmq_msg_init(frames + index) }
   }
 
+  /// Creates a message with copies of these parts, as if it had been received.
+  package init(_ parts: [[UInt8]], maximumParts: Int) {
+    self.init(maximumParts: maximumParts)
+    for (index, part) in parts.prefix(maximumParts).enumerated() {
+      zmq_msg_init_size(frames + index, part.count)
+      part.withUnsafeBytes {
+        if !$0.isEmpty {
+          zmq_msg_data(frames + index).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+        }
+      }
+    }
+    count = min(parts.count, maximumParts)
+  }
+
   deinit {
     for index in 0..<maximumParts { zmq_msg_close(frames + index) }
     frames.deallocate()

@@ -9,16 +9,29 @@ final class WakeableThread: Sendable {
 
   /// Starts the thread, which inherits the caller's signal mask.
   func start(_ name: String, _ work: @escaping @Sendable () -> Void) {
+    #if DEBUG
+      let scheduler = ThreadScheduling.current
+      let number = scheduler?.threadStarts()
+    #endif
     let thread = Thread { [self] in
-      while true {
-        wakeups.wait()
-        if isStopping.load(ordering: .acquiring) { break }
-        work()
-      }
-      hasEnded.signal()
+      #if DEBUG
+        if let scheduler, let number {
+          return ThreadScheduling.run(as: number, of: scheduler) { runUntilStopped(work) }
+        }
+      #endif
+      runUntilStopped(work)
     }
     thread.name = name
     thread.start()
+  }
+
+  private func runUntilStopped(_ work: () -> Void) {
+    while true {
+      wakeups.wait()
+      if isStopping.load(ordering: .acquiring) { break }
+      work()
+    }
+    hasEnded.signal()
   }
 
   /// Ends the thread after its current work, and waits for its end.

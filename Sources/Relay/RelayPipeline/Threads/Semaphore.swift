@@ -15,10 +15,22 @@ final class Semaphore: @unchecked Sendable {
   }
 
   /// Releases one waiting thread, or the next one that waits.
-  func signal() { sem_post(raw) }
+  func signal() {
+    sem_post(raw)
+    #if DEBUG
+      ThreadScheduling.current?.hasChanged()
+    #endif
+  }
 
   /// Blocks until a signal arrives and consumes the signal.
   func wait() {
+    #if DEBUG
+      if let scheduler = ThreadScheduling.current {
+        scheduler.mayYield()
+        while sem_trywait(raw) != 0 { scheduler.block() }
+        return
+      }
+    #endif
     // A POSIX signal interrupts the wait with EINTR.
     while sem_wait(raw) != 0 {}
   }
