@@ -198,7 +198,12 @@ let sources: [Target] = [
 
 let verification: [Target] = [
   rig("History", ["FamilyModel", "FamilyCore"]),
-  rig("Simulation", ["FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "History", heap]),
+  rig(
+    "Simulation",
+    [
+      "FamilyModel", "FamilyCore", "Credentials", "RelayPipeline", "RelayWire", "RelayStore",
+      "ZeroMQ", "History", heap,
+    ]),
   tool("simulate", ["FamilyModel", "Simulation", "History", "TextTable"]),
 
   rig("Processes", []),

@@ -77,6 +77,17 @@ private let exclusiveImports = [
     #expect(linked.intersection(forbidden) == [])
   }
 
+  @Test("X2: the simulator runs the pipeline that the relay ships") func simulatesTheProduct()
+    throws
+  {
+    let graph = try PackageGraph.ofRepository()
+    for user in ["relay", "Simulation"] {
+      #expect(graph.closure(of: user).contains("RelayPipeline"), "\(user)")
+    }
+    let linked = graph.closure(of: "Simulation")
+    #expect(!linked.contains("RelayServer"))
+  }
+
   @Test("X1: the programs are products, so that an app's package builds and runs them")
   func programsAreProducts() throws {
     let graph = try PackageGraph.ofRepository()

@@ -10,7 +10,7 @@ public enum Mutant: String, CaseIterable, Sendable {
   case snapshotTail = "snapshot-tail"
   /// A device writes an event and its cursor in separate transactions.
   case cursorTransaction = "cursor-transaction"
-  /// The relay accepts an answer to an answered question.
+  /// The relay forgets the answers of a family when it loads the family.
   case firstAnswer = "first-answer"
   /// The relay approves every subscription.
   case subscriptionCheck = "subscription-check"

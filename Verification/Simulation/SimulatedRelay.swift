@@ -1,72 +1,59 @@
+import Credentials
 import FamilyCore
 import FamilyModel
-import RelayStore
+import RelayPipeline
 import RelayWire
+import ZeroMQ
 
-/// The relay's process: a machine, its disk, its inbox and the output of the current turn.
-///
-/// A turn handles a batch of requests, commits, then sends. No reply or broadcast leaves before the
-/// commit.
+/// The relay's process: a pipeline, its disk and the messages that wait in its sockets.
 struct SimulatedRelay {
   enum Message {
     /// `key`: the CURVE key of the connection; `nil`: the device's own.
     case request(Int, Int, Envelope, key: [UInt8]? = nil)
     case subscribe(Int, Int, [UInt8])
   }
-  /// The effects of the current turn.
-  struct Output {
-    var batch = Batch()
-    /// The children's guesses of passcodes, and the families whose count the batch resets.
-    var guesses: [(family: FamilyID, element: [UInt8])] = []
-    var resets: [FamilyID] = []
-    var cursors: [StoredCursor] = []
-    var cursorsDue: Instant?
-    var replies: [(device: Int, connection: Int, envelope: ReplyEnvelope)] = []
-    var broadcasts: [(topic: [UInt8], Broadcast)] = []
-    var pages:
-      [(
-        device: Int, connection: Int, DeviceAddress, id: UInt64, Audience, after: UInt64,
-        upTo: UInt64
-      )] = []
-    var republishes: [(FamilyID, UInt32, Audience, UInt64, Int)] = []
-  }
-  /// The time for which a cursor may wait in memory before it is written.
-  static let cursorWriteDelay = Milliseconds.seconds(10)
+
   /// Messages in one turn; less than in production, so that runs have many turns.
   static let batch = 64
   /// Events between two snapshots of a family; less than in production, so that runs have many.
   static let snapshotEvery: UInt64 = 4
+  /// Channels with a cached topic; less than in production, which saves time.
+  static let cachedChannels = 64
+  /// The shortest time in which a running relay notices a change of its clock.
+  static let clockCheckInterval = Milliseconds.milliseconds(250)
 
-  var machine = RelayMachine(verify: FakeVault.verify, digest: FakeVault.digest)
   let disk = RelayDisk()
+  /// The pipeline of the running process, and its sockets; `nil` before the first start.
+  var process: (pipeline: Pipeline, sockets: SimulatedSockets)?
   var inbox: [Message] = []
-  var output = Output()
   var isRunning = false
   /// The subscribed devices by topic.
   var listeners: [[UInt8]: [Int]] = [:]
   var crash = CrashCountdown()
   var clock = Milliseconds.zero
-  /// The sum of clock jumps since an unreported step back.
-  var pendingClockJump = Milliseconds.zero
   var delay = Milliseconds.zero
   var isTurnScheduled = false
   var timerAt: Milliseconds?
+  /// The families whose count of guesses the last commit has reset.
+  var resets: Set<FamilyID> = []
+  /// The ids of commands, by the ids that a mutant gave them.
+  var originals: [CommandID: CommandID] = [:]
 }
 
-/// Channel topics without encryption. Any device can compute any topic.
+/// The topics of the simulated relay's channels.
 enum ChannelName {
-  static let byteCount = 16
+  /// The secrets of every simulated relay. Equal in all runs, so that a seed gives one run.
+  static let keys = RelayKeys(
+    keys: try! .generate(), administrator: try! CurveKeyPair.generate().publicKey,
+    channelSecret: [UInt8](repeating: 5, count: ChannelCipher.keyBytes))
+  private static let cipher = ChannelCipher(secret: keys.channelSecret)
 
   static func bytes(_ family: FamilyID, _ audience: Audience, _ generation: UInt32) -> [UInt8] {
-    let number = ID128(high: family.rawValue << 32 | UInt64(generation), low: audience.rawValue)
-    return number.bytes
+    cipher.topic(family, audience, generation: generation)
   }
 
-  static func meaning(of topic: [UInt8]) -> (FamilyID, Audience, UInt32) {
-    let number = ID128(bytes: topic)!
-    return (
-      FamilyID(number.high >> 32), Audience(rawValue: number.low),
-      UInt32(truncatingIfNeeded: number.high)
-    )
+  /// The channel of a topic; `nil` for bytes that are no topic.
+  static func channel(of topic: [UInt8]) -> ChannelCipher.ChannelID? {
+    cipher.channelID(of: topic)
   }
 }

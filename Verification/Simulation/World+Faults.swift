@@ -27,7 +27,8 @@ extension World {
       queue.schedule(.fullEnds(process), at: until)
     case .flip(let process): flip(process)
     case .clock(let process, let by): jump(process, by)
-    case .evict: if relay.isRunning, relay.output.batch.isEmpty { relay.machine.evict(downTo: 0) }
+    case .evict:
+      if relay.isRunning { relay.process?.pipeline.forEachMachine { $0.evict(downTo: 0) } }
     default: break
     }
   }
@@ -67,8 +68,8 @@ extension World {
     switch process {
     case .relay:
       relay.clock += by
-      addClockJump(by, process, &relay.pendingClockJump)
-      scheduleRelayTimer()
+      // A relay with connections checks them, and so its clock, four times a second.
+      scheduleRelayTimer(after: SimulatedRelay.clockCheckInterval)
     case .device(let index):
       devices[index].clock += by
       addClockJump(by, process, &devices[index].pendingClockJump)
@@ -94,20 +95,12 @@ extension World {
   func reportClockJump(_ process: Act.Process) {
     guard mutant != .clockSetBack else { return }
     switch process {
-    case .relay:
-      let jump = relay.pendingClockJump
-      relay.pendingClockJump = .zero
-      guard relay.isRunning, jump < -Self.clockJumpThreshold else { return }
-      let now = clock(relay.clock)
-      _ = relay.machine.step(.clockSetBack, now: now)
-      relay.output.cursorsDue = relay.output.cursorsDue.map { min($0, now) }
-      scheduleRelayTimer()
+    case .relay, .app: break
     case .device(let index):
       let jump = devices[index].pendingClockJump
       devices[index].pendingClockJump = .zero
       guard devices[index].isRunning, jump < -Self.clockJumpThreshold else { return }
       deviceInput(index, .clockSetBack)
-    case .app: break
     }
   }
 

@@ -1,3 +1,4 @@
+import Credentials
 import FamilyCore
 import FamilyModel
 import RelayStore
@@ -5,78 +6,86 @@ import RelayWire
 
 /// The hooks in which mutants change the behaviour of the relay and of devices.
 extension World {
-  /// Steps the relay's machine, or the mutant in its place.
-  func stepRelay(_ input: RelayMachine.Input, _ envelope: Envelope) -> [RelayMachine.Effect] {
-    let now = clock(relay.clock)
-    guard case .command(let id, let command, _) = envelope.request else {
-      return relay.machine.step(input, now: now)
-    }
-    switch mutant {
-    case .dedupe: return withoutDedupe(input, id, now: now)
-    case .firstAnswer: return withoutFirstAnswer(input, command, envelope.device.family, now: now)
-    default: return relay.machine.step(input, now: now)
-    }
-  }
+  // MARK: Commands
 
-  /// Gives the machine a fresh command id for every attempt, and restores the client's id in its
-  /// effects.
-  private func withoutDedupe(_ input: RelayMachine.Input, _ id: CommandID, now: Instant)
-    -> [RelayMachine.Effect]
-  {
-    guard case .request(let device, let key, let isAdministrator, let request, let body) = input,
-      case .command(_, let command, let signature) = body
-    else { return [] }
+  /// Gives each attempt of a command an id of its own (`dedupe`).
+  func renumbered(_ envelope: Envelope) -> Envelope {
+    guard mutant == .dedupe, case .command(let id, let command, let signature) = envelope.request
+    else { return envelope }
     // The signature of a roster covers the command id.
-    if case .setRoster = command { return relay.machine.step(input, now: now) }
+    if case .setRoster = command { return envelope }
     let other = ID128(high: id.high, low: random.next())
-    if relay.machine.needsStoredResult(of: other, by: device.device, in: device.family) {
-      relay.machine.setStoredResult(
-        of: other, by: device.device, event: nil, in: device.family)
-    }
-    let effects = relay.machine.step(
-      .request(
-        device, key: key, administrator: isAdministrator, id: request,
-        .command(other, command, signature)),
-      now: now)
-    return effects.map { effect in
-      switch effect {
-      case .append(let family, var event):
-        event.command = id
-        return .append(family, event)
-      case .broadcast(let family, let generation, let audience, .event(var event)):
-        event.command = id
-        return .broadcast(family, generation: generation, audience, .event(event))
-      case .reply(let device, let request, .accepted(_, let seq)):
-        return .reply(device, id: request, .accepted(id, seq: seq))
-      case .reply(let device, let request, .refused(_, let problem)):
-        return .reply(device, id: request, .refused(id, problem))
-      default: return effect
-      }
-    }
+    relay.originals[other] = id
+    var envelope = envelope
+    envelope.request = .command(other, command, signature)
+    return envelope
   }
 
-  /// After `alreadyAnswered`, reloads the family without the question's answer and repeats the
-  /// command.
-  private func withoutFirstAnswer(
-    _ input: RelayMachine.Input, _ command: Command, _ family: FamilyID, now: Instant
-  ) -> [RelayMachine.Effect] {
-    let effects = relay.machine.step(input, now: now)
-    guard case .answer(let question, _) = command,
-      case .reply(_, _, .refused(_, .alreadyAnswered))? = effects.first,
-      let stored = try? relay.disk.load(family), relay.output.batch.events.isEmpty
-    else { return effects }
-    let events = stored.events.map { stored in
-      var event = try! Event.decode(stored.payload)
-      if case .decided(let decision) = event.body, decision.question == question {
-        event.body = .posted(child: event.audience.conversationChild!, .sealed([]))
-      }
-      return event
+  private func original(_ id: CommandID) -> CommandID { relay.originals[id] ?? id }
+
+  private func withOriginalID(_ event: Event) -> Event {
+    var event = event
+    event.command = original(event.command)
+    return event
+  }
+
+  func withOriginalID(_ broadcast: Broadcast) -> Broadcast {
+    guard mutant == .dedupe, case .event(let event) = broadcast else { return broadcast }
+    return .event(withOriginalID(event))
+  }
+
+  func withOriginalID(_ envelope: ReplyEnvelope) -> ReplyEnvelope {
+    guard mutant == .dedupe else { return envelope }
+    var envelope = envelope
+    switch envelope.reply {
+    case .accepted(let id, let seq): envelope.reply = .accepted(original(id), seq: seq)
+    case .refused(let id, let problem): envelope.reply = .refused(original(id), problem)
+    default: break
     }
-    relay.machine.evict(family)
-    relay.machine.load(
-      family, events: events, cursors: stored.cursors.map { ($0.device, $0.cursor) },
-      passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) }, now: now)
-    return relay.machine.step(input, now: now)
+    return envelope
+  }
+
+  // MARK: Store
+
+  /// The batch as a mutant writes it.
+  func mutated(_ batch: Batch) -> Batch {
+    guard mutant == .dedupe else { return batch }
+    var batch = batch
+    for index in batch.events.indices {
+      let event = withOriginalID(try! Event.decode(batch.events[index].payload))
+      batch.events[index] = StoredEvent(event, of: batch.events[index].family)
+    }
+    return batch
+  }
+
+  /// The stored family as a mutant reads it.
+  func mutated(_ stored: StoredFamily, after seq: UInt64, of family: FamilyID) -> StoredFamily {
+    var stored = stored
+    switch mutant {
+    case .snapshotTail where seq > 0: stored.events = []
+    case .guessCount: stored.passcodeLock = stored.passcodeLock.flatMap { withoutGuesses($0) }
+    case .firstAnswer:
+      // A family is loaded for each request, and its answers are forgotten.
+      stored.events = stored.events.map { withoutAnswer($0) }
+    default: break
+    }
+    return stored
+  }
+
+  private func withoutGuesses(_ stored: StoredPasscodeLock) -> StoredPasscodeLock {
+    let cipher = PasscodeLockCipher(secret: ChannelName.keys.channelSecret)
+    guard let bytes = cipher.open(stored.payload, of: stored.family),
+      let lock = PasscodeLock(stored: bytes)
+    else { return stored }
+    return StoredPasscodeLock(
+      family: stored.family, payload: cipher.seal(lock.withoutGuesses.stored, of: stored.family))
+  }
+
+  private func withoutAnswer(_ stored: StoredEvent) -> StoredEvent {
+    var event = try! Event.decode(stored.payload)
+    guard case .decided = event.body else { return stored }
+    event.body = .posted(child: event.audience.conversationChild!, .sealed([]))
+    return StoredEvent(event, of: stored.family)
   }
 
   /// Splits a turn's changes into transactions. Without a mutant there is one.

@@ -61,33 +61,31 @@ extension World {
 
   func send(_ envelope: Envelope, from index: Int) {
     guard devices[index].isConnected else { return }
-    let decoded = envelope.encode().withUnsafeBytes { try! Envelope.decode($0) }
     for at in arrivals(index, up: true) {
       queue.schedule(
-        .request(index, connection: devices[index].connection, decoded), at: at)
+        .request(index, connection: devices[index].connection, envelope), at: at)
     }
   }
 
   func send(_ envelope: ReplyEnvelope, to index: Int, _ connection: Int) {
     guard !isLying else { return lie(envelope, to: index, connection) }
-    let decoded = envelope.encode().withUnsafeBytes { try! ReplyEnvelope.decode($0) }
-    guard index >= 0 else { return administratorReceives(decoded) }
+    guard index >= 0 else { return administratorReceives(envelope) }
     guard devices[index].connection == connection else { return }
     for at in arrivals(index, up: false) {
       queue.schedule(
-        .reply(index, connection: connection, decoded.requestID, decoded.reply.opened()), at: at)
+        .reply(index, connection: connection, envelope.requestID, envelope.reply.opened()), at: at)
     }
   }
 
   func publish(_ broadcast: Broadcast, _ topic: [UInt8]) {
     guard !isLying else { return lie(broadcast, topic) }
     guard let listeners = relay.listeners[topic], !listeners.isEmpty else { return }
-    let decoded = try! Broadcast.decode(broadcast.encode()).opened()
+    let opened = broadcast.opened()
     for index in listeners {
       for at in arrivals(index, up: false) {
         queue.schedule(
           .broadcast(
-            index, connection: devices[index].connection, topic: topic, decoded), at: at)
+            index, connection: devices[index].connection, topic: topic, opened), at: at)
       }
     }
   }

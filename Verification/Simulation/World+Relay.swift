@@ -1,19 +1,58 @@
+import Credentials
 import FamilyCore
 import FamilyModel
 import History
+import RelayPipeline
 import RelayStore
 import RelayWire
 
+/// The relay's process. Its pipeline is production code; this is its thread.
 extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
     relay.isRunning = true
-    relay.machine = makeRelayMachine()
+    let sockets = SimulatedSockets(self)
+    let box = Unchecked(value: self)
+    let pipeline = Pipeline(
+      pipelineConfiguration, keys: ChannelName.keys, store: SimulatedStore(self), sockets: sockets,
+      clock: { box.value.clock(box.value.relay.clock) },
+      onFailure: { [unowned self] in failRelay($0) })
+    relay.process = (pipeline, sockets)
     forgetBranches()
-    relay.output = SimulatedRelay.Output()
     relay.timerAt = nil
-    relay.pendingClockJump = .zero
     for index in devices.indices { connect(index) }
+  }
+
+  private var pipelineConfiguration: PipelineConfiguration {
+    var configuration = PipelineConfiguration()
+    configuration.shards = 1
+    configuration.maxFamilies = scenario.maxFamilies
+    configuration.wakeThreshold = .max
+    configuration.resultsPerFamily = scenario.resultsKept
+    configuration.cachedChannels = SimulatedRelay.cachedChannels
+    configuration.sealsBroadcasts = false
+    let resultsKept = scenario.resultsKept
+    configuration.makeMachine = { _ in Self.makeRelayMachine(resultsKept: resultsKept) }
+    return configuration
+  }
+
+  static func makeRelayMachine(resultsKept: Int) -> RelayMachine {
+    RelayMachine(
+      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: resultsKept,
+      openFamilies: 1, snapshotEvery: SimulatedRelay.snapshotEvery)
+  }
+
+  /// The machine of the relay's only shard.
+  var relayMachine: RelayMachine {
+    get {
+      var machine: RelayMachine?
+      relay.process?.pipeline.forEachMachine { machine = $0 }
+      return machine ?? Self.makeRelayMachine(resultsKept: scenario.resultsKept)
+    }
+    set {
+      relay.process?.pipeline.forEachMachine { $0 = newValue }
+      relay.process?.pipeline.forgetCursors()
+    }
   }
 
   /// Ends the process and all its connections. A supervisor restarts the process.
@@ -23,17 +62,17 @@ extension World {
     relay.crash = CrashCountdown()
     relay.inbox = []
     relay.listeners = [:]
-    relay.output = SimulatedRelay.Output()
     if power { relay.disk.losePower(&random) } else { relay.disk.sync() }
     for index in devices.indices { disconnect(index) }
     queue.schedule(.start(.relay), at: now + random.milliseconds(20...3_000))
   }
 
   /// Stops the relay after a store failure (fail-stop). An operator restores damaged data.
-  private func failRelay(_ error: StoreError) {
+  private func failRelay(_ error: any Error) {
+    guard relay.isRunning else { return }
     record(.fault("the relay stops: \(error)"))
     endRelay(power: false)
-    if error.isDamage { relay.disk.repair() }
+    if let error = error as? StoreError, error.isDamage { relay.disk.repair() }
   }
 
   /// Crosses an effect boundary.
@@ -45,6 +84,8 @@ extension World {
     endRelay(power: relay.crash.power)
     return false
   }
+
+  // MARK: Turns
 
   func arrive(_ message: SimulatedRelay.Message) {
     guard relay.isRunning else { return }
@@ -60,110 +101,105 @@ extension World {
 
   func relayTurn() {
     relay.isTurnScheduled = false
-    guard relay.isRunning else { return }
+    guard relay.isRunning, let (pipeline, sockets) = relay.process else { return }
     let batch = relay.inbox.prefix(SimulatedRelay.batch)
     relay.inbox.removeFirst(batch.count)
-    do throws(StoreError) {
-      for case .request(let device, let connection, let envelope, let key) in batch
-      where relay.isRunning {
-        try receive(envelope, of: device, connection, key)
-      }
-      guard relay.isRunning, try flush() else { return }
-      for case .subscribe(let device, let connection, let topic) in batch {
-        try subscribe(device, connection, topic)
-      }
-      guard try flush() else { return }
-    } catch { return failRelay(error) }
-    if !relay.inbox.isEmpty { scheduleTurn() }
-    scheduleRelayTimer()
+    for case .request(let device, let connection, let envelope, let key) in batch
+    where relay.isRunning && passes(envelope, of: device, connection) {
+      let own = device < 0 ? ChannelName.keys.administrator.bytes : devices[device].key
+      sockets.enqueue(
+        withPass(renumbered(envelope), of: device), of: device, connection, key: key ?? own)
+      // Each device of a dishonest relay may read another history.
+      if isLying { pipeline.drainRequests() }
+    }
+    pipeline.drainRequests()
+    for case .subscribe(let device, let connection, let topic) in batch where relay.isRunning {
+      subscribe(device, connection, topic, pipeline)
+    }
+    turn(pipeline)
+    if relay.isRunning, !relay.inbox.isEmpty { scheduleTurn() }
   }
 
   func relayTimer() {
     // An earlier timer may have replaced this one.
     guard let at = relay.timerAt, at <= self.now else { return }
     relay.timerAt = nil
-    guard relay.isRunning else { return }
-    let now = clock(relay.clock)
-    do throws(StoreError) {
-      if let due = relay.machine.deadline, due <= now {
-        for effect in relay.machine.step(.timer, now: now) { collect(effect, -1, 0) }
-        guard try flush() else { return }
-      } else if let due = relay.output.cursorsDue, due <= now {
-        guard try flush() else { return }
-      }
-    } catch { return failRelay(error) }
-    scheduleRelayTimer()
+    guard relay.isRunning, let (pipeline, _) = relay.process else { return }
+    turn(pipeline)
   }
 
-  func scheduleRelayTimer() {
-    guard relay.isRunning,
-      let due = [relay.machine.deadline, relay.output.cursorsDue].compactMap({ $0 }).min()
-    else { return }
-    let at = moment(due, relay.clock)
-    guard relay.timerAt.map({ at < $0 }) ?? true else { return }
+  private func turn(_ pipeline: Pipeline) {
+    guard relay.isRunning else { return }
+    // The mutant's clock of the machine is set back together with the wall clock.
+    let uptime = mutant == .clockSetBack ? now + relay.clock + .days(1_000) : uptime
+    guard let sleep = pipeline.turn(uptime: uptime), relay.isRunning else { return }
+    scheduleRelayTimer(after: sleep)
+  }
+
+  func scheduleRelayTimer(after sleep: Milliseconds) {
+    let at = now + max(.milliseconds(1), sleep)
+    guard relay.isRunning, relay.timerAt.map({ at < $0 }) ?? true else { return }
     relay.timerAt = at
     queue.schedule(.relayTimer, at: at)
   }
 
-  // MARK: inputs
-
-  private func receive(_ envelope: Envelope, of device: Int, _ connection: Int, _ key: [UInt8]?)
-    throws(StoreError)
-  {
-    let family = envelope.device.family
-    guard try passes(envelope, of: device, connection) else { return }
-    try load(family)
-    try lookUpResult(envelope)
-    guard relay.isRunning else { return }
-    let input = RelayMachine.Input.request(
-      envelope.device, key: key ?? (device < 0 ? [] : devices[device].key),
-      administrator: device < 0,
-      id: RequestID(envelope.requestID), envelope.request)
-    for effect in stepRelay(input, envelope) { collect(effect, device, connection) }
-    if !relay.machine.exists(family) { relay.machine.evict(family) }
-  }
-
-  /// Looks up the result of a command that is older than the cached results.
-  private func lookUpResult(_ envelope: Envelope) throws(StoreError) {
-    guard case .command(let id, _, _) = envelope.request,
-      relay.machine.needsStoredResult(
-        of: id, by: envelope.device.device, in: envelope.device.family)
-    else { return }
-    guard try flush() else { return }
-    let (family, device) = (envelope.device.family, envelope.device.device)
-    let stored = try relay.disk.event(of: id, by: device, in: family)
-    relay.machine.setStoredResult(
-      of: id, by: device, event: stored.map { try! Event.decode($0.payload) }, in: family)
-  }
-
-  private func subscribe(_ device: Int, _ connection: Int, _ topic: [UInt8]) throws(StoreError) {
-    let (family, audience, generation) = ChannelName.meaning(of: topic)
-    guard try openBranch(of: device) else { return }
-    try load(family)
-    let input = RelayMachine.Input.subscribed(
-      family, audience, generation: generation, key: devices[device].key)
-    let effects = relay.machine.step(input, now: clock(relay.clock))
-    for effect in effects { collect(effect, -1, 0) }
-    if !relay.machine.exists(family) { relay.machine.evict(family) }
-    let isApproved = effects.contains(.approve) || mutant == .subscriptionCheck
-    guard isApproved, devices[device].connection == connection else { return }
+  private func subscribe(
+    _ device: Int, _ connection: Int, _ topic: [UInt8], _ pipeline: Pipeline
+  ) {
+    guard openBranch(of: device), let channel = ChannelName.channel(of: topic) else { return }
+    var isApproved = false
+    pipeline.withShards { access in
+      isApproved = pipeline.approves(channel, for: devices[device].key, access)
+    }
+    isApproved = isApproved || mutant == .subscriptionCheck
+    guard relay.isRunning, isApproved, devices[device].connection == connection else { return }
     if !(relay.listeners[topic]?.contains(device) ?? false) {
       relay.listeners[topic, default: []].append(device)
     }
   }
 
-  func load(_ family: FamilyID) throws(StoreError) {
-    guard !relay.machine.holds(family) else { return }
-    let snapshot = try relay.disk.snapshot(of: family).flatMap {
-      FamilyState(snapshot: $0.payload, resultsKept: scenario.resultsKept)
-    }
-    var stored = try relay.disk.load(family, after: snapshot?.seq ?? 0)
-    if mutant == .snapshotTail, snapshot != nil { stored.events = [] }
-    relay.machine.load(
-      family, snapshot: snapshot, events: stored.events.map { try! Event.decode($0.payload) },
-      cursors: (stored.cursors + relay.output.cursors.filter { $0.family == family })
-        .map { ($0.device, $0.cursor) },
-      passcodeLock: stored.passcodeLock.flatMap { PasscodeLock(stored: $0.payload) },
-      now: clock(relay.clock))
+  // MARK: Passes
+
+  /// Adds the pass that the relay has given to the device.
+  private func withPass(_ envelope: Envelope, of device: Int) -> Envelope {
+    guard device >= 0, case .attach = envelope.request else { return envelope }
+    var envelope = envelope
+    envelope.pass = devices[device].pass
+    return envelope
   }
+
+  /// Delivers a reply of the pipeline.
+  func relayReplies(_ envelope: ReplyEnvelope, to device: Int, _ connection: Int) {
+    let envelope = withOriginalID(envelope)
+    if device >= 0 {
+      if !envelope.pass.isEmpty { devices[device].pass = envelope.pass }
+      recordGuess(envelope, by: device)
+    }
+    send(envelope, to: device, connection)
+  }
+
+  private func recordGuess(_ envelope: ReplyEnvelope, by device: Int) {
+    guard case .evaluated(let evaluation) = envelope.reply, !devices[device].plan.isGuardians,
+      !relay.resets.contains(envelope.device.family)
+    else { return }
+    record(.guessed(envelope.device.family, evaluation.element, at: clock(relay.clock)))
+  }
+
+  /// Records that a new passcode or an accepted proof ends the count of guesses.
+  func recordResets(_ batch: Batch) {
+    relay.resets = []
+    for stored in batch.events {
+      switch try! Event.decode(stored.payload).body {
+      case .passcodeChanged, .answeredInPerson, .ageSet:
+        relay.resets.insert(stored.family)
+        record(.guessesReset(stored.family))
+      default: break
+      }
+    }
+  }
+}
+
+/// The world, for closures that only the simulation's one thread calls.
+private struct Unchecked: @unchecked Sendable {
+  unowned let value: World
 }

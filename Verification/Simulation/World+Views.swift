@@ -76,10 +76,8 @@ extension World {
     // The reply with the channels may be on its way after a connection or a change of the roster.
     let latest = max(device.rosterTime, device.connectionTime)
     let isSettled = device.isConnected && now > latest + .seconds(5)
-    let generations = (isSettled ? device.topics : []).map {
-      let (_, audience, generation) = ChannelName.meaning(of: $0)
-      return Self.channel(audience, generation)
-    }
+    let channels = (isSettled ? device.topics : []).compactMap(ChannelName.channel)
+    let generations = channels.map { Self.channel($0.audience, $0.generation) }
     return FamilyView(of: link, generations: generations)
   }
 

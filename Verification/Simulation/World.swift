@@ -89,7 +89,9 @@ final class World {
     keys = FakeVault.KeyMaker(seed: random.next(), without: mutant)
     relay = SimulatedRelay()
     if adversary == .relay {
-      dishonest = DishonestRelay(&dishonesty, until: scenario.healing, relay.machine)
+      dishonest = DishonestRelay(
+        &dishonesty, until: scenario.healing,
+        Self.makeRelayMachine(resultsKept: scenario.resultsKept))
     }
     for plan in scenario.devices {
       // A family's first device belongs to the organizer.

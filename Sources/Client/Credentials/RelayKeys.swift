@@ -23,6 +23,18 @@ public struct RelayKeys: Sendable {
     var broadcasts: String?
   }
 
+  /// The secrets of a relay.
+  package init(
+    keys: CurveKeyPair, administrator: CurvePublicKey, channelSecret: [UInt8],
+    requests: String? = nil, broadcasts: String? = nil
+  ) {
+    self.keys = keys
+    self.administrator = administrator
+    self.channelSecret = channelSecret
+    self.requests = requests
+    self.broadcasts = broadcasts
+  }
+
   /// The file in the relay's folder.
   public static func file(in directory: URL) -> URL {
     directory.appendingPathComponent("relay.json")

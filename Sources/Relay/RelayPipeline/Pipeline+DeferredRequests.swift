@@ -109,9 +109,10 @@ extension Pipeline {
     guarded {
       // The family's cursors may be in a commit that is under way.
       if !configuration.defects.has(.earlyEviction) { committer.finish() }
+      let resultsKept = configuration.resultsPerFamily
       let (state, stored) = try committer.read { store throws(StoreError) in
         let state = try store.snapshot(of: family).flatMap {
-          FamilyState(snapshot: $0.payload, resultsKept: RelayLimits.resultsPerFamily)
+          FamilyState(snapshot: $0.payload, resultsKept: resultsKept)
         }
         return (state, try store.load(family, after: state?.seq ?? 0))
       }

@@ -1,3 +1,6 @@
+import Credentials
+package import FamilyCore
+import FamilyTrust
 import Foundation
 
 /// The sizes of a relay's pipeline.
@@ -17,6 +20,19 @@ public struct PipelineConfiguration: Sendable {
   package var plainKey: [UInt8]?
   /// See ``RelayLimits/cachedChannels``.
   package var cachedChannels = RelayLimits.cachedChannels
+  /// See ``RelayLimits/resultsPerFamily``.
+  package var resultsPerFamily = RelayLimits.resultsPerFamily
+  /// Whether broadcasts are sealed. A simulation shows in the clear who reads what.
+  package var sealsBroadcasts = true
+  /// Makes the machine of one of `shards` shards.
+  package var makeMachine: @Sendable (_ shards: Int) -> RelayMachine = { shards in
+    RelayMachine(
+      verify: PasscodeCipher.verify, digest: KeyVault.digest,
+      passcodes: PasscodeCipher.evaluator,
+      resultsKept: RelayLimits.resultsPerFamily,
+      openFamilies: RelayLimits.unpackedFamilies / shards,
+      snapshotEvery: RelayLimits.eventsPerSnapshot)
+  }
   /// See ``Defects``.
   var defects = Defects()
 

@@ -18,7 +18,8 @@ struct SenderCache: Sendable {
 
   /// The route for replies, and the sender's CURVE key; `nil` if the connection has none.
   mutating func sender(of message: borrowing Multipart) -> (route: [UInt8], key: [UInt8]?) {
-    message.withBytes(0) { route in
+    if let key = message.statedKey { return (message.bytes(0), key) }
+    return message.withBytes(0) { route in
       message.withUserID { user in
         let slot = Self.slot(of: route)
         if let found = entries[slot], found.route.isSame(as: route), found.user.isSame(as: user) {

@@ -73,7 +73,7 @@ extension Shard {
     } else {
       bytes = broadcast.encode()
     }
-    if plainKey != nil { return (channel.topic, bytes) }
+    guard sealsBroadcasts else { return (channel.topic, bytes) }
     return (channel.topic, sealer.seal(bytes, topic: channel.topic, key: channel.key))
   }
 }

@@ -32,6 +32,7 @@ struct Shard: ~Copyable, Sendable {
   let passcodeLocks: PasscodeLockCipher
   /// See ``PipelineConfiguration/plainKey``.
   let plainKey: [UInt8]?
+  let sealsBroadcasts: Bool
   private let administrator: [UInt8]
   private let requestsPerSlice: Int
   private let defects: Defects
@@ -44,12 +45,8 @@ struct Shard: ~Copyable, Sendable {
   ///
   /// - Parameter shards: The number of shards of the relay, which divide its caches among them.
   init(_ configuration: PipelineConfiguration, _ keys: RelayKeys, shards: Int) {
-    machine = RelayMachine(
-      verify: PasscodeCipher.verify, digest: KeyVault.digest,
-      passcodes: PasscodeCipher.evaluator,
-      resultsKept: RelayLimits.resultsPerFamily,
-      openFamilies: RelayLimits.unpackedFamilies / shards,
-      snapshotEvery: RelayLimits.eventsPerSnapshot)
+    machine = configuration.makeMachine(shards)
+    sealsBroadcasts = configuration.sealsBroadcasts && configuration.plainKey == nil
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
     requestsPerSlice = configuration.requestsPerSlice

@@ -13,6 +13,8 @@ public struct Multipart: ~Copyable {
   public let maximumParts: Int
   /// The ``ConnectionGuard/epoch`` in which the message was received, if the receiver sets it.
   public var epoch: UInt64 = 0
+  /// The CURVE key of a message that was not received from a socket.
+  package private(set) var statedKey: [UInt8]?
   /// Number of frames in the message, up to `maximumParts`.
   public internal(set) var count = 0
   let frames: UnsafeMutablePointer<zmq_msg_t>
@@ -26,8 +28,9 @@ public struct Multipart: ~Copyable {
   }
 
   /// Creates a message with copies of these parts, as if it had been received.
-  package init(_ parts: [[UInt8]], maximumParts: Int) {
+  package init(_ parts: [[UInt8]], maximumParts: Int, statedKey: [UInt8]? = nil) {
     self.init(maximumParts: maximumParts)
+    self.statedKey = statedKey
     for (index, part) in parts.prefix(maximumParts).enumerated() {
       zmq_msg_init_size(frames + index, part.count)
       part.withUnsafeBytes {
@@ -95,6 +98,7 @@ public struct Multipart: ~Copyable {
   mutating func clear() {
     for index in 0..<count { Self.empty(frames + index) }
     count = 0
+    statedKey = nil
   }
 
   private static func empty(_ frame: UnsafeMutablePointer<zmq_msg_t>) {

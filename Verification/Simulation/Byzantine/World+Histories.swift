@@ -14,27 +14,27 @@ extension World {
 
   /// Opens the branch that the device reads.
   ///
+  /// Precondition: everything is sent.
+  ///
   /// - Returns: `false` if the relay crashed.
-  func openBranch(of device: Int) throws(StoreError) -> Bool {
-    guard isLying, let dishonest else { return true }
-    return try open(branch: dishonest.shown[device] ?? 0)
+  func openBranch(of device: Int) -> Bool {
+    guard isLying, let dishonest else { return relay.isRunning }
+    return open(branch: dishonest.shown[device] ?? 0)
   }
 
-  private func open(branch: Int) throws(StoreError) -> Bool {
+  private func open(branch: Int) -> Bool {
+    guard relay.isRunning else { return false }
     guard let current = dishonest?.active, branch != current else { return true }
-    guard try flush() else { return false }
     saveBranch()
     dishonest!.active = branch
-    relay.machine = dishonest!.branches[branch].machine
+    relayMachine = dishonest!.branches[branch].machine
     relay.disk.restore(dishonest!.branches[branch].families)
-    relay.output.cursors = []
-    relay.output.cursorsDue = nil
     return true
   }
 
   private func saveBranch() {
     relay.disk.repair()
-    dishonest!.branches[dishonest!.active].machine = relay.machine
+    dishonest!.branches[dishonest!.active].machine = relayMachine
     dishonest!.branches[dishonest!.active].families = relay.disk.families
   }
 
@@ -42,13 +42,13 @@ extension World {
   func forgetBranches() {
     guard let dishonest else { return }
     for index in dishonest.branches.indices {
-      self.dishonest!.branches[index].machine = relay.machine
+      self.dishonest!.branches[index].machine = relayMachine
     }
   }
 
   /// Copies, splits, edits or rolls back a history, or moves devices to another one.
   ///
-  /// Precondition: the output is flushed.
+  /// Precondition: everything is sent.
   func changeHistories(for family: FamilyID) {
     saveBranch()
     let active = dishonest!.active
@@ -68,7 +68,7 @@ extension World {
         addBranch(copy, isHonest: true, family)
       } else if isHonest {
         relay.disk.restore(copy)
-        relay.machine = makeRelayMachine()
+        relayMachine = makeRelayMachine()
         saveBranch()
       }
     case 3: if canSplit { addBranch(relay.disk.families, isHonest: isHonest, family) }
@@ -129,10 +129,7 @@ extension World {
   }
 
   func makeRelayMachine() -> RelayMachine {
-    RelayMachine(
-      verify: FakeVault.verify, digest: FakeVault.digest, resultsKept: scenario.resultsKept,
-      openFamilies: 1,
-      snapshotEvery: SimulatedRelay.snapshotEvery)
+    Self.makeRelayMachine(resultsKept: scenario.resultsKept)
   }
 }
 

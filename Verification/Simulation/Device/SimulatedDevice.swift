@@ -41,6 +41,9 @@ final class SimulatedDevice {
   /// The progress of each app, as stored on the disk.
   var progress: [AppProgress]
 
+  /// The pass that the relay has sent. A device has it at once, even if the reply is lost.
+  var pass: [UInt8] = []
+
   /// Whether the device has a network.
   var isOnline = false
   var isConnected = false

@@ -15,7 +15,7 @@ extension World {
       perform(device.child!.step(.admitted(id), now: clock(device.clock), uptime: uptime), device)
     case .listen(let channels, let isNewConnection):
       // A dishonest relay may send topics that name no channel.
-      let topics = channels.map(\.topic).filter { $0.count == ChannelName.byteCount }
+      let topics = channels.map(\.topic).filter { ChannelName.channel(of: $0) != nil }
       listen(topics, isNewConnection, device, index)
     case .app(let app, let reply): deliver(reply, to: app, device, index)
     case .launch(let app, _):

@@ -69,7 +69,7 @@ extension World {
     let isOwn = device.topics.contains(topic)
     guard isOwn || device.foreignTopics.contains(topic) else { return }
     if case .event(let event) = broadcast {
-      let family = ChannelName.meaning(of: topic).0
+      let family = ChannelName.channel(of: topic)?.family ?? FamilyID(0)
       // In a foreign family the device counts as an unknown device.
       let address =
         family == device.address.family

@@ -27,6 +27,13 @@ public struct PasscodeLock: Hashable, Sendable {
 
   init() {}
 
+  /// The lock as if nobody had guessed.
+  package var withoutGuesses: PasscodeLock {
+    var copy = self
+    copy.guesses = 0
+    return copy
+  }
+
   /// Makes a secret for the next passcode.
   ///
   /// - Returns: The secret.
@@ -148,7 +155,7 @@ extension PasscodeLock: Packable {
   private static let formatVersion: UInt8 = 1
 
   /// The bytes that the relay's store keeps.
-  var stored: [UInt8] { [Self.formatVersion] + Packer.pack(self) }
+  package var stored: [UInt8] { [Self.formatVersion] + Packer.pack(self) }
 
   /// Reads the bytes of an ``RelayMachine/Effect/passcodeLock(_:_:)``; `nil` for other bytes.
   public init?(stored bytes: [UInt8]) {
