@@ -250,6 +250,7 @@ let verification: [Target] = [
   rig(
     "FuzzTargets", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
     path: "fuzzing/targets"),
+  tool("fuzz-volume", ["FamilyModel", "FuzzTargets"], path: "fuzzing/volume"),
 ]
 
 // MARK: Tests
