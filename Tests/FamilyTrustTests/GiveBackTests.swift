@@ -43,6 +43,22 @@ import Testing
     #expect(Set(home.known()) == ["ada", "ben", "eve"])
   }
 
+  @Test("O1: a device names the events that a restored relay has lost, and no others")
+  func range() {
+    var home = SignedFamily()
+    let first = home.log.count
+    for name in 0..<20 { home.guardian(1, SignedFamily.contact("\(name)", known: true)) }
+    let conversation = home.log.filter { $0.audience == .conversation(Self.emily) }
+    let copy = Array(home.log.prefix(first + 17))
+    let lost = conversation.map(\.seq).filter { $0 > UInt64(copy.count) }
+    home.restoreRelay(copy, connecting: [3])
+    home.wait(.seconds(5))
+    let reports = home.lost[3] ?? []
+    #expect(reports.map(\.audience) == [.conversation(Self.emily)])
+    #expect(reports.map(\.seqs) == [lost.first!...lost.last!])
+    #expect(home.problems[3] == [.forked])
+  }
+
   @Test("T6: a key seals as soon as the relay has confirmed its share, before the share's event")
   func confirmedKey() {
     var home = SignedFamily()

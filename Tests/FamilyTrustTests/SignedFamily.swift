@@ -26,6 +26,8 @@ struct SignedFamily: FamilyDriver {
   /// Every frame that the relay received or sent.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
+  /// The events that each device reported as lost.
+  var lost: [UInt32: [(audience: Audience, seqs: ClosedRange<UInt64>)]] = [:]
   /// The problems of the commands that the owners of devices know as refused.
   var refused: [UInt32: [Problem]] = [:]
   /// The numbers of contents that devices reported as not open yet.
@@ -214,6 +216,8 @@ struct SignedFamily: FamilyDriver {
       child(id, .passcodeChecked(prompt: prompt, proof: KeyVault(typedPasscode).sign(bytes)))
     case .app(_, let reply):
       for reply in tellApp(reply, id) { tell(reply, id) }
+    case .notify(.historyLost(let audience, let seqs)):
+      lost[id, default: []].append((audience, seqs))
     case .notify(.eventRejected(let problem)): problems[id, default: []].append(problem)
     case .notify(.refused(_, let problem)): refused[id, default: []].append(problem)
     case .notify(.unopened(let count)): unopened[id, default: []].append(count)

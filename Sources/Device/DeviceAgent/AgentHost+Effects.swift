@@ -181,6 +181,17 @@ extension AgentHost {
       isStatusStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("rejected an event of the relay: \(problem)")
+    case .historyLost(let audience, let seqs):
+      let facts = [
+        ("audience", "\(audience.rawValue)"), ("first", "\(seqs.lowerBound)"),
+        ("last", "\(seqs.upperBound)"),
+      ]
+      trace("history-lost", device: address, problem: .forked, facts: facts)
+      logger.error(
+        """
+        the relay no longer shows the events \(seqs.lowerBound) to \(seqs.upperBound) of the audience \
+        \(audience.rawValue), which this device has read: \(Problem.forked)
+        """)
     case .unopened(let count):
       isStatusStale = true
       trace(

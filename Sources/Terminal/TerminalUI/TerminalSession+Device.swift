@@ -66,7 +66,8 @@ extension TerminalSession {
       return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
     case .deviceAdded(let device, let owner):
       return wording(.deviceAdded, timeline.name(owner), "\(device.rawValue)")
-    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .historyLost, .unopened,
+      .appRejected,
       .wantsToJoin,
       .shutOut, .ratingRaised:
       return ""

@@ -341,8 +341,8 @@ package actor TerminalSession: Service {
       write(renderer.hanging(Row("◆ ", .question), text, .bold))
     case .unopened(let count): write(renderer.text(wording(.cannotOpen, "\(count)"), .faint))
     // The conversation, or another line of the screen, shows each of these.
-    case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .appRejected,
-      .deviceAdded:
+    case .shutOut, .decided, .message, .reminded, .withdrawn, .eventRejected, .historyLost,
+      .appRejected, .deviceAdded:
       break
     case .wantsToJoin(let join): await self.join(join)
     }

@@ -73,7 +73,8 @@ extension Wording {
     case .reminded: self(.desktopReminded)
     case .ratingsRaised: self(.desktopRating)
     case .deviceAdded: self(.desktopDevice)
-    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .historyLost, .unopened,
+      .appRejected,
       .wantsToJoin,
       .shutOut, .ratingRaised:
       nil

@@ -49,7 +49,8 @@ extension DeviceNotification {
           $0.device = device.rawValue
           $0.person = owner.rawValue
         }
-      case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+      case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .historyLost, .unopened,
+        .appRejected,
         .wantsToJoin,
         .shutOut,
         .ratingRaised:

@@ -117,6 +117,9 @@ public enum Notice: Hashable, Sendable {
   case ratingsRaised(child: PersonID, [RisenRating])
   /// The device rejected an event of the relay. The event changed nothing.
   case eventRejected(Problem)
+  /// The relay no longer shows these events of an audience, which the device has read. The relay lost
+  /// them, or shows another history.
+  case historyLost(Audience, ClosedRange<UInt64>)
   /// This device cannot open this number of contents yet, and has asked the family for their keys.
   case unopened(Int)
   /// An app rejected a message of this device. The message changed nothing.

@@ -24,7 +24,8 @@ extension Notice {
   public var isKept: Bool {
     switch self {
     case .decided, .withdrawn, .ageShared, .message, .reminded, .ratingsRaised, .deviceAdded: true
-    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .unopened, .appRejected,
+    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .historyLost, .unopened,
+      .appRejected,
       .wantsToJoin,
       .shutOut, .ratingRaised:
       false

@@ -39,9 +39,9 @@ struct AudienceChain: Hashable, Sendable {
 
   /// Removes the newest positions.
   ///
-  /// - Returns: The sequence numbers of the removed positions.
-  mutating func rewind(by count: Int) -> [UInt64] {
-    let removed = positions.suffix(count).map(\.seq)
+  /// - Returns: The removed positions.
+  mutating func rewind(by count: Int) -> [ChainPosition] {
+    let removed = Array(positions.suffix(count))
     positions.removeLast(removed.count)
     if positions.isEmpty { isShortened = false }
     return removed

@@ -190,7 +190,9 @@ extension DeviceLink {
 extension DeviceLink.Output {
   /// A refusal is not signed, so no refusal is a response.
   fileprivate var notices: [DeviceEffect] {
-    rejected.map { .notify(.eventRejected($0)) } + (shutOut.map { [.notify(.shutOut($0))] } ?? [])
+    rejected.map { .notify(.eventRejected($0)) }
+      + lost.map { .notify(.historyLost($0.audience, $0.seqs)) }
+      + (shutOut.map { [.notify(.shutOut($0))] } ?? [])
       + refusals.map { .notify(.refused($0.command, $0.problem)) }
       + (unopened.map { [.notify(.unopened($0))] } ?? [])
   }

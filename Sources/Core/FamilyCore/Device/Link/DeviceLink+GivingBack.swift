@@ -55,6 +55,7 @@ extension DeviceLink {
   /// A relay that shows a new history again and again makes the device wait longer each time.
   mutating func giveBack(_ audience: Audience, now: Instant, into out: inout Output) {
     rereads[audience] = nil
+    reportLost(audience, into: &out)
     let held = sender.outbox.held(of: audience)
     for pending in held where !isInForce(pending.command, now: now) {
       statements.remove(pending.id)

@@ -39,8 +39,12 @@ extension DeviceLink {
     var chain = verifier!.chains[audience] ?? AudienceChain()
     let removed = chain.rewind(by: step)
     // A restart could otherwise take events of both histories for one.
-    out.changes += removed.flatMap { seq in
-      [RecordChange.delete(.passed(audience, seq: seq)), .delete(.event(audience, seq: seq))]
+    former[audience, default: []] += removed
+    out.changes += removed.flatMap { position in
+      [
+        RecordChange.delete(.passed(audience, seq: position.seq)),
+        .delete(.event(audience, seq: position.seq)),
+      ]
     }
     verifier!.chains[audience] = chain
     var cursor = cursors[audience] ?? Cursor(audience, delivered: 0)
@@ -50,6 +54,14 @@ extension DeviceLink {
     keepLost(audience, into: &out)
     fetching[audience] = nil
     fetch(audience, now: now, into: &out)
+  }
+
+  /// The end of the relay's history is reached: reports what it no longer has.
+  mutating func reportLost(_ audience: Audience, into out: inout Output) {
+    guard let positions = former.removeValue(forKey: audience), let verifier else { return }
+    let lost = positions.filter { verifier.relation(of: $0, audience) != .known }.map(\.seq)
+    guard let first = lost.min(), let last = lost.max() else { return }
+    out.lost.append((audience, first...last))
   }
 
   /// The time of the next correction.

@@ -23,6 +23,8 @@ public struct DeviceLink: Sendable {
     var refusals: [(command: Command, problem: Problem)] = []
     /// The problems of the events that this step rejected. A rejected event changes nothing.
     var rejected: [Problem] = []
+    /// The events that the relay no longer shows.
+    var lost: [(audience: Audience, seqs: ClosedRange<UInt64>)] = []
     /// The evaluations of passcodes that ended.
     var evaluated: [Evaluated] = []
     /// The relay's refusal to serve this device at all.
@@ -69,6 +71,8 @@ public struct DeviceLink: Sendable {
   var rereads: [Audience: Int] = [:]
   /// The last event of each audience that this device has read more than once.
   var rereadEnds: [Audience: UInt64] = [:]
+  /// The positions that rereads have removed, until the end of the relay's history is reached.
+  var former: [Audience: [ChainPosition]] = [:]
   /// When this device attaches again, to correct what it acknowledged of a lost history.
   var correctionDue: Instant?
   /// When this device last corrected its acknowledgements.
