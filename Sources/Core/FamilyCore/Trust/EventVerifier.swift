@@ -201,8 +201,8 @@ struct EventVerifier: Sendable {
       do throws(Problem) { try current.checkSuccessor(next) } catch { return .rejected(error) }
     }
     guard let key = key(for: event, signature) else {
-      // A reread may show that the signer's removal came later.
-      return lostRosters.isEmpty ? .rejected(.notSigned) : .deferred(.history)
+      // A reread may show that the signer's roster came earlier, or the signer's removal later.
+      return lostRosters.isEmpty && !hasFork ? .rejected(.notSigned) : .deferred(.history)
     }
     if event.isRoster {
       let former = signature.known.roster
