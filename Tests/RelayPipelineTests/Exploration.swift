@@ -23,7 +23,7 @@ struct Exploration: Sendable {
 
   /// The part of the socket thread.
   private func explore(_ report: @escaping @Sendable (String) -> Void) {
-    var numbers = SeededNumbers(seed ^ 0x5EED)
+    var numbers = IDSource(seed: seed ^ 0x5EED)
     let store = CheckedStore(failing: failing, report)
     do { try store.found(Peers.families.map(Self.roster)) } catch { return report("\(error)") }
     let peers = Peers(store, report)

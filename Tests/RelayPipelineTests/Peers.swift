@@ -1,6 +1,5 @@
 import Credentials
 import FamilyModel
-import Foundation
 import RelayPipeline
 import RelayWire
 import ZeroMQ
@@ -9,13 +8,9 @@ import ZeroMQ
 final class Peers: PipelineSockets {
   static let families: [UInt64] = [1, 2, 3, 4]
   static let key = [UInt8](repeating: 7, count: 32)
-  static let keys: RelayKeys = {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "rp-\(UUID().uuidString.prefix(8))")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    // A folder that cannot be written is reported by every test that writes one.
-    return try! RelayKeys.create(in: folder)
-  }()
+  static let keys = RelayKeys(
+    keys: try! .generate(), administrator: try! CurveKeyPair.generate().publicKey,
+    channelSecret: [UInt8](repeating: 5, count: ChannelCipher.keyBytes))
   private static let conversation = Audience.conversation(PersonID(3))
 
   private enum Expected { case accepted(CommandID), page(after: Int), pong }

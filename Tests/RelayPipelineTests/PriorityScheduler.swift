@@ -1,3 +1,4 @@
+import FamilyModel
 import Foundation
 import RelayPipeline
 
@@ -19,7 +20,7 @@ final class PriorityScheduler: ThreadScheduler, @unchecked Sendable {
   private let mutex = NSLock()
   private var threads: [Controlled] = []
   private var current = 0
-  private var numbers: SeededNumbers
+  private var numbers: IDSource
   private var changePoints: Set<Int>
   private var lowest = 0
   private var isOver = false
@@ -33,7 +34,7 @@ final class PriorityScheduler: ThreadScheduler, @unchecked Sendable {
   ///   - changes: The number of points at which the running thread's priority falls.
   ///   - length: The number of points among which they are drawn.
   init(seed: UInt64, changes: Int, length: Int) {
-    numbers = SeededNumbers(seed)
+    numbers = IDSource(seed: seed)
     changePoints = []
     for _ in 0..<changes { changePoints.insert(numbers.below(length)) }
   }
@@ -159,20 +160,7 @@ private final class Gate: @unchecked Sendable {
   func pass() { while sem_wait(raw) != 0 {} }
 }
 
-/// Random numbers of a seed (splitmix64).
-struct SeededNumbers {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension IDSource {
   /// A number from 0 to `bound` − 1.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

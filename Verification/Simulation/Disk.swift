@@ -6,7 +6,7 @@ import RelayWire
 /// The relay's disk. Synced batches survive a power loss; unsynced ones may be lost.
 ///
 /// Batches are atomic, as in the SQLite store: recovery drops a torn batch by its checksum.
-final class RelayDisk: EventStore {
+final class RelayDisk {
   struct Family {
     var events: [StoredEvent] = []
     var cursors: [StoredCursor] = []
@@ -22,7 +22,7 @@ final class RelayDisk: EventStore {
   /// The damaged event, with its original and its checksum.
   private var damaged: (family: FamilyID, index: Int, sum: UInt32, before: StoredEvent)?
   var isFull = false
-  /// Whether `commit` syncs. With the `fsync` mutant only a periodic event syncs.
+  /// Whether a commit syncs. With the `fsync` mutant only a periodic event syncs.
   var syncs = true
 
   func write(_ batch: Batch) throws(StoreError) {
@@ -44,11 +44,6 @@ final class RelayDisk: EventStore {
 
   func sync() { unsynced = [] }
 
-  func commit(_ batch: Batch) throws(StoreError) {
-    try write(batch)
-    if syncs { sync() }
-  }
-
   /// Loses a random suffix of the unsynced batches.
   func losePower(_ random: inout SeededRandom) {
     let kept = unsynced.isEmpty ? 0 : random.below(unsynced.count + 1)
@@ -65,7 +60,7 @@ final class RelayDisk: EventStore {
     return snapshot.checksum == sum ? snapshot : nil
   }
 
-  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+  func load(_ family: FamilyID, after seq: UInt64 = 0) throws(StoreError) -> StoredFamily {
     guard let stored = families[family] else { return StoredFamily() }
     try check(family, after: seq)
     return StoredFamily(
@@ -90,8 +85,6 @@ final class RelayDisk: EventStore {
     }
     return event
   }
-
-  func close() {}
 
   /// Replaces the content by a copy, as a backup or a dishonest operator does.
   func restore(_ copy: [FamilyID: Family]) {

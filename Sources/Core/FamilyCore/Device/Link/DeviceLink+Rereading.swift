@@ -38,8 +38,8 @@ extension DeviceLink {
     rereadEnds[audience] = max(rereadEnds[audience] ?? 0, delivered(audience))
     var chain = verifier!.chains[audience] ?? AudienceChain()
     let removed = chain.rewind(by: step)
-    // A restart could otherwise take events of both histories for one.
     former[audience, default: []] += removed
+    // A restart could otherwise take events of both histories for one.
     out.changes += removed.flatMap { position in
       [
         RecordChange.delete(.passed(audience, seq: position.seq)),
