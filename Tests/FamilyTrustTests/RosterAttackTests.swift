@@ -48,6 +48,25 @@ import Testing
     }
   }
 
+  @Test("T5: a roster among a conversation's events does not enter what a guardian's roster names")
+  func misplaced() {
+    var home = SignedFamily()
+    let body = Event.Body.rosterChanged(intruder(home).roster)
+    func named(_ home: SignedFamily) -> ChainHash {
+      home.machines.guardians[2]!.link.verifier!
+        .knowledge(for: body, in: .family, of: DeviceID(2)).roster
+    }
+    let before = named(home)
+    let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
+    let genuine = home.sign(body, id, as: 1)
+    home.hand(home.forged(body, id: id, signature: genuine), to: 2)
+    #expect(home.problems[2] == [.notSigned])
+    #expect(named(home) == before)
+    home.disconnect(2)
+    home.restore(2)
+    #expect(named(home) == before)
+  }
+
   @Test("X3: rejects a family that another organizer signed")
   func otherOrganizer() {
     let keys = DeviceKeys()

@@ -4,7 +4,7 @@ import FamilyModel
 extension EventVerifier {
   /// Records a roster of the relay's present history, whether this device verifies it or not.
   mutating func show(_ event: Event) {
-    guard case .rosterChanged(let roster) = event.body, hasRead(event),
+    guard case .rosterChanged(let roster) = event.body, event.isRoster, hasRead(event),
       event.seq > shownRosters.last?.seq ?? 0
     else { return }
     let (digest, vault) = (rosterDigest(of: event), vault)

@@ -57,6 +57,8 @@ extension Event {
   /// The name of the command, by its signer; `nil` without a signature.
   var commandName: CommandName? { signature.map { CommandName($0.signer, command) } }
 
-  /// Whether the event is a roster.
-  var isRoster: Bool { if case .rosterChanged = body { true } else { false } }
+  /// Whether the event is a roster. A dishonest relay can place one among a conversation's events.
+  var isRoster: Bool {
+    if case .rosterChanged = body { audience == .family } else { false }
+  }
 }
