@@ -56,6 +56,39 @@ import Testing
     #expect(home.problems[3] == [.forked, .forked] && home.problems[4] == nil)
   }
 
+  @Test("T5: a withdrawal by a device that a false history adds later counts, in the app as well")
+  func laterRoster() {
+    var home = SignedFamily()
+    home.guardian(1, SignedFamily.contact("ada", known: true))
+    home.disconnect(3)
+    let keys = home.keys
+    #expect(home.change { $0.devices.append(SignedFamily.device(5, 2, keys)) } == nil)
+    let position = home.rosterSeq
+    home.restore(5)
+    home.connect(5)
+    home.wait(.seconds(10))
+    home.guardian(5, SignedFamily.contact("ada", known: false))
+    #expect(home.known(4) == [])
+    home.tamper = { event, device in
+      guard device == 3, event.seq == position else { return [event] }
+      var later = event
+      later.seq += 100
+      return [later]
+    }
+    home.connect(3)
+    home.wait(.seconds(1))
+    #expect(home.known() == [])
+    for restarts in [false, true] {
+      var home = home
+      home.beHonest()
+      home.disconnect(3)
+      if restarts { home.restore(3) }
+      home.connect(3)
+      home.wait(.seconds(10))
+      #expect(home.known() == [])
+    }
+  }
+
   @Test("T5: a device notices a skipped withdrawal at its next attachment and after a restart")
   func attachment() {
     var home = SignedFamily()

@@ -130,10 +130,16 @@ struct ShownRosters: Sendable {
   }
 
   /// The signing key of the device that signed the event, if its owner may decide the event in the
-  /// roster before it.
+  /// roster before it, or in the last one.
+  ///
+  /// While a relay shows another history, a roster may be later in it than the event that its device
+  /// has counted. No signature covers the position of an event, so the last roster proves as much.
   func key(for event: Event, by signer: DeviceID) -> [UInt8]? {
     let before = entries.last { $0.counted != nil && $0.proof.seq < event.seq }
-    guard isComplete, let roster = before?.counted else { return nil }
-    return removals.signingKey(for: event, by: signer, in: roster)
+    guard isComplete else { return nil }
+    for case let roster? in [before?.counted, last?.counted] {
+      if let key = removals.signingKey(for: event, by: signer, in: roster) { return key }
+    }
+    return nil
   }
 }
