@@ -129,14 +129,19 @@ let sources: [Target] = [
   library(
     "Device", "ContentCheck", ["FamilyModel", "ZeroMQ", "PrivateFiles", crypto],
     exclude: ["README.md"]),
+  library(
+    "Device", "DeviceTurn",
+    [
+      "FamilyModel", "FamilyCore", "RelayWire", "RelayStore", "ZeroMQ", "Credentials",
+      "SystemClock", deque,
+    ]),
   .target(name: "CAppLauncher", path: "Sources/Device/CAppLauncher"),
   library(
     "Device", "DeviceAgent",
     [
-      "CAppLauncher", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore",
-      "ZeroMQ",
-      "Credentials", "DeviceConnection", "SystemClock", deque, logging, lifecycle, subprocess,
-      systemPackage,
+      "CAppLauncher", "DeviceTurn", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire",
+      "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", logging, lifecycle,
+      subprocess, systemPackage,
     ]),
 
   library(
@@ -201,8 +206,8 @@ let verification: [Target] = [
   rig(
     "Simulation",
     [
-      "FamilyModel", "FamilyCore", "Credentials", "RelayPipeline", "RelayWire", "RelayStore",
-      "ZeroMQ", "History", heap,
+      "FamilyModel", "FamilyCore", "Credentials", "DeviceTurn", "RelayPipeline", "RelayWire",
+      "RelayStore", "ZeroMQ", "History", heap,
     ]),
   tool("simulate", ["FamilyModel", "Simulation", "History", "TextTable"]),
 
@@ -230,9 +235,9 @@ let verification: [Target] = [
   tool(
     "bench",
     [
-      "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
-      "RelayClient",
-      "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
+      "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceTurn",
+      "DeviceAgent", "RelayClient", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore",
+      "SystemClock", "ZeroMQ",
       "Processes", "Statistics", "TextTable", logging, lifecycle,
     ], exclude: ["reference", "micro"]),
   tool(
@@ -289,10 +294,11 @@ let suites: [Target] = [
       "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
       "ZeroMQ", crypto, logging, lifecycle,
     ]),
+  tests("DeviceTurnTests", ["DeviceTurn", "FamilyModel", "ZeroMQ"]),
   tests(
     "DeviceAgentTests",
     [
-      "CAppLauncher", "RelayFixture", "RelayClient", "RelayServer", "child-agent",
+      "CAppLauncher", "DeviceTurn", "RelayFixture", "RelayClient", "RelayServer", "child-agent",
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
       "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
       crypto, logging, lifecycle,

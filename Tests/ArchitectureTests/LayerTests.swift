@@ -77,15 +77,18 @@ private let exclusiveImports = [
     #expect(linked.intersection(forbidden) == [])
   }
 
-  @Test("X2: the simulator runs the pipeline that the relay ships") func simulatesTheProduct()
-    throws
-  {
+  @Test("X2: the simulator runs the relay's pipeline and the turn of agents")
+  func simulatesTheProduct() throws {
     let graph = try PackageGraph.ofRepository()
-    for user in ["relay", "Simulation"] {
-      #expect(graph.closure(of: user).contains("RelayPipeline"), "\(user)")
+    for (driver, programs) in [
+      ("RelayPipeline", ["relay"]), ("DeviceTurn", ["child-agent", "parent-agent"]),
+    ] {
+      for user in programs + ["Simulation"] {
+        #expect(graph.closure(of: user).contains(driver), "\(user) without \(driver)")
+      }
     }
     let linked = graph.closure(of: "Simulation")
-    #expect(!linked.contains("RelayServer"))
+    #expect(linked.isDisjoint(with: ["RelayServer", "DeviceAgent"]))
   }
 
   @Test("X1: the programs are products, so that an app's package builds and runs them")

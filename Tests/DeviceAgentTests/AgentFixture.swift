@@ -1,5 +1,6 @@
 @testable import Credentials
 @testable import DeviceAgent
+import DeviceTurn
 import DeviceConnection
 import RelayFixture
 import FamilyModel
@@ -89,7 +90,7 @@ final class AgentFixture {
   }
 
   /// Waits until the counters meet the condition.
-  func counters(are isExpected: (AgentCounters) -> Bool) async throws -> Bool {
+  func counters(are isExpected: (HostCounters) -> Bool) async throws -> Bool {
     try await poll { isExpected(await host.counters) }
   }
 }

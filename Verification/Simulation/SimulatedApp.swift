@@ -213,15 +213,10 @@ extension World {
         queue.schedule(
           .appHandles(index, number, life: app.life, position: position), at: app.busyUntil[loop])
       case .rejected(.forked) where app.mayLackRosters: break
-      case .rejected(let problem) where member != nil:
-        record(.breach("an app of an honest device rejected an entry: \(problem)"))
-      // Without an adversary, a rejected entry is a defect.
+      case .rejected(let problem) where adversary == .relay:
+        record(.fault("an app rejects an entry: \(problem)"))
       case .rejected(let problem):
-        guard adversary == nil else {
-          record(.fault("an app rejects an entry: \(problem)"))
-          continue
-        }
-        fatalError("seed \(scenario.seed): an app rejected an entry: \(problem)")
+        record(.breach("an app of an honest device rejected an entry: \(problem)"))
       case .caughtUp: app.mayLackRosters = false
       case .asked, .age, .consentChanged, .namesChanged: break
       }

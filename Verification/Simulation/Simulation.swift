@@ -62,7 +62,8 @@ public enum Simulation {
     return Result(
       seed: seed, kept: kept, adversary: adversary, trace: world.trace,
       verdicts: world.history.verdicts(
-        of: adversary?.checkers ?? History.checkers + History.truthCheckers),
+        of: adversary?.checkers
+          ?? History.checkers + History.truthCheckers + [DishonestyContained()]),
       history: world.history,
       familyDays: Double(scenario.families) * Double(scenario.healing.count)
         / Double(Milliseconds.days(1).count),

@@ -49,7 +49,6 @@ extension World {
     case .syncs:
       relay.disk.sync()
       if !hasHealed { queue.schedule(.syncs, at: now + .seconds(20)) }
-    case .clockJumpReported(let process): reportClockJump(process)
     case .checkConvergence: checkConvergence()
     }
   }

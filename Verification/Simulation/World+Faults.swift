@@ -71,36 +71,9 @@ extension World {
       // A relay with connections checks them, and so its clock, four times a second.
       scheduleRelayTimer(after: SimulatedRelay.clockCheckInterval)
     case .device(let index):
+      // The process notices it in its next turn.
       devices[index].clock += by
-      addClockJump(by, process, &devices[index].pendingClockJump)
-      scheduleDeviceTimer(index)
     case .app: break
-    }
-  }
-
-  /// Adds a jump to the pending sum. The shell reports the sum of all jumps since its last check.
-  private func addClockJump(
-    _ by: Milliseconds, _ process: Act.Process, _ unseen: inout Milliseconds
-  ) {
-    guard unseen == .zero else { return unseen += by }
-    guard by < -Self.clockJumpThreshold else { return }
-    unseen = by
-    queue.schedule(.clockJumpReported(process), at: now + random.milliseconds(0...15_000))
-  }
-
-  /// The longest step back that shells ignore.
-  private static let clockJumpThreshold = Milliseconds.seconds(1)
-
-  /// Reports a step back to the machine, if the process has not restarted since.
-  func reportClockJump(_ process: Act.Process) {
-    guard mutant != .clockSetBack else { return }
-    switch process {
-    case .relay, .app: break
-    case .device(let index):
-      let jump = devices[index].pendingClockJump
-      devices[index].pendingClockJump = .zero
-      guard devices[index].isRunning, jump < -Self.clockJumpThreshold else { return }
-      deviceInput(index, .clockSetBack)
     }
   }
 

@@ -24,7 +24,7 @@ extension World {
     // The SUB socket connects separately and subscribes again.
     queue.schedule(
       .resubscribe(index, connection: connection), at: now + random.milliseconds(0...25))
-    deviceInput(index, .connected)
+    connectionChanged(true, of: index)
   }
 
   func resubscribe(_ index: Int, _ connection: Int) {
@@ -42,7 +42,7 @@ extension World {
     for topic in device.foreignTopics { relay.listeners[topic]?.removeAll { $0 == index } }
     guard device.isConnected else { return }
     device.isConnected = false
-    if device.isRunning { deviceInput(index, .disconnected) }
+    if device.isRunning { connectionChanged(false, of: index) }
   }
 
   func subscribe(_ index: Int, _ topic: [UInt8]) {

@@ -38,7 +38,6 @@ final class World {
     case slowEnds(Act.Process)
     case fullEnds(Act.Process)
     case syncs
-    case clockJumpReported(Act.Process)
     case checkConvergence
   }
 

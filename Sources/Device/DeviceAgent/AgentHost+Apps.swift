@@ -38,8 +38,8 @@ extension AgentHost {
     of app: AppID, on address: DeviceAddress, _ body: (inout AppAllowance) -> R
   ) -> R {
     var unused = AppAllowance()
-    guard let device = devices[address] else { return body(&unused) }
-    return body(&device.allowances[app, default: unused])
+    guard host.devices[address] != nil else { return body(&unused) }
+    return body(&allowances[address, default: [:]][app, default: unused])
   }
 
   /// Handles the app's request, or refuses it. An app above its rate costs no trace and no step.
@@ -77,7 +77,7 @@ extension AgentHost {
     case .rating: trace("rating", device: address)
     case .register, .detach, .rejected, .ping, .name: break
     }
-    perform(devices[address]?.step(.app(app, request), now: .now) ?? [], for: address)
+    host.act(.app(app, request), on: address)
   }
 
   /// Sends a reply to the app on the device.

@@ -1,4 +1,5 @@
 import Credentials
+import DeviceTurn
 public import FamilyCore
 public import FamilyModel
 import Foundation
@@ -7,12 +8,21 @@ import SystemClock
 
 extension AgentHost {
   /// Carries out one effect. Precondition: the changes on which the effect depends are durable.
-  func carryOut(_ effect: DeviceEffect, for address: DeviceAddress) {
+  func carryOut(_ effect: HostEffect) {
     switch effect {
-    case .persist, .requestAdmission: break
-    case .send(let id, let request): send(id, request, of: address)
-    case .listen(let channels, let resubscribes):
-      listen(channels, resubscribes: resubscribes, of: address)
+    case .send(let envelope, let key):
+      guarded { _ = try self.connections[key]?.requests.socket.send([[], envelope.encode()]) }
+    case .subscribe(let topic, let key):
+      guarded { try self.connections[key]?.broadcasts.socket.subscribe(topic) }
+    case .unsubscribe(let topic, let key):
+      guarded { try self.connections[key]?.broadcasts.socket.unsubscribe(topic) }
+    case .local(let effect, let address): carryOut(effect, on: address)
+    }
+  }
+
+  private func carryOut(_ effect: DeviceEffect, on address: DeviceAddress) {
+    switch effect {
+    case .persist, .requestAdmission, .send, .listen: break
     case .app(let app, let reply): send(reply, to: app, on: address)
     case .launch(let app, _): launch(app, on: address)
     case .terminate(let app): launcher.terminate(name: launchName(address, app))
@@ -33,7 +43,7 @@ extension AgentHost {
   private func alert(_ notification: DeviceNotification, on address: DeviceAddress) {
     guard let desktop = configuration.desktop,
       Instant.now < notification.at + DesktopNotifications.maximumAge,
-      let text = desktop.text(notification.notice, devices[address]?.guardian != nil)
+      let text = desktop.text(notification.notice, host.devices[address]?.guardian != nil)
     else { return }
     trace("desktop", device: address)
     desktop.show(text)
@@ -64,9 +74,7 @@ extension AgentHost {
 
   /// Records that an app's process has exited, or that the app is unreachable.
   func appEnded(_ app: AppID, exited: Bool, on address: DeviceAddress) {
-    guard let device = devices[address] else { return }
-    let effects = device.step(.appGone(app, exited: exited), now: .now) ?? []
-    perform(effects, for: address)
+    host.act(.appGone(app, exited: exited), on: address)
   }
 
   private func show(
@@ -123,9 +131,7 @@ extension AgentHost {
   }
 
   private func answered(_ number: UInt64, _ answer: PromptAnswer, on address: DeviceAddress) {
-    guard let device = devices[address] else { return }
-    perform(
-      device.step(.answered(prompt: number, answer), now: .now) ?? [], for: address)
+    host.act(.answered(prompt: number, answer), on: address)
   }
 
   private func show(_ bubble: Bubble, on address: DeviceAddress) {
@@ -148,14 +154,12 @@ extension AgentHost {
 
   /// Applies an input of a guardian to one of the hosted devices.
   public func act(_ input: GuardianMachine.Input, on address: DeviceAddress) {
-    guard let device = devices[address] else { return }
-    perform(device.guardian?.step(input, now: .now) ?? [], for: address)
+    host.act(input, on: address)
   }
 
   /// Applies an input of a child or an app to one of the hosted devices.
   public func act(_ input: ChildMachine.Input, on address: DeviceAddress) {
-    guard let device = devices[address] else { return }
-    perform(device.step(input, now: .now) ?? [], for: address)
+    host.act(input, on: address)
   }
 
   private func notify(_ notice: Notice, on address: DeviceAddress) {
@@ -177,7 +181,7 @@ extension AgentHost {
     case .ratingRaised, .ratingsRaised: trace("rating-raised", device: address)
     case .eventRejected(let problem):
       counters.rejectedEvents += 1
-      devices[address]?.rejectedEvents += 1
+      host.devices[address]?.rejectedEvents += 1
       isStatusStale = true
       trace("disbelieved", device: address, problem: problem)
       logger.error("rejected an event of the relay: \(problem)")
@@ -199,13 +203,13 @@ extension AgentHost {
       logger.warning("this device cannot open \(count) messages yet: \(Problem.missingKey)")
     case .appRejected(_, let problem):
       counters.rejectedEvents += 1
-      devices[address]?.rejectedEvents += 1
+      host.devices[address]?.rejectedEvents += 1
       isStatusStale = true
       trace("app-disbelieves", device: address, problem: problem)
       logger.error("an app rejected a message of this device: \(problem)")
     case .shutOut(let problem):
-      guard devices[address]?.refusal != problem else { return }
-      devices[address]?.refusal = problem
+      guard host.devices[address]?.refusal != problem else { return }
+      host.devices[address]?.refusal = problem
       isStatusStale = true
       trace("shut-out", device: address, problem: problem)
       logger.error(

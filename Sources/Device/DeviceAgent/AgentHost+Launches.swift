@@ -63,20 +63,20 @@ extension AgentHost {
   }
 
   func launched(_ app: AppID, _ process: Int32, isConfined: Bool, on address: DeviceAddress) {
-    devices[address]?.launches[app, default: LaunchRecord()].process = process
-    devices[address]?.launches[app]?.isConfined = isConfined
+    launches[address, default: [:]][app, default: LaunchRecord()].process = process
+    launches[address, default: [:]][app]?.isConfined = isConfined
     isStatusStale = true
     trace("launched", device: address, facts: [("process", "\(process)")])
     logger.info("launched an app", metadata: metadata(app, address, ["process": "\(process)"]))
   }
 
   func launchEnded(_ app: AppID, _ end: Launcher.End, on address: DeviceAddress) {
-    devices[address]?.launches[app, default: LaunchRecord()].process = nil
-    devices[address]?.launches[app]?.lastEnd = end
+    launches[address, default: [:]][app, default: LaunchRecord()].process = nil
+    launches[address, default: [:]][app]?.lastEnd = end
     isStatusStale = true
     appEnded(app, exited: true, on: address)
     trace("launch-ended", device: address, facts: [("end", "\"\(end)\"")])
-    guard let delivery = devices[address]?.child?.delivery(to: app) else { return }
+    guard let delivery = host.devices[address]?.child?.delivery(to: app) else { return }
     let facts = metadata(app, address, ["end": "\(end)"])
     guard delivery.entries > 0 else { return logger.info("an app ended", metadata: facts) }
     var more = facts
@@ -94,14 +94,15 @@ extension AgentHost {
       switch change {
       case .put(.entry(let app, let entry)):
         guard case .response(let question, _) = entry.body else { continue }
-        devices[address]?.launches[app, default: LaunchRecord()].waiting[entry.position] =
+        launches[address, default: [:]][app, default: LaunchRecord()].waiting[entry.position] =
           question.id
         reportWaiting(question.id, for: app, on: address)
       case .delete(.entry(let app, let position)):
-        guard let id = devices[address]?.launches[app]?.waiting.removeValue(forKey: position) else {
+        guard let id = launches[address, default: [:]][app]?.waiting.removeValue(forKey: position)
+        else {
           continue
         }
-        devices[address]?.launches[app]?.addHandled(id)
+        launches[address, default: [:]][app]?.addHandled(id)
         trace("handled", device: address, question: id)
         logger.info(
           "the app handled a response", metadata: metadata(app, address, facts(id, on: address)))
@@ -112,9 +113,9 @@ extension AgentHost {
 
   /// Reports the responses that waited at the device's start.
   func reportRestored(on address: DeviceAddress) {
-    for delivery in devices[address]?.child?.deliveries ?? [] {
+    for delivery in host.devices[address]?.child?.deliveries ?? [] {
       for response in delivery.responses {
-        devices[address]?.launches[delivery.app, default: LaunchRecord()]
+        launches[address, default: [:]][delivery.app, default: LaunchRecord()]
           .waiting[response.position] = response.question
         reportWaiting(response.question, for: delivery.app, on: address)
       }
@@ -124,7 +125,7 @@ extension AgentHost {
   /// The question's id, and the number that every screen of the family shows for it.
   private func facts(_ id: QuestionID, on address: DeviceAddress) -> Logger.Metadata {
     var facts: Logger.Metadata = ["question": "\(id.uuid)"]
-    if let state = devices[address]?.child?.conversation?.questions[id] {
+    if let state = host.devices[address]?.child?.conversation?.questions[id] {
       facts["number"] = "#\(state.seq)"
     }
     return facts
@@ -132,7 +133,7 @@ extension AgentHost {
 
   private func reportWaiting(_ id: QuestionID, for app: AppID, on address: DeviceAddress) {
     let facts = metadata(app, address, facts(id, on: address))
-    guard devices[address]?.child?.delivery(to: app)?.state == .notRegistered else {
+    guard host.devices[address]?.child?.delivery(to: app)?.state == .notRegistered else {
       return logger.info("a response waits for its app", metadata: facts)
     }
     logger.warning(

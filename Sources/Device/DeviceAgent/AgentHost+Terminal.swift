@@ -1,4 +1,5 @@
 import Credentials
+import DeviceTurn
 package import FamilyCore
 package import FamilyModel
 import SystemClock
@@ -33,9 +34,10 @@ package struct DeviceView: Sendable {
 extension AgentHost {
   /// The device's current state; `nil` before the host runs.
   package func view(of address: DeviceAddress) -> DeviceView? {
-    devices[address].map { device in
+    host.devices[address].map { device in
       DeviceView(
-        link: device.link, name: device.name, isGuardian: device.guardian != nil,
+        link: device.link, name: credential(of: address)?.name ?? "",
+        isGuardian: device.guardian != nil,
         relay: device.isInFamily ? RelayState(device.connection) : .unused,
         notifications: device.notifications)
     }
@@ -46,7 +48,7 @@ extension AgentHost {
   package func explain(
     _ handle: Handle, of child: PersonID, in app: AppID?, on address: DeviceAddress
   ) -> [HandleExplanation] {
-    guard let device = devices[address] else { return [] }
+    guard let device = host.devices[address] else { return [] }
     let asked = device.link.conversations[child]?.inOrder.map(\.header.app) ?? []
     let installed = device.child == nil ? [] : Array(configuration.apps.keys)
     let apps = app.map { [$0] } ?? Set(asked + installed).sorted()
@@ -61,7 +63,7 @@ extension AgentHost {
   package func ageExplanations(of person: PersonID, on address: DeviceAddress)
     -> [AgeExplanation]
   {
-    guard let device = devices[address] else { return [] }
+    guard let device = host.devices[address] else { return [] }
     if let child = device.child {
       return person == child.link.personID ? child.ageExplanations(now: .now) : []
     }

@@ -1,4 +1,5 @@
 public import Credentials
+import DeviceTurn
 import FamilyCore
 public import FamilyModel
 import FamilyTrust
@@ -10,8 +11,8 @@ public import ServiceLifecycle
 import SystemClock
 import ZeroMQ
 
-/// Hosts devices: owns their sockets, their store and the clock, and carries out the effects of
-/// their machines.
+/// Hosts devices: owns their sockets, their store and the clock, and carries out the effects of a
+/// ``DeviceHost``.
 ///
 /// Everything runs on one socket thread. Each transaction commits all waiting changes, before any
 /// effect that depends on them is carried out.
@@ -47,6 +48,17 @@ public actor AgentHost: Service {
     }
   }
 
+  /// Whether the devices' state has changed since the status was written.
+  var isStatusStale: Bool {
+    get { host.hasChanged }
+    set { host.hasChanged = newValue }
+  }
+
+  var counters: HostCounters {
+    get { host.counters }
+    set { host.counters = newValue }
+  }
+
   /// Messages that one socket delivers before the other sockets are served.
   static let drainLimit = 512
 
@@ -63,35 +75,21 @@ public actor AgentHost: Service {
   let launcher: Launcher
   let context: Context
   let store: any AgentStore
-  var devices: [DeviceAddress: HostedDevice] = [:]
+  /// The devices.
+  let host = DeviceHost(clock: HostClock(wall: { .now }, monotonic: { .now }))
   var connections: [[UInt8]: RelayConnection] = [:]
   var apps: AppSocket?
   let localApps: (any LocalApps)?
   let observer: (any AgentObserver)?
-  /// The devices' deadlines. A host may have many thousands of devices.
-  var timers = TimerQueue<DeviceAddress>()
-  var attachQueue = AttachQueue()
-  var rosters = SharedRosters()
   private let verified = SignatureCache()
-  /// When to release the memory that the attachment of many devices took.
-  var releaseMemoryAt: Instant?
-
-  /// Durable changes that wait for the next transaction.
-  var changes: [Change] = []
-  /// The latest time of that transaction.
-  var changesDue: MonotonicInstant?
-  /// The same changes before they are encoded, for the observer.
-  var unreportedChanges: [(DeviceAddress, [RecordChange])] = []
-  var clock = ClockWatch()
-  /// Effects that wait for the next transaction.
-  var effects: [(DeviceAddress, DeviceEffect)] = []
-  /// Whether the devices' state has changed since the status was written.
-  var isStatusStale = true
+  /// The launches of each app that had one, or a response, since the start.
+  var launches: [DeviceAddress: [AppID: LaunchRecord]] = [:]
+  /// The request rates of the apps that have sent a request.
+  var allowances: [DeviceAddress: [AppID: AppAllowance]] = [:]
   /// Called when a view of a device may have changed.
   var onChange: (@Sendable () -> Void)?
   var statusWritten = Instant(milliseconds: 0)
   private var failure: (any Error)?
-  var counters = AgentCounters()
 
   /// Creates a host. The devices start with ``run()``.
   ///
@@ -123,14 +121,14 @@ public actor AgentHost: Service {
   public func run() async throws {
     try start()
     try? await gracefulShutdown()
-    for device in devices.values.sorted(by: { $0.link.address < $1.link.address }) {
+    for address in host.devices.keys.sorted() {
       for app in configuration.apps.keys.sorted() {
-        launcher.terminate(name: launchName(device.link.address, app))
+        launcher.terminate(name: launchName(address, app))
       }
     }
     logger.notice("stopping", metadata: ["unusable": "\(counters)"])
     thread.stop()
-    commit()
+    commit(host.takeBatch())
     store.close()
     if let failure { throw failure }
   }
@@ -138,16 +136,18 @@ public actor AgentHost: Service {
   // MARK: Start
 
   func start() throws {
-    let now = Instant.now
+    if let observer {
+      host.onReply = { observer.received($0, on: $1) }
+      host.onBroadcast = { observer.received($0, on: $1) }
+    }
     for credential in configuration.credentials {
-      let device = try restore(credential)
-      devices[credential.address] = device
+      host.add(try restore(credential))
       if localApps == nil { reportRestored(on: credential.address) }
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }
     }
     if localApps == nil, !configuration.apps.isEmpty,
-      devices.values.contains(where: { $0.child != nil })
+      host.devices.values.contains(where: { $0.child != nil })
     {
       warnIfUnconfined()
       apps = try AppSocket(configuration, in: context)
@@ -160,9 +160,7 @@ public actor AgentHost: Service {
       thread.watch(apps!.router) { [weak self] in self?.assumeIsolated { $0.drainApps() } }
     }
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
-    for device in devices.values.sorted(by: { $0.link.address < $1.link.address }) {
-      perform(device.guardian?.step(.started, now: now) ?? [], for: device.link.address)
-    }
+    host.start()
     trace("ready")
   }
 
@@ -172,15 +170,16 @@ public actor AgentHost: Service {
     var records = try store.load(prefix: prefix).map { record in
       try DeviceRecord.decode(key: Array(record.key.dropFirst(prefix.count)), value: record.value)
     }
-    rosters.share(&records, of: credential.address.family)
+    host.share(&records, of: credential.address.family)
     observer?.restored(records, on: credential.address)
     let ids = IDSource.system
     let security = credential.security(sharing: verified)
+    let key = credential.keys.publicKey.bytes
     if credential.role.isGuardian {
       let machine = GuardianMachine(
         credential.address, of: credential.personID, security: security,
         hostAnnouncesPresence: true, restoring: records, ids: ids, blind: PasscodeCipher.blind)
-      return HostedDevice(credential, guardian: machine, pass: pass)
+      return HostedDevice(machine, key: key, pass: pass)
     }
     let machine = ChildMachine(
       credential.address, of: credential.personID, isInFamily: credential.isInFamily,
@@ -188,7 +187,12 @@ public actor AgentHost: Service {
       regions: configuration.regions,
       security: security, hostAnnouncesPresence: true, restoring: records, ids: ids,
       calendar: Account.Day.init(_:in:), blind: PasscodeCipher.blind)
-    return HostedDevice(credential, child: machine, pass: pass)
+    return HostedDevice(machine, key: key, isInFamily: credential.isInFamily, pass: pass)
+  }
+
+  /// The credential of a hosted device.
+  func credential(of address: DeviceAddress) -> Credential? {
+    configuration.credentials.first { $0.address == address }
   }
 
   /// Runs the body. An error of a socket or of the store ends the process; no durable state is
@@ -204,18 +208,4 @@ public actor AgentHost: Service {
     // Fail-stop: a supervisor restarts the agent, which restores its durable state.
     exit(70)
   }
-}
-
-/// Counts of the messages and events that an agent could not use.
-struct AgentCounters: Hashable {
-  /// Replies of the relay that cannot be decoded or name no hosted device.
-  var unusableReplies = 0
-  /// Broadcasts that cannot be opened with their channel's key, or not be decoded.
-  var unusableBroadcasts = 0
-  /// Events that a device or an app rejected.
-  var rejectedEvents = 0
-  /// Messages of apps that cannot be decoded.
-  var unusableAppMessages = 0
-  /// Requests of apps above their rate.
-  var refusedAppRequests = 0
 }

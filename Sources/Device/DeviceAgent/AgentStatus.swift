@@ -1,4 +1,5 @@
 import Credentials
+import DeviceTurn
 import FamilyCore
 import FamilyModel
 public import Foundation
@@ -92,10 +93,10 @@ extension AgentHost {
   static let statusQuestions = 64
 
   func writeStatus(_ now: Instant) {
-    guard isStatusStale, devices.count <= Self.statusDevices,
+    guard isStatusStale, host.devices.count <= Self.statusDevices,
       statusWritten + Self.statusInterval <= now
     else {
-      if devices.count > Self.statusDevices { isStatusStale = false }
+      if host.devices.count > Self.statusDevices { isStatusStale = false }
       return
     }
     isStatusStale = false
@@ -110,9 +111,9 @@ extension AgentHost {
   /// The current state of the hosted devices.
   public var status: AgentStatus {
     AgentStatus(
-      devices: devices.keys.sorted().map { address in
-        let device = devices[address]!
-        let link = device.link
+      devices: host.devices.keys.sorted().map { address in
+        let device = host.devices[address]!
+        let (link, credential) = (device.link, credential(of: address))
         let questions = link.conversations.keys.sorted().flatMap { child in
           let conversation = link.conversations[child]!
           return conversation.inOrder.suffix(Self.statusQuestions).map { state in
@@ -125,19 +126,19 @@ extension AgentHost {
         }
         return AgentStatus.Device(
           family: address.family.rawValue, device: address.device.rawValue,
-          name: device.name, role: "\(device.role)",
-          relay: device.connectionName,
+          name: credential?.name ?? "", role: credential.map { "\($0.role)" } ?? "",
+          relay: connectionName(of: device),
           position: link.position.reduce(0) { $0 + $1.delivered },
           outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
           disbelieved: device.rejectedEvents, unopened: link.unopenedCount,
-          givenBack: link.givenBack, known: known, apps: apps(of: device))
+          givenBack: link.givenBack, known: known, apps: apps(of: device, address))
       })
   }
 
-  private func apps(of device: HostedDevice) -> [AgentStatus.App]? {
+  private func apps(of device: HostedDevice, _ address: DeviceAddress) -> [AgentStatus.App]? {
     device.child?.deliveries.map { delivery in
-      let launches = device.launches[delivery.app] ?? LaunchRecord()
+      let launches = self.launches[address]?[delivery.app] ?? LaunchRecord()
       var next: Date?
       let state: String
       switch delivery.state {
@@ -157,6 +158,17 @@ extension AgentHost {
         lastEnd: launches.lastEnd?.description,
         failedLaunches: delivery.failedLaunches, nextLaunch: next,
         handled: launches.handled.map(\.uuid.uuidString))
+    }
+  }
+
+  /// The connection's state in a word or two, for people.
+  private func connectionName(of device: HostedDevice) -> String {
+    guard device.isInFamily, !device.link.isShutOut else { return "no family" }
+    return switch device.connection {
+    case .connecting: "connecting"
+    case .connected: "connected"
+    case .serverUnreachable: "no relay"
+    case .keyRefused: "wrong key"
     }
   }
 

@@ -8,13 +8,7 @@ import ZeroMQ
 final class RelayConnection {
   let requests: MonitoredConnection
   let broadcasts: MonitoredConnection
-  /// The presence of the attached devices.
-  var presence = Presence()
-  var questionWindow = QuestionWindow<DeviceAddress>()
   private var message = Multipart()
-  /// The first subscriber of each topic, which is mostly the only one.
-  private var firstSubscribers: [[UInt8]: DeviceAddress] = [:]
-  private var furtherSubscribers: [[UInt8]: [DeviceAddress]] = [:]
 
   init(_ credential: Credential, in context: Context) throws(ZeroMQError) {
     var options = SocketOptions()
@@ -33,47 +27,14 @@ final class RelayConnection {
       .dealer, to: credential.requests, options: options, in: context)
   }
 
-  /// When ``reconnectIfStalled()`` or ``presence`` is due.
+  /// When ``reconnectIfStalled()`` is due.
   var deadline: MonotonicInstant? {
-    [requests.health.givesUpAt, broadcasts.health.givesUpAt, presence.deadline]
-      .compactMap { $0 }.min()
+    [requests.health.givesUpAt, broadcasts.health.givesUpAt].compactMap { $0 }.min()
   }
 
   func reconnectIfStalled() throws(ZeroMQError) {
     try requests.reconnectIfStalled()
     try broadcasts.reconnectIfStalled()
-  }
-
-  func firstSubscriber(of topic: [UInt8]) -> DeviceAddress? { firstSubscribers[topic] }
-  func furtherSubscribers(of topic: [UInt8]) -> [DeviceAddress] {
-    furtherSubscribers.isEmpty ? [] : furtherSubscribers[topic] ?? []
-  }
-
-  func subscribe(_ address: DeviceAddress, to topic: [UInt8]) throws(ZeroMQError) {
-    guard firstSubscribers[topic] == nil else {
-      return furtherSubscribers[topic, default: []].append(address)
-    }
-    firstSubscribers[topic] = address
-    try broadcasts.socket.subscribe(topic)
-  }
-
-  func unsubscribe(_ address: DeviceAddress, from topic: [UInt8]) throws(ZeroMQError) {
-    var others = furtherSubscribers(of: topic)
-    if firstSubscribers[topic] == address {
-      firstSubscribers[topic] = others.isEmpty ? nil : others.removeFirst()
-      if firstSubscribers[topic] == nil { try broadcasts.socket.unsubscribe(topic) }
-    } else {
-      others.removeAll { $0 == address }
-    }
-    furtherSubscribers[topic] = others.isEmpty ? nil : others
-  }
-
-  /// Repeats the subscription after broadcasts seem to be lost. Unsubscribes first, because libzmq
-  /// does not send a subscription that it counts already.
-  func resubscribe(to topic: [UInt8]) throws(ZeroMQError) {
-    guard firstSubscribers[topic] != nil else { return }
-    try broadcasts.socket.unsubscribe(topic)
-    try broadcasts.socket.subscribe(topic)
   }
 
   /// Passes the bodies of waiting replies to `body`, at most `limit`; `nil` for a message with a

@@ -1,3 +1,4 @@
+import DeviceTurn
 import FamilyCore
 import FamilyModel
 import History
@@ -12,8 +13,8 @@ final class SimulatedDevice {
   let apps: [SimulatedApp]
   let vault: FakeVault
 
-  var child: ChildMachine?
-  var guardian: GuardianMachine?
+  /// The devices of the running process: this one.
+  var host: DeviceHost?
   var disk = Journal<RecordChange>()
   var isDamaged = false
   var isFull = false
@@ -22,14 +23,7 @@ final class SimulatedDevice {
   var life = 0
   var crash = CrashCountdown()
   var clock = Milliseconds.zero
-  /// The sum of clock jumps since an unreported step back.
-  var pendingClockJump = Milliseconds.zero
   var timerAt: Milliseconds?
-  /// The changes and effects of the current turn.
-  var changes: [RecordChange] = []
-  var effects: [DeviceEffect] = []
-  /// The number of events that the device rejected in this turn.
-  var rejectedInTurn = 0
   var cursors: [Audience: UInt64] = [:]
   var rejected: [Audience: Set<UInt64>] = [:]
   /// The persons whose birthdates the device has opened, as recorded in the history.
@@ -52,7 +46,7 @@ final class SimulatedDevice {
   var isListening = false
   /// The number of the current connection. Messages of earlier connections are lost.
   var connection = 0
-  /// The topics of its own channels, and foreign ones that it tries to subscribe to.
+  /// The topics to which its host subscribes, and foreign ones that it tries to subscribe to.
   var topics: [[UInt8]] = []
   var foreignTopics: [[UInt8]] = []
   var network = Act.LinkFault()
@@ -81,9 +75,10 @@ final class SimulatedDevice {
     progress = Array(repeating: AppProgress(), count: apps)
   }
 
-  var link: DeviceLink { child?.link ?? guardian!.link }
-  /// The machine's deadline. The mutating helper avoids a copy of the machine.
-  var deadline: Instant? { child?.due() ?? guardian?.due() }
+  private var hosted: HostedDevice? { host?.devices[address] }
+  var child: ChildMachine? { hosted?.child }
+  var guardian: GuardianMachine? { hosted?.guardian }
+  var link: DeviceLink { hosted!.link }
 
   /// Adds a link fault to the active ones.
   ///
@@ -115,12 +110,4 @@ final class SimulatedDevice {
       all.delay = max(all.delay, next.fault.delay)
     }
   }
-}
-
-extension ChildMachine {
-  fileprivate mutating func due() -> Instant? { deadline }
-}
-
-extension GuardianMachine {
-  fileprivate mutating func due() -> Instant? { deadline }
 }

@@ -1,46 +1,31 @@
+import DeviceTurn
 import FamilyCore
 import FamilyModel
 import History
 import RelayWire
+import ZeroMQ
 
 /// The inputs of a device: from people, from the relay, and timers.
 extension World {
   func child(_ index: Int, _ input: ChildMachine.Input) {
     let device = devices[index]
-    guard device.isRunning, device.child != nil else { return }
-    perform(device.child!.step(input, now: clock(device.clock), uptime: uptime), device)
+    guard device.isRunning else { return }
+    device.host?.act(input, on: device.address)
     turn(index)
   }
 
   func guardian(_ index: Int, _ input: GuardianMachine.Input) {
     let device = devices[index]
-    guard device.isRunning, device.guardian != nil else { return }
-    perform(device.guardian!.step(input, now: clock(device.clock)), device)
+    guard device.isRunning else { return }
+    device.host?.act(input, on: device.address)
     turn(index)
   }
 
-  enum LinkInput {
-    case connected
-    case disconnected
-    case reply(UInt64, Reply)
-    case broadcast(Broadcast)
-    case clockSetBack
-    case timer
-  }
-
-  func deviceInput(_ index: Int, _ input: LinkInput) {
-    switch input {
-    case .connected: step(index, .connected, .connected)
-    case .disconnected: step(index, .disconnected, .disconnected)
-    case .reply(let id, let reply): step(index, .reply(id, reply), .reply(id, reply))
-    case .broadcast(let broadcast): step(index, .broadcast(broadcast), .broadcast(broadcast))
-    case .clockSetBack: step(index, .clockSetBack, .clockSetBack)
-    case .timer: step(index, .timer, .timer)
-    }
-  }
-
-  private func step(_ index: Int, _ input: ChildMachine.Input, _ other: GuardianMachine.Input) {
-    if devices[index].child != nil { child(index, input) } else { guardian(index, other) }
+  func connectionChanged(_ isConnected: Bool, of index: Int) {
+    let device = devices[index]
+    guard device.isRunning else { return }
+    device.host?.connectionChanged(isConnected ? .connected : .connecting, of: device.key)
+    turn(index)
   }
 
   func receive(_ index: Int, _ connection: Int, _ id: UInt64, _ reply: Reply) {
@@ -60,7 +45,11 @@ extension World {
       }
     default: break
     }
-    deviceInput(index, .reply(id, reply))
+    var envelope = ReplyEnvelope(device: device.address, requestID: id, reply: reply)
+    envelope.pass = device.pass
+    device.host?.messageArrived(key: device.key)
+    device.host?.received(envelope, key: device.key)
+    turn(index)
   }
 
   func receive(_ index: Int, _ connection: Int, _ topic: [UInt8], _ broadcast: Broadcast) {
@@ -77,7 +66,9 @@ extension World {
       record(.received(address, event.audience, seq: event.seq))
       recordOwn(event, on: address)
     }
-    if isOwn { deviceInput(index, .broadcast(broadcast)) }
+    guard isOwn else { return }
+    device.host?.received(broadcast, topic: topic, key: device.key)
+    turn(index)
   }
 
   /// Records that a device's own event acknowledges its command.
@@ -91,19 +82,15 @@ extension World {
     // An earlier timer may have replaced this one.
     guard let at = device.timerAt, at <= now else { return }
     device.timerAt = nil
-    guard device.isRunning else { return }
-    if let deadline = device.deadline, deadline <= clock(device.clock) {
-      deviceInput(index, .timer)
-    } else {
-      scheduleDeviceTimer(index)
-    }
+    turn(index)
   }
 
   func scheduleDeviceTimer(_ index: Int) {
     let device = devices[index]
-    guard device.isRunning, let deadline = device.deadline else { return }
-    let at = moment(deadline, device.clock)
-    guard deadline.milliseconds != .max, device.timerAt.map({ at < $0 }) ?? true else { return }
+    guard device.isRunning, let deadline = device.host?.deadline else { return }
+    let wait = Milliseconds.milliseconds((deadline - monotonic(device)).milliseconds)
+    let at = now + max(.milliseconds(1), wait)
+    guard device.timerAt.map({ at < $0 }) ?? true else { return }
     device.timerAt = at
     queue.schedule(.deviceTimer(index), at: at)
   }

@@ -1,7 +1,9 @@
+import DeviceTurn
 import FamilyCore
 import FamilyModel
 import History
 import RelayStore
+import ZeroMQ
 
 /// Starts, restarts and ends of devices' processes, with or without their disks.
 extension World {
@@ -12,19 +14,25 @@ extension World {
     device.isRunning = true
     device.life += 1
     device.timerAt = nil
-    device.pendingClockJump = .zero
     let records = device.disk.records()
     let ids = IDSource(seed: random.next())
+    let host = DeviceHost(
+      clock: HostClock(
+        wall: { [unowned self, unowned device] in clock(device.clock) },
+        monotonic: { [unowned self, unowned device] in monotonic(device) }))
     if device.plan.isGuardians {
-      device.guardian = GuardianMachine(
+      let machine = GuardianMachine(
         device.address, of: device.plan.person.id, security: security(device),
-        restoring: records, ids: ids)
+        hostAnnouncesPresence: true, restoring: records, ids: ids)
+      host.add(HostedDevice(machine, key: device.key, pass: device.pass))
     } else {
-      device.child = ChildMachine(
+      let machine = ChildMachine(
         device.address, of: device.plan.person.id, apps: Scenario.apps,
-        manifests: Scenario.manifests,
-        security: security(device), restoring: records, ids: ids)
+        manifests: Scenario.manifests, security: security(device), hostAnnouncesPresence: true,
+        restoring: records, ids: ids)
+      host.add(HostedDevice(machine, key: device.key, pass: device.pass))
     }
+    device.host = host
     device.progress = device.apps.map { app in
       for case .app(app.id, let standing) in records { return standing }
       return AppProgress()
@@ -32,9 +40,17 @@ extension World {
     if !records.isEmpty { recordRestored(device, records) }
     recordRoster(device)
     for app in device.apps.indices where device.apps[app].isRunning { appMeetsDevice(index, app) }
-    if device.guardian != nil { guardian(index, .started) }
+    host.start()
+    turn(index)
     connect(index)
     scheduleDeviceTimer(index)
+  }
+
+  /// The moment on the monotonic clock of the device's machine. The mutant's clock is set together with
+  /// the wall clock.
+  func monotonic(_ device: SimulatedDevice) -> MonotonicInstant {
+    let uptime = mutant == .clockSetBack ? now + device.clock + .days(1_000) : uptime
+    return MonotonicInstant(nanoseconds: UInt64(uptime.count) * 1_000_000)
   }
 
   func security(_ device: SimulatedDevice) -> Security {
@@ -97,13 +113,9 @@ extension World {
     guard device.isRunning else { return }
     device.isRunning = false
     device.crash = CrashCountdown()
-    device.changes = []
-    device.effects = []
-    device.rejectedInTurn = 0
     device.topics = []
     disconnect(index)
-    device.child = nil
-    device.guardian = nil
+    device.host = nil
     if power {
       device.disk.losePower(&random)
       for (number, app) in device.apps.enumerated() {

@@ -1,3 +1,4 @@
+import DeviceTurn
 import FamilyCore
 import FamilyModel
 import History
@@ -5,38 +6,27 @@ import RelayStore
 
 /// Turns of a device: one transaction, then the effects that depend on it.
 extension World {
-  /// Collects effects for the end of the turn.
-  func perform(_ wanted: [DeviceEffect], _ device: SimulatedDevice) {
-    for effect in wanted {
-      if case .persist(let records) = effect {
-        device.changes += records
-      } else {
-        if case .notify(.eventRejected) = effect { device.rejectedInTurn += 1 }
-        device.effects.append(effect)
-      }
-    }
-  }
-
-  /// Commits the collected changes, then carries out the effects, until neither is left.
+  /// Runs a turn of the device's host, as an agent does.
   func turn(_ index: Int) {
     let device = devices[index]
-    repeat {
-      if !device.changes.isEmpty {
-        guard survives(device, index), persist(device, index) else { return }
+    guard device.isRunning, let host = device.host else { return }
+    host.beginTurn()
+    while device.host === host, let batch = host.nextBatch() {
+      let changes = batch.records.flatMap(\.changes)
+      if !changes.isEmpty {
+        guard survives(device, index), persist(changes, of: batch, device, index) else { return }
       }
-      let wanted = device.effects
-      device.effects = []
-      for effect in wanted {
+      for effect in batch.effects {
         guard survives(device, index) else { return }
         carryOut(effect, device, index)
       }
-    } while device.isRunning && !(device.effects.isEmpty && device.changes.isEmpty)
+    }
     scheduleDeviceTimer(index)
   }
 
-  private func persist(_ device: SimulatedDevice, _ index: Int) -> Bool {
-    let changes = device.changes
-    device.changes = []
+  private func persist(
+    _ changes: [RecordChange], of batch: HostBatch, _ device: SimulatedDevice, _ index: Int
+  ) -> Bool {
     guard !device.isFull else {
       endDevice(index, power: false)
       return false
@@ -44,17 +34,24 @@ extension World {
     let parts = transactions(changes)
     for (number, part) in parts.enumerated() {
       device.disk.append(part, syncs: mutant != .deviceFsync)
-      if number == parts.count - 1 { recordPersisted(changes, device) }
+      if number == parts.count - 1 { recordPersisted(changes, of: batch, device) }
       guard survives(device, index) else { return false }
     }
-    device.rejectedInTurn = 0
     return true
   }
 
-  private func recordPersisted(_ changes: [RecordChange], _ device: SimulatedDevice) {
+  private func recordPersisted(
+    _ changes: [RecordChange], of batch: HostBatch, _ device: SimulatedDevice
+  ) {
+    let notices = batch.effects.compactMap { effect -> Notice? in
+      if case .local(.notify(let notice), _) = effect { notice } else { nil }
+    }
+    var rejected = notices.count { if case .eventRejected = $0 { true } else { false } }
     recordBirthdates(changes, device)
     recordRoster(device)
-    for case .put(.cursor(let cursor)) in changes { recordApplied(cursor, changes, device) }
+    for case .put(.cursor(let cursor)) in changes {
+      recordApplied(cursor, changes, &rejected, device)
+    }
     for case .put(let stored) in changes {
       switch stored {
       case .outbox(_, let id, let command, _):
@@ -70,15 +67,17 @@ extension World {
         break
       }
     }
-    recordOwnRefusals(changes, device)
+    recordOwnRefusals(changes, notices, device)
   }
 
   /// Records the commands that the device itself refused: those that leave the outbox with a word to
   /// the owner, and key shares that no device would accept any more.
-  private func recordOwnRefusals(_ changes: [RecordChange], _ device: SimulatedDevice) {
+  private func recordOwnRefusals(
+    _ changes: [RecordChange], _ notices: [Notice], _ device: SimulatedDevice
+  ) {
     for case .delete(.outbox(let position)) in changes {
       guard let (id, command) = device.disk.command(at: position) else { continue }
-      for case .notify(.refused(command, let problem)) in device.effects {
+      for case .refused(command, let problem) in notices {
         record(.refused(device.address, id, problem))
       }
       guard case .shareKeys(let audience, let wraps) = command else { continue }
@@ -102,8 +101,9 @@ extension World {
 
   /// Records the events up to the cursor: stored ones as applied, missing ones as applied if
   /// rejected.
-  private func recordApplied(_ cursor: Cursor, _ changes: [RecordChange], _ device: SimulatedDevice)
-  {
+  private func recordApplied(
+    _ cursor: Cursor, _ changes: [RecordChange], _ rejected: inout Int, _ device: SimulatedDevice
+  ) {
     let audience = cursor.audience
     var kept: [UInt64: Event] = [:]
     for case .put(.event(let event)) in changes where event.audience == audience {
@@ -121,8 +121,8 @@ extension World {
           record(.decided(device.address, decision.question, choice: decision.choice.id))
         default: break
         }
-      } else if device.rejectedInTurn > 0 {
-        device.rejectedInTurn -= 1
+      } else if rejected > 0 {
+        rejected -= 1
         device.rejected[audience, default: []].insert(stored.seq)
         record(.applied(device.address, audience, seq: stored.seq, stored.command))
       }

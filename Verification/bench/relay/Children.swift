@@ -1,4 +1,4 @@
-import DeviceAgent
+import DeviceTurn
 import FamilyModel
 import ZeroMQ
 

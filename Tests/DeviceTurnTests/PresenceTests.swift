@@ -1,8 +1,8 @@
-@testable import DeviceAgent
-import RelayFixture
 import FamilyModel
 import Testing
 import ZeroMQ
+
+@testable import DeviceTurn
 
 @Suite struct PresenceTests {
   private func device(_ number: Int) -> DeviceAddress {

@@ -1,7 +1,7 @@
-@testable import DeviceAgent
-import RelayFixture
 import FamilyModel
 import Testing
+
+@testable import DeviceTurn
 
 @Suite struct AttachQueueTests {
   private func device(_ number: Int) -> DeviceAddress {

@@ -1,7 +1,8 @@
-import DeviceAgent
 import FamilyModel
 import Testing
 import ZeroMQ
+
+@testable import DeviceTurn
 
 @Suite struct QuestionWindowTests {
   private let start = MonotonicInstant(nanoseconds: 1)

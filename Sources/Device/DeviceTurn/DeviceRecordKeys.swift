@@ -1,11 +1,11 @@
-import FamilyCore
+package import FamilyCore
 public import FamilyModel
-import RelayStore
+package import RelayStore
 import RelayWire
 
 extension Change {
   /// A change of a device's record in the store that all devices of a host share.
-  init(_ change: RecordChange, under prefix: [UInt8]) {
+  package init(_ change: RecordChange, under prefix: [UInt8]) {
     switch change {
     case .put(let record): self.init(key: prefix + record.key.bytes, value: record.value)
     case .delete(let key): self.init(key: prefix + key.bytes, value: nil)
