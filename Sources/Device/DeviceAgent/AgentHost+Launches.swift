@@ -88,7 +88,7 @@ extension AgentHost {
     logger.warning("an app ended without handling its entries", metadata: more)
   }
 
-  /// Reports the responses that begin or end to wait, by the changes of a step.
+  /// Reports the responses that begin or end to wait, by the durable changes of a device.
   func reportResponses(_ changes: [RecordChange], on address: DeviceAddress) {
     for change in changes {
       switch change {
@@ -96,6 +96,7 @@ extension AgentHost {
         guard case .response(let question, _) = entry.body else { continue }
         launches[address, default: [:]][app, default: LaunchRecord()].waiting[entry.position] =
           question.id
+        isStatusStale = true
         reportWaiting(question.id, for: app, on: address)
       case .delete(.entry(let app, let position)):
         guard let id = launches[address, default: [:]][app]?.waiting.removeValue(forKey: position)
@@ -103,6 +104,7 @@ extension AgentHost {
           continue
         }
         launches[address, default: [:]][app]?.addHandled(id)
+        isStatusStale = true
         trace("handled", device: address, question: id)
         logger.info(
           "the app handled a response", metadata: metadata(app, address, facts(id, on: address)))
