@@ -20,6 +20,8 @@ struct Outbox: Sendable {
     var due = Instant(milliseconds: .max)
     /// The audience whose lost statement the command repeats; `nil` for a new command.
     var lostFrom: Audience?
+    /// Whether the command is a text that waits for the one before it.
+    var waitsForText = false
     /// The command is not due before this time; the largest one: it is held.
     var notBefore = Instant(milliseconds: .min)
     /// Whether the command repeats a lost statement.
@@ -41,8 +43,16 @@ struct Outbox: Sendable {
       .outbox(position: position, id, command, basedOnSeq: basedOnSeq)
     }
 
+    /// The conversation to which the command adds a text that the relay has not accepted; `nil` for
+    /// any other command. Texts keep the order in which their author wrote them.
+    var awaitedText: PersonID? {
+      guard case .post(let child, _) = command, !isGivenBack, confirmations == 0 else { return nil }
+      return child
+    }
+
     mutating func restart(now: Instant) {
       (attempts, refusals, confirmations) = (0, 0, 0)
+      waitsForText = false
       due = max(now, notBefore)
     }
 
@@ -79,7 +89,17 @@ struct Outbox: Sendable {
   mutating func remove(_ id: CommandID) -> (Pending, RecordChange)? {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
     let entry = pending.remove(at: index)
+    releaseText(after: entry)
     return (entry, .delete(.outbox(position: entry.position)))
+  }
+
+  /// Makes the text due that waits for this one.
+  private mutating func releaseText(after entry: Pending) {
+    guard case .post(let child, _) = entry.command,
+      let next = pending.firstIndex(where: { $0.waitsForText && $0.awaitedText == child })
+    else { return }
+    pending[next].waitsForText = false
+    pending[next].due = pending[next].notBefore
   }
 
   /// Makes every command due and resets its delays.
@@ -97,6 +117,7 @@ struct Outbox: Sendable {
   /// Makes no command due, and revokes every admission, until ``restart(now:)``.
   mutating func suspend() {
     for index in pending.indices {
+      pending[index].waitsForText = false
       pending[index].due = Instant(milliseconds: .max)
       pending[index].revokeAdmission()
     }
@@ -165,6 +186,7 @@ struct Outbox: Sendable {
       + Timing.backoff(
         pending[index].confirmations, Timing.longestRequestTimeout, Timing.longestGiveBackDelay)
     pending[index].confirmations += 1
+    releaseText(after: pending[index])
   }
 
   /// Delays a command that an overloaded relay refused. A question also needs a new admission.
@@ -186,7 +208,16 @@ struct Outbox: Sendable {
   /// question that is not admitted, the next attempt requests admission again.
   mutating func startDueAttempts(now: Instant) -> [Pending] {
     var due: [Pending] = []
-    for index in pending.indices where pending[index].due <= now {
+    var texts: Set<PersonID> = []
+    for index in pending.indices {
+      let text = pending[index].awaitedText
+      let waits = text.map { !texts.insert($0).inserted } ?? false
+      guard pending[index].due <= now else { continue }
+      if waits {
+        pending[index].waitsForText = true
+        pending[index].due = Instant(milliseconds: .max)
+        continue
+      }
       if pending[index].isAdmitted {
         let wait = Timing.backoff(
           pending[index].attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
