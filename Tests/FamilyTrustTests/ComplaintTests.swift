@@ -49,6 +49,21 @@ import Testing
     event.body.content.flatMap { KeyVault(home.keys[1]!).keyName(of: $0) } == name
   }
 
+  @Test("T6: a device complains in time although its clock was set back while it was offline")
+  func clockSetBack() {
+    var home = SignedFamily()
+    share(&home, rubbish: [2])
+    #expect(home.guardians[2]!.link.sender.missingKeys.count == 1)
+    home.disconnect(2)
+    home.machines.now = home.now - .minutes(50)
+    for id: UInt32 in [1, 2] { home.guardian(id, .clockSetBack) }
+    for id: UInt32 in [3, 4] { home.child(id, .clockSetBack) }
+    home.connect(2)
+    home.wait(.minutes(1))
+    #expect(complaints(home, by: 2).count == 1)
+    #expect(home.guardians[2]!.link.unopenedCount == 0)
+  }
+
   @Test("T6: a child cannot hide a question, its answer and withdrawals from one guardian")
   func hidden() {
     var home = SignedFamily()

@@ -22,14 +22,16 @@ extension DeviceLink {
 
   /// Brings every deadline forward to the clock's new time, because it was set by the old one.
   mutating func clockSetBack(now: Instant) {
-    guard state != .detached else { return }
-    due = state == .attached && hostAnnouncesPresence ? nextPing(now: now) : now
+    // Waits that outlast a connection.
     sender.clockSetBack(now: now)
-    for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
-    for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
     rosterDue = rosterDue.map { min($0, now) }
+    givingBacks = givingBacks.mapValues { ($0.count, min($0.last, now)) }
     (correctionDue, corrected) = (correctionDue.map { _ in now }, nil)
     (hearing.due, hearing.signed, hearing.last) = (nil, nil, nil)
+    guard state != .detached else { return }
+    due = state == .attached && hostAnnouncesPresence ? nextPing(now: now) : now
+    for audience in fetching.keys.sorted() { fetching[audience]!.due = now }
+    for number in evaluations.keys.sorted() { evaluations[number]!.due = now }
     if state == .attached { sender.restart(now: now) }
   }
 
