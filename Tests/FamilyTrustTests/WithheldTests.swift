@@ -1,4 +1,5 @@
 import FamilyModel
+import FamilyTrust
 import Testing
 
 @testable import FamilyCore
@@ -40,6 +41,30 @@ import Testing
     home.wait(.minutes(2))
     #expect(home.known() == ["ada", "ben"] && home.problems[3] == [.withheld])
     #expect(home.children[3]!.link.withholding == nil)
+  }
+
+  @Test("T5: an event counts with the one that it waits for, also if that one is rejected")
+  func rejected() {
+    var home = SignedFamily()
+    let conversation = Audience.conversation(SignedFamily.emily)
+    let id = CommandID(high: UInt64(home.now.milliseconds + 1) << 16, low: 5)
+    let forged = home.sign(.beat, id, .family, as: 1, with: DeviceKeys())
+    let awaited = home.relinked(
+      [home.forged(.beat, in: .family, id: id, signature: forged)], for: 3)[0]
+    let body = Event.Body.limitsChanged(child: SignedFamily.emily, on: false)
+    let known = Knowledge(
+      family: awaited.position, audience: home.children[3]!.link.verifier!.head(conversation))
+    let next = CommandID(high: id.high, low: 6)
+    var waiting = home.forged(
+      body, by: 2, id: next, signature: home.sign(body, next, conversation, as: 2, knowing: known))
+    waiting.seq += 1
+    let limitsOn = { (home: SignedFamily) in
+      home.children[3]!.link.conversations[SignedFamily.emily]?.limitsOn
+    }
+    home.hand(waiting, to: 3)
+    #expect(limitsOn(home) != false && home.problems[3] == nil)
+    home.hand(awaited, to: 3)
+    #expect(limitsOn(home) == false && home.problems[3] == [.notSigned])
   }
 
   @Test("T5: the report fetches the event again, and only connected time counts")

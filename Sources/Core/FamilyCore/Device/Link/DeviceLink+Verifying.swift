@@ -15,6 +15,8 @@ extension DeviceLink {
     switch verifier!.verify(event, question: family.question) {
     case .deferred:
       if verifier!.hasFork { out.rejected.append(.forked) }
+      // Another event may wait for this one, whether it counts or not.
+      retryDeferred(into: &out)
       return .deferred
     case .rejected(let problem):
       let isReread = event.seq <= rereadEnds[event.audience] ?? 0
@@ -23,8 +25,7 @@ extension DeviceLink {
         problem == .replayed
         ? rereadEnds[event.audience] != nil : isReread && event.body.isJoin
       if !isExpected { out.rejected.append(problem) }
-      // A deferred event may fit the history that this device reads again.
-      if isReread { retryDeferred(into: &out) }
+      retryDeferred(into: &out)
       guard problem == .replayed, verifier!.repeats(event, family.question) else {
         return .rejected
       }
