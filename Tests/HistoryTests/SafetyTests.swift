@@ -23,9 +23,14 @@ import Testing
     builder.log[2].command = HistoryBuilder.id(77)
     #expect(builder.ended().verdict(NothingLost()).isViolated)
     // A repeated question under another command id is acknowledged with the original event.
-    var again = HistoryBuilder.approval()
-    again.record(.acknowledged(HistoryBuilder.emily, HistoryBuilder.id(55), seq: 2))
-    #expect(again.ended().verdict(NothingLost()) == .ok)
+    for (question, isSame) in [(HistoryBuilder.question.id, true), (HistoryBuilder.id(88), false)] {
+      var again = HistoryBuilder.approval()
+      again.record(
+        .issued(
+          HistoryBuilder.emily, HistoryBuilder.id(55), OutboxEntry(position: 2, question: question)),
+        .acknowledged(HistoryBuilder.emily, HistoryBuilder.id(55), seq: 2))
+      #expect(again.ended().verdict(NothingLost()).isViolated == !isSame)
+    }
   }
 
   @Test("X2: finds two events with the same command id")

@@ -28,7 +28,8 @@ import Testing
       (.deviceFsync, "nothing is applied twice", 100),
       (.outbox, "everything arrives after the healing", 60),
       (.clockSetBack, "everything arrives after the healing", 100),
-      (.settings, "one truth at rest", 60),
+      (.settings, "one truth at rest", 60), (.settings, "no promise is broken", 60),
+      (.acknowledgement, "no promise is broken", 60),
       (.guessCount, "guesses of the passcode are bounded", 60),
       (.ageConsent, "no age but what was declared", 20),
     ])

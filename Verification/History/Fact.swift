@@ -5,7 +5,7 @@ public enum Fact: Hashable, Sendable {
   // MARK: commands
 
   /// The command is in the device's durable outbox. From now on no crash loses it.
-  case issued(DeviceAddress, CommandID)
+  case issued(DeviceAddress, CommandID, OutboxEntry = OutboxEntry())
   /// The sender learned that the command became event `seq`.
   case acknowledged(DeviceAddress, CommandID, seq: UInt64)
   /// The sender learned that the relay refused the command.
@@ -63,7 +63,7 @@ public enum Fact: Hashable, Sendable {
   case forged(DeviceAddress, CommandID, [UInt8])
   /// At the end the honest device counts these events of the audience.
   case verified(DeviceAddress, Audience, [UInt64])
-  /// The dishonest member achieved what no rule permits.
+  /// A participant achieved what no rule permits.
   case breach(String)
 
   // MARK: statements and views

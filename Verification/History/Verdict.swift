@@ -33,6 +33,9 @@ extension History {
     OneTruth(), HandlesApproved(), NobodyReturns(), NothingForged(), GuessesBounded(),
   ]
 
+  /// The checkers of histories whose facts have the order in which they happened, across processes.
+  public static let orderCheckers: [any Checker] = [TimesFollowed()]
+
   /// The verdict of each checker, in the given order.
   ///
   /// - Parameter checkers: The checkers to ask.

@@ -28,6 +28,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case signatures
   /// Contents are opened although they were sealed under another key, or for another event.
   case seals
+  /// A device acknowledges an event before it has stored it.
+  case acknowledgement
   /// A device shares the age range with apps without the person's consent.
   case ageConsent = "age-consent"
 }

@@ -63,7 +63,8 @@ public enum Simulation {
       seed: seed, kept: kept, adversary: adversary, trace: world.trace,
       verdicts: world.history.verdicts(
         of: adversary?.checkers
-          ?? History.checkers + History.truthCheckers + [DishonestyContained()]),
+          ?? History.checkers + History.truthCheckers + History.orderCheckers
+          + [PromisesKept()]),
       history: world.history,
       familyDays: Double(scenario.families) * Double(scenario.healing.count)
         / Double(Milliseconds.days(1).count),

@@ -45,6 +45,17 @@ extension World {
     return envelope
   }
 
+  /// Acknowledges one event more than the device has (`acknowledgement`).
+  func acknowledgedEarly(_ envelope: Envelope) -> Envelope {
+    guard mutant == .acknowledgement, case .acknowledge(var cursors) = envelope.request else {
+      return envelope
+    }
+    for index in cursors.indices { cursors[index].delivered += 1 }
+    var envelope = envelope
+    envelope.request = .acknowledge(cursors)
+    return envelope
+  }
+
   // MARK: Store
 
   /// The batch as a mutant writes it.

@@ -18,9 +18,12 @@ extension World {
     case .open(let index, let app): open(index, app)
     case .ask(let index, let app, let inquiry): ask(inquiry, index, app)
     case .post(let index):
-      child(index, .post("a"))
-      if let first = devices[index].guardian?.link.roster.children.first {
-        guardian(index, .post(child: first.id, "b"))
+      // The second text follows before the relay has the first one.
+      for text in random.chance(40) ? ["a", "b"] : ["a"] {
+        child(index, .post(text))
+        if let first = devices[index].guardian?.link.roster.children.first {
+          guardian(index, .post(child: first.id, text))
+        }
       }
     case .cancel(let index):
       let open = devices[index].child?.conversation?.inOrder.last { $0.phase == .open }

@@ -174,6 +174,7 @@ extension World {
     if device >= 0 {
       if !envelope.pass.isEmpty { devices[device].pass = envelope.pass }
       recordGuess(envelope, by: device)
+      if case .evaluated = envelope.reply { recordGuess(envelope.requestID, by: device) }
     }
     send(envelope, to: device, connection)
   }

@@ -61,8 +61,10 @@ extension World {
       record(.relayViews(family, truth))
       for device in devices
       where device.address.family == family && truth.roster.device(device.plan.id) != nil {
+        let restored = restored(device)
         record(.views(device.address, view(of: device)))
-        record(.holds(device.address, statements(of: device)))
+        record(.holds(device.address, statements(of: restored)))
+        checkRestart(of: device, restored)
       }
     }
   }
@@ -81,13 +83,25 @@ extension World {
     return FamilyView(of: link, generations: generations)
   }
 
-  /// The statements that the device verifies when it restarts from its disk, by their authors.
-  private func statements(of device: SimulatedDevice) -> [CommandName] {
-    let machine = GuardianMachine(
+  /// The device after a restart from its disk.
+  private func restored(_ device: SimulatedDevice) -> DeviceLink {
+    GuardianMachine(
       device.address, of: device.plan.person.id, security: security(device),
-      restoring: device.disk.records(), ids: IDSource(seed: 0))
-    let restored = machine.link.restored
-    return restored.compactMap { event in
+      restoring: device.disk.records(), ids: IDSource(seed: 0)
+    ).link
+  }
+
+  /// Checks that a restart at rest changes no view.
+  private func checkRestart(of device: SimulatedDevice, _ restored: DeviceLink) {
+    guard adversary == nil else { return }
+    let before = FamilyView(of: device.link, generations: [])
+    guard FamilyView(of: restored, generations: []) != before else { return }
+    record(.breach("device \(device.plan.id.rawValue) has another view after a restart"))
+  }
+
+  /// The statements that a restarted device verifies, by their authors.
+  private func statements(of link: DeviceLink) -> [CommandName] {
+    link.restored.compactMap { event in
       event.signature.map { CommandName($0.signer, event.command) }
     }
   }

@@ -110,7 +110,9 @@ actor Observer {
     let app = AppAddress(device, AppID(RunningCluster.app))
     let command = line.command.map(ID128.init)
     switch line.step {
-    case "issued": if let command { recorder.record(.issued(device, command)) }
+    case "issued":
+      let entry = OutboxEntry(position: line.position, question: line.about.map(ID128.init))
+      if let command { recorder.record(.issued(device, command, entry)) }
     case "asked":
       // An app's output does not distinguish a sent question from a cancelled one; the device's
       // trace does.

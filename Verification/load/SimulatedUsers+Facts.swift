@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import History
 import ZeroMQ
 
 extension SimulatedUsers.State {
@@ -67,8 +68,9 @@ extension SimulatedUsers.State {
         if case .rosterChanged = event.body { hasRoster.insert(address) }
         recorder.record(
           .applied(address, event.audience, seq: event.seq, event.command), address.family)
-      case .outbox(_, let id, let command, _):
-        recorder.record(.issued(address, id), address.family)
+      case .outbox(let position, let id, let command, _):
+        let entry = OutboxEntry(command, at: position)
+        recorder.record(.issued(address, id, entry), address.family)
         let question: (id: QuestionID?, isAnswer: Bool) =
           switch command {
           case .ask(let header, _): (header.id, false)

@@ -24,7 +24,9 @@ package struct DurableTrace: AgentObserver {
           ("audience", "\(event.audience.rawValue)"), ("seq", "\(event.seq)"),
           ("command", event.command.json),
         ])
-    case .outbox(_, let id, _, _): record("issued", device, [("command", id.json)])
+    case .outbox(let position, let id, let command, _):
+      let question = command.asked.map { [("about", $0.json)] } ?? []
+      record("issued", device, [("command", id.json), ("position", "\(position)")] + question)
     case .entry(_, let entry):
       guard case .response(let question, _) = entry.body else { return }
       record("app-entry", device, [("position", "\(entry.position)"), ("about", question.id.json)])
@@ -80,6 +82,16 @@ package struct DurableTrace: AgentObserver {
 
   private func record(_ step: String, _ device: DeviceAddress, _ facts: [(String, String)]) {
     trace(step, device: device, facts: facts)
+  }
+}
+
+extension Command {
+  /// The question that the command asks.
+  fileprivate var asked: QuestionID? {
+    switch self {
+    case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id
+    default: nil
+    }
   }
 }
 

@@ -48,8 +48,10 @@ private struct Tally {
   var hasHealed = false
   var open: [Promise: Int] = [:]
   var sent: [Sent: Int] = [:]
-  /// Devices with a refused command, which may have been a question.
-  var refused: Set<DeviceAddress> = []
+  /// The questions that commands of the devices' outboxes ask.
+  var asks: [Promise: QuestionID] = [:]
+  /// The questions of refused commands.
+  var refused: [DeviceAddress: Set<QuestionID>] = [:]
   var held: [DeviceAddress: [Audience: UInt64]] = [:]
   var shown: [DeviceAddress: Set<QuestionID>] = [:]
   var handled: [AppAddress: Set<QuestionID>] = [:]
@@ -59,12 +61,18 @@ private struct Tally {
   mutating func add(_ fact: Fact, _ index: Int) {
     switch fact {
     case .healed: hasHealed = true
-    case .issued(let device, let command): open[Promise(device: device, command: command)] = index
+    case .issued(let device, let command, let entry):
+      let promise = Promise(device: device, command: command)
+      open[promise] = index
+      if let question = entry.question { asks[promise] = question }
     case .acknowledged(let device, let command, _):
       open[Promise(device: device, command: command)] = nil
     case .refused(let device, let command, _):
-      open[Promise(device: device, command: command)] = nil
-      refused.insert(device)
+      let promise = Promise(device: device, command: command)
+      open[promise] = nil
+      if let question = asks[promise] {
+        refused[device, default: []].insert(question)
+      }
     case .lostState(let device):
       open = open.filter { $0.key.device != device }
       sent = sent.filter { $0.key.app.device != device }
@@ -125,12 +133,11 @@ private struct FamilyEnd {
           && !commands.contains(CommandName(device.id, $0.key.command))
       }
       if let index = lost.values.min() { return ("\(name) lost a command of its outbox", index) }
-      if !tally.refused.contains(address) {
-        let lost = tally.sent.filter {
-          $0.key.app.device == address && headers[$0.key.question] == nil
-        }
-        if let index = lost.values.min() { return ("\(name) lost a question", index) }
+      let unasked = tally.sent.filter {
+        $0.key.app.device == address && headers[$0.key.question] == nil
+          && !(tally.refused[address]?.contains($0.key.question) ?? false)
       }
+      if let index = unasked.values.min() { return ("\(name) lost a question", index) }
       if let held = tally.held[address] {
         for audience in roster.audiences(of: person)
         where (held[audience] ?? 0) < heads[audience] ?? 0 {

@@ -11,7 +11,7 @@ public struct NothingForged: Checker {
     var made: [FamilyID: Set<CommandName>] = [:]
     for (index, fact) in history.facts {
       switch fact {
-      case .issued(let device, let command), .signs(let device, let command):
+      case .issued(let device, let command, _), .signs(let device, let command):
         made[device.family, default: []].insert(CommandName(device.device, command))
       case .holds(let device, let names):
         var seen: Set<CommandName> = []

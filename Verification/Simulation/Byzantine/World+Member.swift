@@ -18,15 +18,17 @@ extension World {
       var address = member.addresses[id] ?? member.own.address
       if address.family != member.family { address.device = DeviceID(1 << 22) }
       for event in events { record(.received(address, audience, seq: event.seq)) }
-    case .evaluated: recordGuess(id, member)
     default: break
     }
     return true
   }
 
-  /// Counts an evaluation of a guess against the limit of the family.
-  private func recordGuess(_ id: UInt64, _ member: DishonestMember) {
-    guard member.guesses.last?.request != id, member.isGuess(id) else { return }
+  /// Counts the relay's evaluation of a guess of the member against the limit of the family. The link
+  /// may repeat the reply. The relay does not count a guess that equals the one before it.
+  func recordGuess(_ id: UInt64, by device: Int) {
+    guard let member, member.index == device, member.guesses.last?.request != id,
+      member.isGuess(id)
+    else { return }
     let time = clock(relay.clock)
     member.guesses.append((time, id))
     let minute = member.guesses.filter { $0.at > time - .seconds(50) && $0.at <= time }

@@ -25,6 +25,8 @@ final class SimulatedDevice {
   var clock = Milliseconds.zero
   var timerAt: Milliseconds?
   var cursors: [Audience: UInt64] = [:]
+  /// The newest event of each audience that was ever durable here.
+  var read: [Audience: UInt64] = [:]
   var rejected: [Audience: Set<UInt64>] = [:]
   /// The persons whose birthdates the device has opened, as recorded in the history.
   var birthdates: Set<PersonID> = []

@@ -7,7 +7,7 @@ import RelayWire
 extension World {
   func carryOut(_ effect: HostEffect, _ device: SimulatedDevice, _ index: Int) {
     switch effect {
-    case .send(let envelope, _): send(envelope, from: index)
+    case .send(let envelope, _): send(acknowledgedEarly(envelope), from: index)
     case .subscribe(let topic, _):
       // A dishonest relay may send topics that name no channel.
       guard ChannelName.channel(of: topic) != nil else { return }

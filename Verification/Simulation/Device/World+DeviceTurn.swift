@@ -54,8 +54,8 @@ extension World {
     }
     for case .put(let stored) in changes {
       switch stored {
-      case .outbox(_, let id, let command, _):
-        record(.issued(device.address, id))
+      case .outbox(let position, let id, let command, _):
+        record(.issued(device.address, id, OutboxEntry(command, at: position)))
         recordApproval(command, on: device)
       case .app(let app, let standing):
         guard let number = device.apps.firstIndex(where: { $0.id == app }) else { continue }
@@ -63,11 +63,29 @@ extension World {
           record(.registered(AppAddress(device.address, app)))
         }
         device.progress[number] = standing
-      case .event, .cursor, .receipt, .passed, .lost, .entry, .named, .notification, .latestTime:
-        break
+      case .cursor(let cursor):
+        device.read[cursor.audience] = max(device.read[cursor.audience] ?? 0, cursor.delivered)
+      case .receipt(let audience, let receipt): check(receipt, of: audience, on: device)
+      case .event, .passed, .lost, .entry, .named, .notification, .latestTime: break
       }
     }
     recordOwnRefusals(changes, notices, device)
+  }
+
+  /// Checks that a guardian's device has stored what the device shows as delivered.
+  private func check(_ receipt: Receipt, of audience: Audience, on device: SimulatedDevice) {
+    // A dishonest guardian or relay can claim it.
+    guard adversary == nil, let child = audience.conversationChild else { return }
+    let guardians = devices.filter {
+      $0.address.family == device.address.family && $0.plan.isGuardians
+    }
+    guard !guardians.contains(where: { ($0.read[audience] ?? 0) >= receipt.delivered }) else {
+      return
+    }
+    record(
+      .breach(
+        "device \(device.plan.id.rawValue) shows event \(receipt.delivered) of child "
+          + "\(child.rawValue) as delivered, which no guardian has"))
   }
 
   /// Records the commands that the device itself refused: those that leave the outbox with a word to
