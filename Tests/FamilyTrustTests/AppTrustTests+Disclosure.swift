@@ -20,7 +20,7 @@ extension AppTrustTests {
     }
     #expect(isSeen("dragonslayer42") && isSeen("+15550100"))
     // The evidence of the same decision for another app of the device.
-    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let command = home.event { if case .decided = $0 { true } else { false } }.name
     let link = home.children[3]!.link
     let own = link.evidence([command], for: SignedFamily.app, named: HandleSet(SignedFamily.named))[
       0]
@@ -62,7 +62,7 @@ extension AppTrustTests {
     home.answer(question, "approve")
     let link = home.children[3]!.link
     let other = AppID("example.other")
-    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let command = home.event { if case .decided = $0 { true } else { false } }.name
     let evidence = link.evidence([command], for: other, named: HandleSet(SignedFamily.named))
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
     _ = app.step(.reply(.attached(acknowledged: 0)))
@@ -84,7 +84,7 @@ extension AppTrustTests {
     let phones = ["+15550100", "+15550199"].map { Handle($0, .phoneNumber) }
     home.answer(home.ask(handles: phones), "approve")
     let link = home.children[3]!.link
-    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let command = home.event { if case .decided = $0 { true } else { false } }.name
     let other = AppID("example.other")
     var app = AppMachine(other, trusting: (home.appSecurity, KeyVault.Public()))
     _ = app.step(.reply(.attached(acknowledged: 0)))

@@ -52,6 +52,26 @@ import Testing
     #expect(home.appProblems == [:] && home.problems == [:])
   }
 
+  @Test("T1: an answer with the id of another device's contact reaches the app")
+  func idOfContact() throws {
+    var home = SignedFamily()
+    home.guardian(
+      1, .changeContact(child: SignedFamily.emily, Handle("ada", .custom), known: true))
+    let contact = home.event { if case .contactChanged = $0 { true } else { false } }
+    let question = home.ask("bob")
+    let answer = Command.answer(question, choice: Choice.approve.id)
+    let signed = try home.machines.guardians[2]!.prepare(answer, id: contact.command, now: home.now)
+    for (number, command) in signed.enumerated() {
+      let request = Request.command(command.id, command.command, command.signature)
+      #expect(home.request(2, 100 + UInt64(number), request) == nil)
+    }
+    #expect(home.known() == ["ada", "bob"])
+    home.appDisks[3] = [:]
+    home.startApp(on: 3)
+    #expect(home.known() == ["ada", "bob"])
+    #expect(home.appProblems == [:] && home.problems == [:])
+  }
+
   @Test("T10: nobody states anything by a right that the signature does not know of")
   func unknownRight() {
     var home = SignedFamily()

@@ -49,7 +49,7 @@ import Testing
     home.answer(home.ask(handles: [Self.grandma, Self.aunt]), "approve")
     let other = AppID("example.other")
     let link = home.children[3]!.link
-    let command = home.event { if case .decided = $0 { true } else { false } }.command
+    let command = home.event { if case .decided = $0 { true } else { false } }.name
     let evidence = link.evidence([command], for: other, named: [Self.grandma])
     let bytes = AppReply.evidence(evidence).encode()
     #expect(bytes.contains(Array(Self.grandma.value.utf8)))

@@ -282,8 +282,10 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
     var statements = Statements<KnownStatement.Change>()
     statements.add(
       .init(isKnown: true, until: Instant(milliseconds: 8)),
-      StatementOrder(seq: 9, known: 5, id: id))
-    statements.add(.init(isKnown: false), StatementOrder(seq: 8, known: 4, id: id))
+      StatementOrder(seq: 9, known: 5, command: CommandName(DeviceID(2), id)))
+    statements.add(
+      .init(isKnown: false), StatementOrder(seq: 8, known: 4, command: CommandName(DeviceID(2), id))
+    )
     let kept: [AppRecord] = [
       .known(ada.handle), .position(applied: 5, consumed: 3), .consumedAhead(4), .consentWithdrawn,
       .latestTime(Instant(milliseconds: 7)), .named(ada.handle),

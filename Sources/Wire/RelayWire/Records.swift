@@ -247,7 +247,9 @@ extension AppRecord {
         let until = change.hasUntil ? Instant(milliseconds: change.until) : nil
         changes.add(
           KnownStatement.Change(isKnown: change.isKnown, until: until),
-          StatementOrder(seq: change.seq, known: change.known, id: try Wire.id(change.command)))
+          StatementOrder(
+            seq: change.seq, known: change.known,
+            command: CommandName(DeviceID(change.device), try Wire.id(change.command))))
       }
       return .statement(
         KnownStatement(kind: try Wire.require(kind), handle: handle, changes: changes))
@@ -264,7 +266,8 @@ extension Statements<KnownStatement.Change>.Statement {
     .with {
       $0.seq = order.seq
       $0.known = order.known
-      $0.command = Data(order.id.bytes)
+      $0.command = Data(order.command.id.bytes)
+      $0.device = order.command.device.rawValue
       $0.isKnown = value.isKnown
       if let until = value.until { $0.until = until.milliseconds }
     }

@@ -10,8 +10,8 @@ import Testing
   /// Statements of dishonest signers: neither ids nor knowledge follow the log.
   private func random(_ count: UInt64, _ source: inout IDSource) -> [Entry] {
     (1...count).map { seq in
-      let id = CommandID(high: source.next() % 6, low: 1)
-      return (seq, StatementOrder(seq: seq, known: source.next() % seq, id: id))
+      let name = CommandName(DeviceID(1), CommandID(high: source.next() % 6, low: 1))
+      return (seq, StatementOrder(seq: seq, known: source.next() % seq, command: name))
     }
   }
 
@@ -23,9 +23,12 @@ import Testing
 
   @Test("T2: a statement replaces what its signer knew, whatever the ids say")
   func knowledge() {
-    let early = StatementOrder(seq: 5, known: 2, id: CommandID(high: 9_999, low: 1))
-    let later = StatementOrder(seq: 6, known: 5, id: CommandID(high: 10, low: 1))
-    let other = StatementOrder(seq: 7, known: 4, id: CommandID(high: 9, low: 1))
+    let early = StatementOrder(
+      seq: 5, known: 2, command: CommandName(DeviceID(1), CommandID(high: 9_999, low: 1)))
+    let later = StatementOrder(
+      seq: 6, known: 5, command: CommandName(DeviceID(1), CommandID(high: 10, low: 1)))
+    let other = StatementOrder(
+      seq: 7, known: 4, command: CommandName(DeviceID(1), CommandID(high: 9, low: 1)))
     #expect(early.isReplaced(by: later) && !later.isReplaced(by: early))
     #expect(other.isReplaced(by: later) && !later.isReplaced(by: other))
     #expect(statements([(1, early), (2, later)]).current?.value == 2)
@@ -35,9 +38,13 @@ import Testing
 
   @Test("T2: no signer knows its own statement, or a later one")
   func bounded() {
-    let order = StatementOrder(seq: 5, known: .max, id: CommandID(high: 1, low: 1))
+    let order = StatementOrder(
+      seq: 5, known: .max, command: CommandName(DeviceID(1), CommandID(high: 1, low: 1)))
     #expect(order.known == 4)
-    #expect(StatementOrder(seq: 0, known: 7, id: CommandID(high: 1, low: 1)).known == 0)
+    #expect(
+      StatementOrder(
+        seq: 0, known: 7, command: CommandName(DeviceID(1), CommandID(high: 1, low: 1))
+      ).known == 0)
   }
 
   @Test("T10: statements lead to one result in any order of arrival", arguments: 1...50)
@@ -48,7 +55,9 @@ import Testing
       let unknown = entries.filter { entry in
         !entries.contains { $0.order.known >= entry.order.seq }
       }
-      let expected = unknown.max { ($0.order.id, $0.value) < ($1.order.id, $1.value) }
+      let expected = unknown.max {
+        ($0.order.command.id, $0.value) < ($1.order.command.id, $1.value)
+      }
       let whole = statements(entries)
       #expect(whole.current?.value == expected?.value)
       for _ in 0..<10 {
@@ -78,8 +87,8 @@ import Testing
   func limit() {
     var statements = Statements<UInt64>()
     for number in 1...100 as ClosedRange<UInt64> {
-      let id = CommandID(high: 1_000 - number, low: 1)
-      statements.add(number, StatementOrder(seq: 10 + number, known: number % 3, id: id))
+      let name = CommandName(DeviceID(1), CommandID(high: 1_000 - number, low: 1))
+      statements.add(number, StatementOrder(seq: 10 + number, known: number % 3, command: name))
       #expect(statements.all.count == min(Int(number), Limits.concurrentStatements))
       #expect(statements.current?.value == 1)
       // The signer that knew most is among them.

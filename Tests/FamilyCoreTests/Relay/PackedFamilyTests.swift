@@ -70,7 +70,10 @@ import Testing
       PasscodeEvaluator.ideal.makeSecret())
     for number: UInt64 in 1...3 {
       family.state.passcodes.add(
-        passcode, StatementOrder(seq: 8 + number, known: 5, id: ID128(high: number, low: 1)))
+        passcode,
+        StatementOrder(
+          seq: 8 + number, known: 5, command: CommandName(DeviceID(1), ID128(high: number, low: 1)))
+      )
     }
     _ = try? lock.guess([13], of: passcode, now: RelayMachineFixture.start)
     #expect(lock.guesses == 1)

@@ -77,8 +77,7 @@ extension World {
     case 70..<77: return id(now + Limits.idLead - .milliseconds(member.random.below(3_000)))
     case 77..<80: return id(now + Limits.idLead + .minutes(1))
     case 80..<83: return id(now + .days(4_000))
-    // A guardian may write evidence under the id of another device, which apps cannot tell apart.
-    case 83..<91 where !scenario.devices[member.index].person.role.isGuardian:
+    case 83..<91:
       let others = member.events.map(\.command)
       return others.isEmpty ? id(now) : member.random.pick(others)
     case 91..<97:

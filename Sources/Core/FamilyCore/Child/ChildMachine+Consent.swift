@@ -32,7 +32,7 @@ extension ChildMachine {
     // An approved update reaches the app as a response, which contains the same statement.
     if case .withdrawn = event.body {
       enqueue(
-        isWithdrawn ? .consentWithdrawn : .consentGiven, for: app, signed: [event.command],
+        isWithdrawn ? .consentWithdrawn : .consentGiven, for: app, signed: [event.name],
         into: &out, effects: &effects)
     }
     if isWithdrawn {
@@ -56,7 +56,7 @@ extension ChildMachine {
   ) {
     guard let statements = consents.statements[app] else { return }
     let body: AppEntry.Body = consents.isWithdrawn(app) ? .consentWithdrawn : .consentGiven
-    let evidence = evidence(statements.all.map(\.order.id), for: app)
+    let evidence = evidence(statements.all.map(\.order.command), for: app)
     out.changes +=
       update(app) {
         guard $0.needsReset(applied: applied), !$0.holdsConsent(body) else { return [] }

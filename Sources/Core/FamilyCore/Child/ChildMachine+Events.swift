@@ -68,9 +68,9 @@ extension ChildMachine {
   }
 
   /// The commands that decide whether the handles are known in the app.
-  func commands(about handles: [Handle], in app: AppID) -> [CommandID] {
+  func commands(about handles: [Handle], in app: AppID) -> [CommandName] {
     handles.flatMap { known.statements(of: $0, in: app) }
-      .flatMap { $0.changes.all.map(\.order.id) }
+      .flatMap { $0.changes.all.map(\.order.command) }
   }
 
   /// Enqueues the response to a decision.
@@ -86,7 +86,7 @@ extension ChildMachine {
     // The same app may have asked on another device.
     recordNames(question.topic.handles.map(\.canonical), by: state.header.app, into: &out)
     enqueue(
-      .response(question, choice), for: state.header.app, signed: [event.command], into: &out,
+      .response(question, choice), for: state.header.app, signed: [event.name], into: &out,
       effects: &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }

@@ -25,7 +25,7 @@ extension ChildMachine {
     effects: inout [DeviceEffect], _ body: ([Handle]) -> AppEntry.Body
   ) {
     var part: [Handle] = []
-    var signed: [CommandID] = []
+    var signed: [CommandName] = []
     for handle in handles {
       let commands = self.commands(about: [handle], in: app)
       if Set(signed + commands).count > Limits.evidenceInEntry, !part.isEmpty {
@@ -63,7 +63,7 @@ extension ChildMachine {
   }
 
   /// The evidence of the commands, without the handles that the app has not named.
-  func evidence(_ commands: [CommandID], for app: AppID) -> [Evidence] {
+  func evidence(_ commands: [CommandName], for app: AppID) -> [Evidence] {
     let named = feeds.first { $0.app == app }?.named ?? []
     return link.evidence(commands, for: app, named: named)
   }

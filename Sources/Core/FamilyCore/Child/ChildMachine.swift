@@ -244,7 +244,7 @@ public struct ChildMachine: Sendable {
 
   /// Appends an entry with its evidence to the app's feed, and sends it if the app is attached.
   mutating func enqueue(
-    _ body: AppEntry.Body, for app: AppID, signed commands: [CommandID] = [],
+    _ body: AppEntry.Body, for app: AppID, signed commands: [CommandName] = [],
     into out: inout DeviceLink.Output,
     effects: inout [DeviceEffect]
   ) {

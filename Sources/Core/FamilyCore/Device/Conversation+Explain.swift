@@ -39,7 +39,7 @@ struct HandleExplainer {
   /// A statement that counts.
   private struct Statement {
     var kind: KnownStatement.Kind
-    var id: CommandID
+    var command: CommandName
     var isKnown: Bool
     var until: Instant?
   }
@@ -48,7 +48,8 @@ struct HandleExplainer {
     known.statements(of: handle, in: app).compactMap { statement in
       statement.changes.current.map {
         Statement(
-          kind: statement.kind, id: $0.order.id, isKnown: $0.value.isKnown, until: $0.value.until)
+          kind: statement.kind, command: $0.order.command, isKnown: $0.value.isKnown,
+          until: $0.value.until)
       }
     }
   }
@@ -95,7 +96,7 @@ struct HandleExplainer {
 
   /// The event of a statement. An approval that a later withdrawal overrides is no fact.
   private func fact(_ statement: Statement) -> Fact? {
-    guard let origin = conversation.origins[statement.id] else { return nil }
+    guard let origin = conversation.origins[statement.command] else { return nil }
     let (by, at) = (owner(origin.device), origin.at)
     switch origin.kind {
     case .contact:

@@ -101,7 +101,7 @@ public struct Conversation: Sendable {
     var at: Instant
   }
   /// The origins of the statements about known handles, by their commands.
-  private(set) var origins: [CommandID: Origin] = [:]
+  private(set) var origins: [CommandName: Origin] = [:]
   private var names: [Handle: Statements<String>] = [:]
   /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
@@ -186,7 +186,7 @@ public struct Conversation: Sendable {
       break
     }
     if let kind = event.body.originKind {
-      origins[event.command] = Origin(
+      origins[event.name] = Origin(
         kind: kind, seq: event.seq, device: event.device, at: event.signedAt)
     }
     known.apply(event) { questions[$0] }

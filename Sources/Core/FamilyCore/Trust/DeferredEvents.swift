@@ -171,9 +171,6 @@ struct DeferredEvents: Sendable {
 }
 
 extension Event {
-  /// The name of the command, by its signer.
-  fileprivate var name: CommandName { CommandName(signature?.signer ?? DeviceID(0), command) }
-
   /// Bytes of the sealed content, which is nearly all that a deferred event takes.
   fileprivate var size: Int {
     if case .sealed(let bytes) = body.content { bytes.count } else { 0 }

@@ -14,7 +14,7 @@ extension EventVerifier {
     }
     for index in passcodes.indices where passcodes[index].order.seq > seq {
       let order = passcodes[index].order
-      passcodes[index].order = StatementOrder(seq: seq, known: order.known, id: order.id)
+      passcodes[index].order = StatementOrder(seq: seq, known: order.known, command: order.command)
     }
     ring.rewind(to: seq)
     shownRosters.removeAll { $0.seq > seq }

@@ -126,7 +126,7 @@ struct EventVerifier: Sendable {
     evidence?.add(event, vault)
     evidence?.add(event, digest: digest, vault)
     // The relay still has persons or devices that were removed.
-    if event.isRoster, event.body != opened.body { lostRosters.insert(name(of: event)) }
+    if event.isRoster, event.body != opened.body { lostRosters.insert(event.name) }
   }
 
   /// Records a verified event.
@@ -135,7 +135,7 @@ struct EventVerifier: Sendable {
   ///   persons and devices that were removed.
   mutating func record(_ event: Event, digest: ChainHash) {
     if case .joinRequested(let join) = event.body { return invitations.markUsed(by: join) }
-    let name = name(of: event)
+    let name = event.name
     commands.insert(name)
     deferred.remove(name)
     if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
@@ -159,12 +159,6 @@ struct EventVerifier: Sendable {
     }
   }
 
-  /// The name of the event's command. The relay names the sending device, but only a signature proves
-  /// it; a join request has none.
-  private func name(of event: Event) -> CommandName {
-    CommandName(event.signature?.signer ?? DeviceID(0), event.command)
-  }
-
   // MARK: Checks
 
   private mutating func check(_ event: Event, _ question: (QuestionID) -> QuestionState?) -> Verdict
@@ -173,7 +167,7 @@ struct EventVerifier: Sendable {
     if case .joinRequested(let join) = event.body { return check(join, event) }
     guard let signature = event.signature else { return .rejected(.notSigned) }
     guard signature.basedOnSeq < event.seq, event.command.high >> 63 == 0,
-      !commands.contains(name(of: event))
+      !commands.contains(event.name)
     else { return .rejected(.replayed) }
     guard event.hasTimelyID else { return .rejected(.earlyID()) }
     let history = compare(signature.known, event.audience)

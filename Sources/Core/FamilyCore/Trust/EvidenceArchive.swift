@@ -4,8 +4,8 @@ import FamilyModel
 struct EvidenceArchive: Sendable {
   /// The name of the content key of each question.
   private var keys: [QuestionID: ContentKeyID] = [:]
-  private var events: [CommandID: Event] = [:]
-  private var contentKeys: [CommandID: ContentKeyID] = [:]
+  private var events: [CommandName: Event] = [:]
+  private var contentKeys: [CommandName: ContentKeyID] = [:]
   /// The rosters by their digests, also some that the device does not count.
   private var rosters: [ChainHash: RosterProof] = [:]
 
@@ -57,19 +57,18 @@ struct EvidenceArchive: Sendable {
     }
   }
 
-  /// Archives the first event of an id. Another device may use the id later, which must not replace
-  /// the evidence of the first event.
-  private mutating func archive(_ event: Event, _ name: ContentKeyID?) {
-    if let former = events[event.command], former.seq < event.seq { return }
-    events[event.command] = event
-    contentKeys[event.command] = name
+  /// Archives the first event of a command.
+  private mutating func archive(_ event: Event, _ key: ContentKeyID?) {
+    if let former = events[event.name], former.seq < event.seq { return }
+    events[event.name] = event
+    contentKeys[event.name] = key
   }
 
   /// The evidence of a command's event for an app; `nil` if none was archived.
   ///
   /// - Parameter named: The handles that the app has named. The evidence reveals no other handle.
   func evidence(
-    _ command: CommandID, for app: AppID, named: HandleSet, _ verifier: EventVerifier,
+    _ command: CommandName, for app: AppID, named: HandleSet, _ verifier: EventVerifier,
     question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
     guard var event = events[command] else { return nil }
@@ -91,7 +90,7 @@ struct EvidenceArchive: Sendable {
       guard let secret = contentKeys[command].flatMap({ verifier.ring.secret($0, event.audience) })
       else { return nil }
       let key = verifier.vault.contentKey(
-        secret, EventVerifier.binding(verifier.family, event.audience, command))
+        secret, EventVerifier.binding(verifier.family, event.audience, command.id))
       return Evidence(event: event, key: key)
     }
   }

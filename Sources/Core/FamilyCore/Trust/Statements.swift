@@ -11,24 +11,24 @@ public struct StatementOrder: Hashable, Sendable {
   /// The newest event of the statement's audience that the signer knew. Less than ``seq``: nobody
   /// knows a later event.
   public let known: UInt64
-  /// The id of the statement's command.
-  public let id: CommandID
+  /// The statement's command, by its signer.
+  public let command: CommandName
 
   /// Creates an order. A larger `known` than the event before `seq` counts as that event.
-  public init(seq: UInt64, known: UInt64, id: CommandID) {
+  public init(seq: UInt64, known: UInt64, command: CommandName) {
     self.seq = seq
     self.known = min(known, seq == 0 ? 0 : seq - 1)
-    self.id = id
+    self.command = command
   }
 
-  /// The order of a statement of this device that the relay does not have yet.
-  init(ofPending id: CommandID) { self.init(seq: .max, known: .max, id: id) }
+  /// The order of a statement that the relay does not have yet.
+  init(ofPending command: CommandName) { self.init(seq: .max, known: .max, command: command) }
 
   /// Whether the other statement counts instead of this one.
   public func isReplaced(by other: StatementOrder) -> Bool {
     if seq <= other.known { return true }
     if other.seq <= known { return false }
-    return (id, seq) < (other.id, other.seq)
+    return (command.id, seq) < (other.command.id, other.seq)
   }
 }
 
@@ -93,7 +93,7 @@ extension Event {
     let known = signature?.known
     return StatementOrder(
       seq: seq, known: (audience == .family ? known?.family : known?.audience)?.seq ?? .max,
-      id: command)
+      command: name)
   }
 }
 
@@ -101,13 +101,15 @@ extension StatementOrder: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(seq)
     packer.add(known)
-    packer.add(id)
+    packer.add(command.device)
+    packer.add(command.id)
   }
 
   init(_ packed: inout Unpacker) {
     let seq = packed.number()
     let known = packed.number()
-    self.init(seq: seq, known: known, id: packed.value())
+    let device = packed.value() as DeviceID
+    self.init(seq: seq, known: known, command: CommandName(device, packed.value()))
   }
 }
 

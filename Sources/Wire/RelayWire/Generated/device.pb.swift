@@ -1208,6 +1208,9 @@ nonisolated struct PBAppStatement: Sendable {
     /// Clears the value of `until`. Subsequent reads from it will return its default value.
     mutating func clearUntil() {self._until = nil}
 
+    /// The device that signed the command.
+    var device: UInt32 = 0
+
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
     init() {}
@@ -3114,7 +3117,7 @@ nonisolated extension PBAppStatement: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PBAppStatement.Change: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = PBAppStatement.protoMessageName + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}known\0\u{1}command\0\u{3}is_known\0\u{1}until\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}known\0\u{1}command\0\u{3}is_known\0\u{1}until\0\u{1}device\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3127,6 +3130,7 @@ nonisolated extension PBAppStatement.Change: SwiftProtobuf.Message, SwiftProtobu
       case 3: try { try decoder.decodeSingularBytesField(value: &self.command) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.isKnown) }()
       case 5: try { try decoder.decodeSingularInt64Field(value: &self._until) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.device) }()
       default: break
       }
     }
@@ -3152,6 +3156,9 @@ nonisolated extension PBAppStatement.Change: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._until {
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 5)
     } }()
+    if self.device != 0 {
+      try visitor.visitSingularUInt32Field(value: self.device, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3161,6 +3168,7 @@ nonisolated extension PBAppStatement.Change: SwiftProtobuf.Message, SwiftProtobu
     if lhs.command != rhs.command {return false}
     if lhs.isKnown != rhs.isKnown {return false}
     if lhs._until != rhs._until {return false}
+    if lhs.device != rhs.device {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -51,9 +51,9 @@ extension DeviceLink {
   /// The evidence of these commands that the app may see, each once.
   ///
   /// - Parameter named: The handles that the app has named. The evidence reveals no other handle.
-  func evidence(_ commands: [CommandID], for app: AppID, named: HandleSet) -> [Evidence] {
+  func evidence(_ commands: [CommandName], for app: AppID, named: HandleSet) -> [Evidence] {
     guard let verifier, let file = verifier.evidence else { return [] }
-    var included: Set<CommandID> = []
+    var included: Set<CommandName> = []
     return commands.filter { included.insert($0).inserted }
       .compactMap { file.evidence($0, for: app, named: named, verifier, question: family.question) }
   }
@@ -95,7 +95,8 @@ extension DeviceLink {
       switch command {
       case .noteAge(person, let content): state.record(content)
       case .setAge(person, let content, _):
-        state.set(content, byChild: false, StatementOrder(ofPending: id))
+        state.set(
+          content, byChild: false, StatementOrder(ofPending: CommandName(address.device, id)))
       default: break
       }
     }

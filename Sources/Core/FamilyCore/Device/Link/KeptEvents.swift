@@ -57,6 +57,10 @@ extension Event {
   /// The name of the command, by its signer; `nil` without a signature.
   var commandName: CommandName? { signature.map { CommandName($0.signer, command) } }
 
+  /// The name of the command. The relay names the sending device, but only a signature proves it.
+  /// Without a signature the device is zero.
+  var name: CommandName { commandName ?? CommandName(DeviceID(0), command) }
+
   /// Whether the event is a roster. A dishonest relay can place one among a conversation's events.
   var isRoster: Bool {
     if case .rosterChanged = body { audience == .family } else { false }
