@@ -20,8 +20,6 @@ struct Outbox: Sendable {
     var due = Instant(milliseconds: .max)
     /// The audience whose lost statement the command repeats; `nil` for a new command.
     var lostFrom: Audience?
-    /// Whether the command is a text that waits for the one before it.
-    var waitsForText = false
     /// The command is not due before this time; the largest one: it is held.
     var notBefore = Instant(milliseconds: .min)
     /// Whether the command repeats a lost statement.
@@ -52,7 +50,6 @@ struct Outbox: Sendable {
 
     mutating func restart(now: Instant) {
       (attempts, refusals, confirmations) = (0, 0, 0)
-      waitsForText = false
       due = max(now, notBefore)
     }
 
@@ -63,7 +60,14 @@ struct Outbox: Sendable {
   private(set) var pending: [Pending] = []
   private var next: UInt64 = 1
 
-  var deadline: Instant? { pending.lazy.map(\.due).min() }
+  var deadline: Instant? { sendable.lazy.map { pending[$0].due }.min() }
+  /// The commands that wait for no earlier text of their conversation, in order.
+  private var sendable: [Int] {
+    var texts: Set<PersonID> = []
+    return pending.indices.filter { index in
+      pending[index].awaitedText.map { texts.insert($0).inserted } ?? true
+    }
+  }
   var isFull: Bool { newCount >= Limits.outbox }
   /// A full outbox still takes key shares: its commands may wait for them.
   var hasRoomForKeys: Bool { newCount < Limits.outbox + Limits.outboxReserve }
@@ -89,17 +93,7 @@ struct Outbox: Sendable {
   mutating func remove(_ id: CommandID) -> (Pending, RecordChange)? {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
     let entry = pending.remove(at: index)
-    releaseText(after: entry)
     return (entry, .delete(.outbox(position: entry.position)))
-  }
-
-  /// Makes the text due that waits for this one.
-  private mutating func releaseText(after entry: Pending) {
-    guard case .post(let child, _) = entry.command,
-      let next = pending.firstIndex(where: { $0.waitsForText && $0.awaitedText == child })
-    else { return }
-    pending[next].waitsForText = false
-    pending[next].due = pending[next].notBefore
   }
 
   /// Makes every command due and resets its delays.
@@ -117,7 +111,6 @@ struct Outbox: Sendable {
   /// Makes no command due, and revokes every admission, until ``restart(now:)``.
   mutating func suspend() {
     for index in pending.indices {
-      pending[index].waitsForText = false
       pending[index].due = Instant(milliseconds: .max)
       pending[index].revokeAdmission()
     }
@@ -186,7 +179,6 @@ struct Outbox: Sendable {
       + Timing.backoff(
         pending[index].confirmations, Timing.longestRequestTimeout, Timing.longestGiveBackDelay)
     pending[index].confirmations += 1
-    releaseText(after: pending[index])
   }
 
   /// Delays a command that an overloaded relay refused. A question also needs a new admission.
@@ -204,20 +196,11 @@ struct Outbox: Sendable {
     pending[index].due = now + wait + Timing.jitter(source.next(), below: wait)
   }
 
-  /// Returns the commands that are due, in order, and schedules the next attempt of each. For a
+  /// Returns the sendable commands that are due, in order, and schedules the next attempt of each. For a
   /// question that is not admitted, the next attempt requests admission again.
   mutating func startDueAttempts(now: Instant) -> [Pending] {
     var due: [Pending] = []
-    var texts: Set<PersonID> = []
-    for index in pending.indices {
-      let text = pending[index].awaitedText
-      let waits = text.map { !texts.insert($0).inserted } ?? false
-      guard pending[index].due <= now else { continue }
-      if waits {
-        pending[index].waitsForText = true
-        pending[index].due = Instant(milliseconds: .max)
-        continue
-      }
+    for index in sendable where pending[index].due <= now {
       if pending[index].isAdmitted {
         let wait = Timing.backoff(
           pending[index].attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
