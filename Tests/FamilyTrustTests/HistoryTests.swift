@@ -80,10 +80,7 @@ import Testing
     #expect(home.known() == [])
     for restarts in [false, true] {
       var home = home
-      home.beHonest()
-      home.disconnect(3)
-      if restarts { home.restore(3) }
-      home.connect(3)
+      home.readAgain(on: 3, restarts: restarts)
       home.wait(.seconds(10))
       #expect(home.known() == [])
     }
@@ -98,10 +95,7 @@ import Testing
     home.guardian(1, .post(child: Self.emily, "hello"))
     for restarts in [false, true] {
       var home = home
-      home.beHonest()
-      home.disconnect(3)
-      if restarts { home.restore(3) }
-      home.connect(3)
+      home.readAgain(on: 3, restarts: restarts)
       #expect(home.known() == [])
       #expect(home.problems[3] == [.forked, .forked])
       // The chain of after the reread survives the next restart.

@@ -74,6 +74,14 @@ extension SignedFamily {
     relinks = false
   }
 
+  /// The relay shows its own log again, and the device reads it at its next attachment.
+  mutating func readAgain(on device: UInt32, restarts: Bool) {
+    beHonest()
+    disconnect(device)
+    if restarts { restore(device) }
+    connect(device)
+  }
+
   /// Shows the device another roster, which guardian 2 has signed, in place of the next one.
   ///
   /// - Returns: The other roster.

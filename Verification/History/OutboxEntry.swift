@@ -1,3 +1,4 @@
+import FamilyCore
 public import FamilyModel
 
 /// A command in a device's outbox, as far as checkers judge it.
@@ -19,20 +20,12 @@ public struct OutboxEntry: Hashable, Sendable {
 
   /// The entry of a command.
   public init(_ command: Command, at position: UInt64) {
-    self.position = position
-    switch command {
-    case .ask(let header, _), .answerInPerson(let header, _, _, _): question = header.id
-    default: break
-    }
+    self.init(position: position, question: command.newQuestion?.id)
   }
 }
 
-extension Event.Body {
-  /// The question that the event asks.
-  var asked: QuestionID? {
-    switch self {
-    case .asked(let header, _), .answeredInPerson(let header, _, _, _): header.id
-    default: nil
-    }
-  }
+/// A command that a device has issued.
+struct IssuedCommand: Hashable {
+  var device: DeviceAddress
+  var id: CommandID
 }

@@ -61,7 +61,7 @@ extension World {
       record(.relayViews(family, truth))
       for device in devices
       where device.address.family == family && truth.roster.device(device.plan.id) != nil {
-        let restored = restored(device)
+        let restored = restoredLink(device)
         record(.views(device.address, view(of: device)))
         record(.holds(device.address, statements(of: restored)))
         checkRestart(of: device, restored)
@@ -81,14 +81,6 @@ extension World {
     let channels = (isSettled ? device.topics : []).compactMap(ChannelName.channel)
     let generations = channels.map { Self.channel($0.audience, $0.generation) }
     return FamilyView(of: link, generations: generations)
-  }
-
-  /// The device after a restart from its disk.
-  private func restored(_ device: SimulatedDevice) -> DeviceLink {
-    GuardianMachine(
-      device.address, of: device.plan.person.id, security: security(device),
-      restoring: device.disk.records(), ids: IDSource(seed: 0)
-    ).link
   }
 
   /// Checks that a restart at rest changes no view.

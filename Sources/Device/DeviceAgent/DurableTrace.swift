@@ -25,7 +25,7 @@ package struct DurableTrace: AgentObserver {
           ("command", event.command.json),
         ])
     case .outbox(let position, let id, let command, _):
-      let question = command.asked.map { [("about", $0.json)] } ?? []
+      let question = command.newQuestion.map { [("about", $0.id.json)] } ?? []
       record("issued", device, [("command", id.json), ("position", "\(position)")] + question)
     case .entry(_, let entry):
       guard case .response(let question, _) = entry.body else { return }
@@ -82,16 +82,6 @@ package struct DurableTrace: AgentObserver {
 
   private func record(_ step: String, _ device: DeviceAddress, _ facts: [(String, String)]) {
     trace(step, device: device, facts: facts)
-  }
-}
-
-extension Command {
-  /// The question that the command asks.
-  fileprivate var asked: QuestionID? {
-    switch self {
-    case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id
-    default: nil
-    }
   }
 }
 

@@ -37,19 +37,15 @@ public struct EverythingArrives: Checker {
 
 /// The state and the unfulfilled promises of devices and apps.
 private struct Tally {
-  struct Promise: Hashable {
-    var device: DeviceAddress
-    var command: CommandID
-  }
   struct Sent: Hashable {
     var app: AppAddress
     var question: QuestionID
   }
   var hasHealed = false
-  var open: [Promise: Int] = [:]
+  var open: [IssuedCommand: Int] = [:]
   var sent: [Sent: Int] = [:]
   /// The questions that commands of the devices' outboxes ask.
-  var asks: [Promise: QuestionID] = [:]
+  var asks: [IssuedCommand: QuestionID] = [:]
   /// The questions of refused commands.
   var refused: [DeviceAddress: Set<QuestionID>] = [:]
   var held: [DeviceAddress: [Audience: UInt64]] = [:]
@@ -62,13 +58,13 @@ private struct Tally {
     switch fact {
     case .healed: hasHealed = true
     case .issued(let device, let command, let entry):
-      let promise = Promise(device: device, command: command)
+      let promise = IssuedCommand(device: device, id: command)
       open[promise] = index
       if let question = entry.question { asks[promise] = question }
     case .acknowledged(let device, let command, _):
-      open[Promise(device: device, command: command)] = nil
+      open[IssuedCommand(device: device, id: command)] = nil
     case .refused(let device, let command, _):
-      let promise = Promise(device: device, command: command)
+      let promise = IssuedCommand(device: device, id: command)
       open[promise] = nil
       if let question = asks[promise] {
         refused[device, default: []].insert(question)
@@ -113,8 +109,7 @@ private struct FamilyEnd {
     self.log = log
     for event in log.counted(family) {
       if case .rosterChanged(let new) = event.body { roster = new }
-      if case .asked(let header, _) = event.body { headers[header.id] = header }
-      if case .answeredInPerson(let header, _, _, _) = event.body { headers[header.id] = header }
+      if let header = event.body.newQuestion { headers[header.id] = header }
       if let decision = OneDecision.decision(event) {
         decided.append((decision.question, event.seq))
       }
@@ -130,7 +125,7 @@ private struct FamilyEnd {
       let name = "device \(device.id.rawValue) of family \(family.rawValue)"
       let lost = tally.open.filter {
         $0.key.device == address
-          && !commands.contains(CommandName(device.id, $0.key.command))
+          && !commands.contains(CommandName(device.id, $0.key.id))
       }
       if let index = lost.values.min() { return ("\(name) lost a command of its outbox", index) }
       let unasked = tally.sent.filter {

@@ -1,3 +1,4 @@
+import FamilyCore
 import FamilyModel
 
 /// Checks that no acknowledged command is lost: the log holds it at the acknowledged sequence
@@ -21,7 +22,7 @@ public struct NothingLost: Checker {
       }
       // A question repeated under another command id is acknowledged with the original event.
       if event.command != command,
-        event.body.asked.map({ $0 != questions[device]?[command] }) ?? true
+        event.body.newQuestion.map({ $0.id != questions[device]?[command] }) ?? true
       {
         return .violated(
           "event \(seq) of family \(device.family.rawValue) is of another command", at: index)

@@ -18,10 +18,6 @@ public struct TimesFollowed: Checker {
     var position: UInt64?
     var index: Int
   }
-  private struct Command: Hashable {
-    var device: DeviceAddress
-    var id: CommandID
-  }
   private struct Author: Hashable {
     var device: DeviceAddress
     var audience: Audience
@@ -31,7 +27,7 @@ public struct TimesFollowed: Checker {
     let log = StoredLog(history)
     guard log.isRead else { return .unknown("the store was not read at the end") }
     var acknowledged: [FamilyID: UInt64] = [:]
-    var acts: [Command: Act] = [:]
+    var acts: [IssuedCommand: Act] = [:]
     var lives: [DeviceAddress: Int] = [:]
     for (index, fact) in history.facts {
       switch fact {
@@ -39,7 +35,7 @@ public struct TimesFollowed: Checker {
         acknowledged[device.family] = max(acknowledged[device.family] ?? 0, seq)
       case .lostState(let device), .restored(let device, _, _, _): lives[device, default: 0] += 1
       case .issued(let device, let id, let entry):
-        let command = Command(device: device, id: id)
+        let command = IssuedCommand(device: device, id: id)
         guard acts[command] == nil else { continue }
         acts[command] = Act(
           after: acknowledged[device.family] ?? 0, life: lives[device] ?? 0,
@@ -54,12 +50,12 @@ public struct TimesFollowed: Checker {
   }
 
   private func violation(
-    of family: FamilyID, _ log: StoredLog, _ acts: [Command: Act]
+    of family: FamilyID, _ log: StoredLog, _ acts: [IssuedCommand: Act]
   ) -> Verdict? {
     var last: [Author: Act] = [:]
     for event in log.events(family) {
       let device = DeviceAddress(family: family, device: event.device)
-      guard log.isJudged(device), let act = acts[Command(device: device, id: event.command)]
+      guard log.isJudged(device), let act = acts[IssuedCommand(device: device, id: event.command)]
       else { continue }
       if event.seq <= act.after {
         return .violated("event \(event.seq) is before one of an earlier act", at: act.index)

@@ -161,14 +161,7 @@ final class DishonestMember {
   }
 
   /// The questions that the member has read, with their headers.
-  var questions: [QuestionHeader] {
-    events.compactMap { event in
-      switch event.body {
-      case .asked(let header, _), .answeredInPerson(let header, _, _, _): header
-      default: nil
-      }
-    }
-  }
+  var questions: [QuestionHeader] { events.compactMap(\.body.newQuestion) }
 
   // MARK: the formats of docs/Protocol.md, written again
 

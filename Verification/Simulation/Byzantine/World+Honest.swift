@@ -22,7 +22,7 @@ extension World {
   }
 
   /// A device's state as its disk alone gives it.
-  private func restoredLink(_ device: SimulatedDevice) -> DeviceLink {
+  func restoredLink(_ device: SimulatedDevice) -> DeviceLink {
     let records = device.disk.records()
     let ids = IDSource(seed: 1)
     guard device.plan.isGuardians else {

@@ -178,9 +178,19 @@ extension Event.Body {
   }
 
   /// The question that the event creates.
-  var newQuestion: QuestionHeader? {
+  package var newQuestion: QuestionHeader? {
     switch self {
     case .asked(let header, _), .answeredInPerson(let header, _, _, _): header
+    default: nil
+    }
+  }
+}
+
+extension Command {
+  /// The question that the command asks.
+  package var newQuestion: QuestionHeader? {
+    switch self {
+    case .ask(let header, _), .answerInPerson(let header, _, _, _): header
     default: nil
     }
   }
