@@ -23,13 +23,16 @@ import Testing
     }
   }
 
-  @Test("the runs contain every kind of fact and fault")
+  @Test("the runs contain every kind of fact and fault, and reach most rare paths")
   func variety() async {
     var facts: Set<String> = []
     var faults: Set<Substring> = []
+    var runsOfProbes: [Probe: Int] = [:]
     for seed: UInt64 in 1...40 {
       await Task.yield()
-      for entry in Simulation.run(seed: seed).history.entries {
+      let run = Simulation.run(seed: seed)
+      for probe in run.probes { runsOfProbes[probe, default: 0] += 1 }
+      for entry in run.history.entries {
         facts.insert(entry.fact.kind)
         if case .fault(let what) = entry.fact { faults.insert(what.prefix { $0 != "(" }) }
       }
@@ -46,6 +49,15 @@ import Testing
     #expect(facts == expected)
     #expect(
       faults.isSuperset(of: ["crash", "slow", "link", "cut", "full", "flip", "clock", "evict"]))
+    // Long runs of `simulate` must reach all of them.
+    let often: Set<Probe> = [
+      .relayCrashesInCommit, .relayDiskFull, .relayDiskDamaged, .relayClockSetBack, .familyLoaded,
+      .resultLookedUp, .republished, .pageContinues, .deviceCrashesInTurn, .deviceReset,
+      .outboxRestored, .presenceAnnounced, .subscribedAgain, .keysShared, .appLaunched, .appReset,
+    ]
+    #expect(often.isSubset(of: runsOfProbes.keys), "\(runsOfProbes)")
+    let rare = Set(Probe.allCases).subtracting(often)
+    for probe in rare { #expect(runsOfProbes[probe] ?? 0 < 40, "\(probe) is not rare") }
   }
 
   @Test("the same seed gives the same run in two processes")

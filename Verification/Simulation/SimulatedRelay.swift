@@ -17,6 +17,8 @@ struct SimulatedRelay {
   static let batch = 64
   /// Events between two snapshots of a family; less than in production, so that runs have many.
   static let snapshotEvery: UInt64 = 4
+  /// Events of a page; less than in production, so that devices read several in a row.
+  static let pageEvents = 8
   /// Channels with a cached topic; less than in production, which saves time.
   static let cachedChannels = 64
   /// The shortest time in which a running relay notices a change of its clock.

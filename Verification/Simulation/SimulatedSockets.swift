@@ -71,7 +71,10 @@ final class SimulatedStore: EventStore, @unchecked Sendable {
     // A reset may be durable from here on, a guess counts when it is.
     world.recordResets(batch)
     // The batch is written but not synced: a power loss may take it.
-    guard world.relaySurvives() else { throw .io("crash") }
+    guard world.relaySurvives() else {
+      world.reach(.relayCrashesInCommit)
+      throw .io("crash")
+    }
     if disk.syncs { disk.sync() }
     guard world.relaySurvives() else { throw .io("crash") }
   }

@@ -27,6 +27,8 @@ public enum Simulation {
     public var events: Int
     /// The number of dispatched events: messages, timers, starts.
     public var dispatchedEvents: Int
+    /// The rare paths that the run reached.
+    public var probes: Set<Probe>
     /// Virtual time from the healing to convergence.
     public var recovery: Milliseconds
 
@@ -70,7 +72,7 @@ public enum Simulation {
         / Double(Milliseconds.days(1).count),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
-      dispatchedEvents: world.dispatchedEvents,
+      dispatchedEvents: world.dispatchedEvents, probes: world.probes,
       recovery: (world.end ?? .zero) - scenario.healing)
   }
 

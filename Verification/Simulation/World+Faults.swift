@@ -67,10 +67,12 @@ extension World {
   private func jump(_ process: Act.Process, _ by: Milliseconds) {
     switch process {
     case .relay:
+      if by < .zero { reach(.relayClockSetBack) }
       relay.clock += by
       // A relay with connections checks them, and so its clock, four times a second.
       scheduleRelayTimer(after: SimulatedRelay.clockCheckInterval)
     case .device(let index):
+      if by < .zero { reach(.deviceClockSetBack) }
       // The process notices it in its next turn.
       devices[index].clock += by
     case .app: break

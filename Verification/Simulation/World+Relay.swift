@@ -31,6 +31,7 @@ extension World {
     configuration.resultsPerFamily = scenario.resultsKept
     configuration.cachedChannels = SimulatedRelay.cachedChannels
     configuration.sealsBroadcasts = false
+    configuration.pageEvents = SimulatedRelay.pageEvents
     let resultsKept = scenario.resultsKept
     configuration.makeMachine = { _ in Self.makeRelayMachine(resultsKept: resultsKept) }
     return configuration
@@ -58,6 +59,8 @@ extension World {
   /// Ends the process and all its connections. A supervisor restarts the process.
   func endRelay(power: Bool) {
     guard relay.isRunning else { return }
+    probeRelay()
+    if power { reach(.relayLosesPower) }
     relay.isRunning = false
     relay.crash = CrashCountdown()
     relay.inbox = []
@@ -71,8 +74,11 @@ extension World {
   private func failRelay(_ error: any Error) {
     guard relay.isRunning else { return }
     record(.fault("the relay stops: \(error)"))
+    if relay.disk.isFull { reach(.relayDiskFull) }
     endRelay(power: false)
-    if let error = error as? StoreError, error.isDamage { relay.disk.repair() }
+    guard let error = error as? StoreError, error.isDamage else { return }
+    reach(.relayDiskDamaged)
+    relay.disk.repair()
   }
 
   /// Crosses an effect boundary.
@@ -152,6 +158,7 @@ extension World {
       isApproved = pipeline.approves(channel, for: devices[device].key, access)
     }
     isApproved = isApproved || mutant == .subscriptionCheck
+    if !isApproved { reach(.subscriptionRefused) }
     guard relay.isRunning, isApproved, devices[device].connection == connection else { return }
     if !(relay.listeners[topic]?.contains(device) ?? false) {
       relay.listeners[topic, default: []].append(device)

@@ -66,6 +66,8 @@ final class World {
   var now = Milliseconds.zero
   var history = History()
   var trace = TraceHash()
+  /// The rare paths that the run has reached.
+  var probes: Set<Probe> = []
   /// The number of dispatched events.
   var dispatchedEvents = 0
 
@@ -138,6 +140,7 @@ final class World {
         end = now
       }
     }
+    probeRelay()
     readStore()
   }
 

@@ -10,8 +10,12 @@ struct Simulate: AsyncParsableCommand {
     abstract: "Run families, devices, apps and the relay on virtual time under injected faults.",
     discussion: """
       A seed determines its run. A violating run is shrunk to few steps, and the command that repeats it is \
-      printed. The exit code is 1 if a checker finds a violation.
+      printed. The exit code is 1 if a checker finds a violation. With 10,000 seeds or more it is also 1 if no \
+      run reaches one of the rare paths.
       """)
+
+  /// Seeds of honest runs that must reach every rare path.
+  private static let probedRuns = 10_000
 
   @Option(help: "Run this seed.") var seed: UInt64?
   @Option(help: "Run a range of seeds, for example 1-1000.") var seeds: SeedRange?
@@ -92,7 +96,9 @@ struct Simulate: AsyncParsableCommand {
     }
     totals.seconds = (clock.now - start) / .seconds(1)
     print(json ? try totals.json(trace: nil) : totals.table)
-    if totals.violated > 0 { throw ExitCode.failure }
+    let mustReachAll = mutant == nil && adversary == nil && totals.runs >= Self.probedRuns
+    for probe in mustReachAll ? totals.unreached : [] { note("NEVER REACHED: \(probe.rawValue)") }
+    if totals.violated > 0 || mustReachAll && !totals.unreached.isEmpty { throw ExitCode.failure }
   }
 
   /// Prints the violations, shrunk to few steps, and the command that repeats them.

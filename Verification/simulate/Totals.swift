@@ -16,6 +16,8 @@ struct Totals {
   private var slowest: (seed: UInt64, recovery: Milliseconds) = (0, .milliseconds(-1))
   private var recoveries = Milliseconds.zero
   private var checkers: [String: Int] = [:]
+  /// The number of runs that reached each rare path.
+  private var probes: [Probe: Int] = [:]
   private var names: [String] = []
   var seconds = 0.0
 
@@ -28,12 +30,16 @@ struct Totals {
     dispatchedEvents += result.dispatchedEvents
     recoveries += result.recovery
     if result.recovery > slowest.recovery { slowest = (result.seed, result.recovery) }
+    for probe in result.probes { probes[probe, default: 0] += 1 }
     names = result.verdicts.map(\.name)
     for (name, _) in result.violations { checkers[name, default: 0] += 1 }
     guard !result.violations.isEmpty else { return }
     violated += 1
     firstViolated = min(firstViolated ?? .max, result.seed)
   }
+
+  /// The rare paths that no run has reached.
+  var unreached: [Probe] { Probe.allCases.filter { probes[$0] == nil } }
 
   var table: String {
     let rows = [
@@ -47,7 +53,8 @@ struct Totals {
       ["runs with violations", "\(violated)"],
     ]
     let verdicts = names.map { ["  \($0)", "\(checkers[$0] ?? 0)"] }
-    return Table.render(rows + verdicts)
+    let paths = Probe.allCases.map { ["  \($0.rawValue)", "\(probes[$0] ?? 0)"] }
+    return Table.render(rows + verdicts + [["runs that reach a rare path", ""]] + paths)
   }
 
   func json(trace: TraceHash?) throws -> String {
@@ -56,6 +63,8 @@ struct Totals {
       "steps": steps, "faults": faults, "happenings": dispatchedEvents, "events": events,
       "recoveryMeanMilliseconds": (recoveries / max(runs, 1)).count,
       "recoveryLongestMilliseconds": slowest.recovery.count, "checkers": checkers,
+      "probes": Dictionary(
+        uniqueKeysWithValues: Probe.allCases.map { ($0.rawValue, probes[$0] ?? 0) }),
     ]
     if let firstViolated { object["firstViolated"] = firstViolated }
     if let trace { object["trace"] = String(trace.value, radix: 16) }

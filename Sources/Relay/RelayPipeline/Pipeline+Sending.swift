@@ -63,7 +63,8 @@ extension Pipeline {
   }
 
   private func send(_ request: ShardOutput.Page) throws {
-    let page = try page(request.device.family, request.audience, request.after, Limits.pageEvents)
+    let page = try page(
+      request.device.family, request.audience, request.after, configuration.pageEvents)
     let envelope = ReplyEnvelope(
       device: request.device, requestID: request.id,
       reply: .page(request.audience, page.events, more: page.more, upTo: request.upTo))

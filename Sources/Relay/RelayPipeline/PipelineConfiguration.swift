@@ -1,5 +1,6 @@
 import Credentials
 package import FamilyCore
+import FamilyModel
 import FamilyTrust
 import Foundation
 
@@ -22,6 +23,8 @@ public struct PipelineConfiguration: Sendable {
   package var cachedChannels = RelayLimits.cachedChannels
   /// See ``RelayLimits/resultsPerFamily``.
   package var resultsPerFamily = RelayLimits.resultsPerFamily
+  /// See ``Limits/pageEvents``.
+  package var pageEvents = Limits.pageEvents
   /// Whether broadcasts are sealed. A simulation shows in the clear who reads what.
   package var sealsBroadcasts = true
   /// Makes the machine of one of `shards` shards.

@@ -7,16 +7,21 @@ import RelayWire
 extension World {
   func carryOut(_ effect: HostEffect, _ device: SimulatedDevice, _ index: Int) {
     switch effect {
-    case .send(let envelope, _): send(acknowledgedEarly(envelope), from: index)
+    case .send(let envelope, _):
+      probe(envelope.request)
+      send(acknowledgedEarly(envelope), from: index)
     case .subscribe(let topic, _):
       // A dishonest relay may send topics that name no channel.
       guard ChannelName.channel(of: topic) != nil else { return }
       device.topics.append(topic)
       subscribe(index, topic)
     case .unsubscribe(let topic, _):
+      reach(.subscribedAgain)
       device.topics.removeAll { $0 == topic }
       unsubscribe(index, topic)
-    case .local(let effect, _): carryOut(effect, device, index)
+    case .local(let effect, _):
+      probe(effect)
+      carryOut(effect, device, index)
     }
   }
 

@@ -32,6 +32,7 @@ extension World {
     let device = devices[index]
     guard !memberReceives(index, id, reply) else { return }
     guard device.connection == connection, device.isRunning else { return }
+    probe(reply)
     switch reply {
     case .accepted(let command, let seq):
       record(.acknowledged(device.address, command, seq: seq))

@@ -38,6 +38,9 @@ extension World {
       return AppProgress()
     }
     if !records.isEmpty { recordRestored(device, records) }
+    if records.contains(where: { if case .outbox = $0 { true } else { false } }) {
+      reach(.outboxRestored)
+    }
     recordRoster(device)
     for app in device.apps.indices where device.apps[app].isRunning { appMeetsDevice(index, app) }
     host.start()
@@ -84,6 +87,7 @@ extension World {
   /// one.
   private func reset(_ index: Int) {
     let device = devices[index]
+    reach(.deviceReset)
     device.isDamaged = false
     device.disk.wipe()
     record(.fault("device \(device.plan.id.rawValue) of family \(device.plan.family + 1) is reset"))
@@ -117,6 +121,7 @@ extension World {
     disconnect(index)
     device.host = nil
     if power {
+      reach(.deviceLosesPower)
       device.disk.losePower(&random)
       for (number, app) in device.apps.enumerated() {
         endApp(index, number, isReported: false)

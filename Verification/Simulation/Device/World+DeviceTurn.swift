@@ -17,7 +17,7 @@ extension World {
         guard survives(device, index), persist(changes, of: batch, device, index) else { return }
       }
       for effect in batch.effects {
-        guard survives(device, index) else { return }
+        guard survives(device, index) else { return reach(.deviceCrashesInTurn) }
         carryOut(effect, device, index)
       }
     }
@@ -28,6 +28,7 @@ extension World {
     _ changes: [RecordChange], of batch: HostBatch, _ device: SimulatedDevice, _ index: Int
   ) -> Bool {
     guard !device.isFull else {
+      reach(.deviceDiskFull)
       endDevice(index, power: false)
       return false
     }
