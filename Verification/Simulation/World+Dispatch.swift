@@ -20,8 +20,7 @@ extension World {
       arrive(.subscribe(device, connection, topic))
     case .connected(let device, let connection): connected(device, connection)
     case .resubscribe(let device, let connection): resubscribe(device, connection)
-    case .reply(let device, let connection, let id, let reply):
-      receive(device, connection, id, reply)
+    case .reply(let device, let connection, let envelope): receive(device, connection, envelope)
     case .broadcast(let device, let connection, let topic, let broadcast):
       receive(device, connection, topic, broadcast)
     case .deviceTimer(let device): deviceTimer(device)
@@ -57,7 +56,8 @@ extension World {
     switch event {
     case .step(let index): 100 + index
     case .request(let device, _, _): 10_000 + device
-    case .reply(let device, _, let id, _): 20_000 + device + Int(id & 0xFFFF_FFFF) << 16
+    case .reply(let device, _, let envelope):
+      20_000 + device + Int(envelope.requestID & 0xFFFF_FFFF) << 16
     case .broadcast(let device, _, _, _): 30_000 + device
     case .connected(let device, _): 40_000 + device
     case .deviceTimer(let device): 50_000 + device

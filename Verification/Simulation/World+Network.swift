@@ -71,9 +71,10 @@ extension World {
     guard !isLying else { return lie(envelope, to: index, connection) }
     guard index >= 0 else { return administratorReceives(envelope) }
     guard devices[index].connection == connection else { return }
+    var envelope = envelope
+    envelope.reply = envelope.reply.opened()
     for at in arrivals(index, up: false) {
-      queue.schedule(
-        .reply(index, connection: connection, envelope.requestID, envelope.reply.opened()), at: at)
+      queue.schedule(.reply(index, connection: connection, envelope), at: at)
     }
   }
 

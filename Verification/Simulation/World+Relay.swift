@@ -167,11 +167,13 @@ extension World {
 
   // MARK: Passes
 
-  /// Adds the pass that the relay has given to the device.
+  /// Adds the dishonest member's pass to its forged attachments.
   private func withPass(_ envelope: Envelope, of device: Int) -> Envelope {
-    guard device >= 0, case .attach = envelope.request else { return envelope }
+    guard let member, member.index == device, envelope.pass.isEmpty,
+      case .attach = envelope.request
+    else { return envelope }
     var envelope = envelope
-    envelope.pass = devices[device].pass
+    envelope.pass = member.pass
     return envelope
   }
 
@@ -179,7 +181,7 @@ extension World {
   func relayReplies(_ envelope: ReplyEnvelope, to device: Int, _ connection: Int) {
     let envelope = withOriginalID(envelope)
     if device >= 0 {
-      if !envelope.pass.isEmpty { devices[device].pass = envelope.pass }
+      if let member, member.index == device, !envelope.pass.isEmpty { member.pass = envelope.pass }
       recordGuess(envelope, by: device)
       if case .evaluated = envelope.reply { recordGuess(envelope.requestID, by: device) }
     }

@@ -19,7 +19,7 @@ final class World {
     case subscribe(Int, connection: Int, [UInt8])
     case connected(Int, connection: Int)
     case resubscribe(Int, connection: Int)
-    case reply(Int, connection: Int, UInt64, Reply)
+    case reply(Int, connection: Int, ReplyEnvelope)
     case broadcast(Int, connection: Int, topic: [UInt8], Broadcast)
     case deviceTimer(Int)
     case fromApp(Int, Int, life: Int, deviceLife: Int, AppRequest)

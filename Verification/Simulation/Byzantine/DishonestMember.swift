@@ -31,6 +31,8 @@ final class DishonestMember {
   private(set) var lastPlanted: UInt32 = 1 << 20
   /// The ids under which the member has sent commands.
   var usedIDs: Set<CommandID> = []
+  /// The relay's pass for the member's device.
+  var pass: [UInt8] = []
   /// The member's commands, to be sent again.
   var sent: [(Envelope, Identity)] = []
   /// The secrets of the invitations that the member made: signing keys of devices to come.

@@ -84,11 +84,11 @@ extension World {
     _ bytes: [UInt8], to device: Int, _ connection: Int, at time: Milliseconds
   ) {
     let decoded = bytes.withUnsafeBytes { try? ReplyEnvelope.decode($0) }
-    guard let decoded else { return }
+    guard var decoded else { return }
+    decoded.reply = decoded.reply.opened()
     guard device >= 0 else { return administratorReceives(decoded) }
     queue.schedule(
-      .reply(device, connection: connection, decoded.requestID, decoded.reply.opened()),
-      at: max(time, now + .milliseconds(1)))
+      .reply(device, connection: connection, decoded), at: max(time, now + .milliseconds(1)))
   }
 
   private func flip(_ bytes: inout [UInt8]) {

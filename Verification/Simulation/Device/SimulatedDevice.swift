@@ -37,7 +37,7 @@ final class SimulatedDevice {
   /// The progress of each app, as stored on the disk.
   var progress: [AppProgress]
 
-  /// The pass that the relay has sent. A device has it at once, even if the reply is lost.
+  /// The relay's pass on the device's disk.
   var pass: [UInt8] = []
 
   /// Whether the device has a network.

@@ -28,10 +28,18 @@ extension World {
     turn(index)
   }
 
-  func receive(_ index: Int, _ connection: Int, _ id: UInt64, _ reply: Reply) {
+  func receive(_ index: Int, _ connection: Int, _ envelope: ReplyEnvelope) {
     let device = devices[index]
-    guard !memberReceives(index, id, reply) else { return }
+    guard !memberReceives(index, envelope.requestID, envelope.reply) else { return }
     guard device.connection == connection, device.isRunning else { return }
+    // A dishonest relay may name another device.
+    if envelope.device == device.address { recordReply(envelope.reply, to: device, index) }
+    device.host?.messageArrived(key: device.key)
+    device.host?.received(envelope, key: device.key)
+    turn(index)
+  }
+
+  private func recordReply(_ reply: Reply, to device: SimulatedDevice, _ index: Int) {
     probe(reply)
     switch reply {
     case .accepted(let command, let seq):
@@ -46,11 +54,6 @@ extension World {
       }
     default: break
     }
-    var envelope = ReplyEnvelope(device: device.address, requestID: id, reply: reply)
-    envelope.pass = device.pass
-    device.host?.messageArrived(key: device.key)
-    device.host?.received(envelope, key: device.key)
-    turn(index)
   }
 
   func receive(_ index: Int, _ connection: Int, _ topic: [UInt8], _ broadcast: Broadcast) {

@@ -90,6 +90,7 @@ extension World {
     reach(.deviceReset)
     device.isDamaged = false
     device.disk.wipe()
+    device.pass = []
     record(.fault("device \(device.plan.id.rawValue) of family \(device.plan.family + 1) is reset"))
     loseState(index)
     queue.schedule(.start(.device(index)), at: now + .milliseconds(200))

@@ -16,6 +16,7 @@ extension World {
       if !changes.isEmpty {
         guard survives(device, index), persist(changes, of: batch, device, index) else { return }
       }
+      for (_, pass) in batch.passes { device.pass = pass }
       for effect in batch.effects {
         guard survives(device, index) else { return reach(.deviceCrashesInTurn) }
         carryOut(effect, device, index)
