@@ -20,6 +20,7 @@ import Testing
     "a checker finds each disabled safeguard",
     arguments: [
       (Mutant.fsync, "nothing acknowledged is lost", UInt64(60)),
+      (.syncError, "nothing acknowledged is lost", 60),
       (.dedupe, "nothing is applied twice", 20),
       (.snapshotTail, "nothing acknowledged is lost", 20),
       (.cursorTransaction, "one order for everybody", 60),

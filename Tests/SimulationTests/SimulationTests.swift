@@ -48,7 +48,7 @@ import Testing
     ]
     #expect(facts == expected)
     #expect(
-      faults.isSuperset(of: ["crash", "slow", "link", "cut", "full", "flip", "clock", "evict"]))
+      faults.isSuperset(of: ["crash", "slow", "link", "cut", "disk", "flip", "clock", "evict"]))
     // Long runs of `simulate` must reach all of them.
     let often: Set<Probe> = [
       .relayCrashesInCommit, .relayDiskFull, .relayDiskDamaged, .relayClockSetBack, .familyLoaded,

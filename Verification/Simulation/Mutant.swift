@@ -4,6 +4,8 @@
 public enum Mutant: String, CaseIterable, Sendable {
   /// The relay replies before its commit is synced.
   case fsync
+  /// The relay takes a failed sync for a success.
+  case syncError = "sync-error"
   /// The relay and its store accept a repeated command as a new one.
   case dedupe
   /// The relay loads a family from its snapshot without the events after it.

@@ -10,6 +10,9 @@ public enum Probe: String, CaseIterable, Sendable {
   case relayLosesPower = "the relay loses power"
   case relayCrashesInCommit = "the relay crashes within a commit"
   case relayDiskFull = "the relay's disk is full"
+  case relayReadFails = "the relay's disk fails to read"
+  case relayWriteFails = "the relay's disk fails to write"
+  case relaySyncFails = "the relay's disk fails to sync"
   case relayDiskDamaged = "the relay's store is damaged"
   case relayClockSetBack = "the relay's clock is set back"
   // The relay's pipeline.
@@ -25,7 +28,8 @@ public enum Probe: String, CaseIterable, Sendable {
   // Devices.
   case deviceLosesPower = "a device loses power"
   case deviceCrashesInTurn = "a device crashes between two effects"
-  case deviceDiskFull = "a device's disk is full"
+  case deviceWriteFails = "a device's disk is full, or fails to write or to sync"
+  case deviceReadFails = "a device's disk fails to read"
   case deviceReset = "a device starts with an empty disk"
   case deviceClockSetBack = "a device's clock is set back"
   case outboxRestored = "a device starts with commands in its outbox"

@@ -66,7 +66,9 @@ extension Scenario {
         let fault = Act.LinkFault(blocksUp: way != 1, blocksDown: way != 0)
         steps.append(Step(at: at, act: .link(device, fault, until: until)))
       }
-    case 6: steps.append(Step(at: at, act: .full(process(), until: until)))
+    case 6:
+      let fault = random.pick(DiskFault.allCases)
+      steps.append(Step(at: at, act: .disk(process(), fault, until: until)))
     case 7:
       let jump = random.milliseconds(random.chance(50) ? -90_000...90_000 : -7_200_000...7_200_000)
       steps.append(Step(at: at, act: .clock(process(), by: jump)))

@@ -81,7 +81,7 @@ enum Act: Sendable {
   case slow(Process, by: Milliseconds, until: Milliseconds)
   case link(Int, LinkFault, until: Milliseconds)
   case cut(Int)
-  case full(Process, until: Milliseconds)
+  case disk(Process, DiskFault, until: Milliseconds)
   case flip(Process)
   case clock(Process, by: Milliseconds)
   case evict
@@ -120,7 +120,7 @@ enum Act: Sendable {
 
   var isFault: Bool {
     switch self {
-    case .crash, .slow, .link, .cut, .full, .flip, .clock, .evict: true
+    case .crash, .slow, .link, .cut, .disk, .flip, .clock, .evict: true
     default: false
     }
   }

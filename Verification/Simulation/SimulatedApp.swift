@@ -15,7 +15,7 @@ final class SimulatedApp {
   /// The life of the connected device; `nil` if not connected.
   var deviceLife: Int?
   var crash = CrashCountdown()
-  var isFull = false
+  var diskFault: DiskFault?
   var delay = Milliseconds.zero
   var hasLostState = false
   /// Whether the device lost its store and may not have read the rosters again.
@@ -193,12 +193,16 @@ extension World {
       switch effect {
       case .persist(let changes):
         // A store failure ends the app.
-        guard !app.isFull else { return endApp(index, number, isReported: true) }
+        let outcome = writeOutcome(app.diskFault)
+        if case .failed(isWritten: false) = outcome {
+          return endApp(index, number, isReported: true)
+        }
         app.disk.append(changes, syncs: mutant != .deviceFsync)
         recordKnown(address, app)
         if case .consumed(let position) = input, let (question, _) = app.delivered[position] {
           record(.consumed(address, question))
         }
+        if case .failed = outcome { return endApp(index, number, isReported: true) }
       case .send(let request):
         guard let life = app.deviceLife else { continue }
         let decoded = request.encode().withUnsafeBytes { try! AppRequest.decode($0) }

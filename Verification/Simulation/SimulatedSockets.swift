@@ -67,7 +67,7 @@ final class SimulatedStore: EventStore, @unchecked Sendable {
   func commit(_ batch: Batch) throws(StoreError) {
     guard world.relaySurvives() else { throw .io("crash") }
     let batch = world.mutated(batch)
-    try disk.write(batch)
+    try disk.write(batch, &world.random)
     // A reset may be durable from here on, a guess counts when it is.
     world.recordResets(batch)
     // The batch is written but not synced: a power loss may take it.
@@ -75,27 +75,33 @@ final class SimulatedStore: EventStore, @unchecked Sendable {
       world.reach(.relayCrashesInCommit)
       throw .io("crash")
     }
-    if disk.syncs { disk.sync() }
+    if disk.syncs { try disk.sync(ignoringErrors: world.mutant == .syncError) }
     guard world.relaySurvives() else { throw .io("crash") }
   }
 
   func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
-    try disk.snapshot(of: family)
+    try world.relayReads()
+    return try disk.snapshot(of: family)
   }
 
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    world.mutated(try disk.load(family, after: seq), after: seq, of: family)
+    try world.relayReads()
+    return world.mutated(try disk.load(family, after: seq), after: seq, of: family)
   }
 
   func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    try disk.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    try world.relayReads()
+    return try disk.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
   }
 
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
     throws(StoreError) -> StoredEvent?
-  { try disk.event(of: command, by: device, in: family) }
+  {
+    try world.relayReads()
+    return try disk.event(of: command, by: device, in: family)
+  }
 
   func close() {}
 }

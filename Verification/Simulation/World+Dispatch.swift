@@ -44,9 +44,9 @@ extension World {
     case .administrator: administratorTurn()
     case .linkEnds(let device, let fault): devices[device].end(linkFault: fault)
     case .slowEnds(let process): slow(process, by: .zero)
-    case .fullEnds(let process): fill(process, false)
+    case .diskFaultEnds(let process): setDiskFault(nil, of: process)
     case .syncs:
-      relay.disk.sync()
+      try? relay.disk.sync()
       if !hasHealed { queue.schedule(.syncs, at: now + .seconds(20)) }
     case .checkConvergence: checkConvergence()
     }

@@ -22,9 +22,9 @@ extension World {
     case .cut(let index):
       disconnect(index)
       connect(index)
-    case .full(let process, let until):
-      fill(process, true)
-      queue.schedule(.fullEnds(process), at: until)
+    case .disk(let process, let fault, let until):
+      setDiskFault(fault, of: process)
+      queue.schedule(.diskFaultEnds(process), at: until)
     case .flip(let process): flip(process)
     case .clock(let process, let by): jump(process, by)
     case .evict:
@@ -33,7 +33,7 @@ extension World {
     }
   }
 
-  private func app(_ index: Int, _ app: Int) -> SimulatedApp? {
+  func app(_ index: Int, _ app: Int) -> SimulatedApp? {
     devices[index].apps.indices.contains(app) ? devices[index].apps[app] : nil
   }
 
@@ -42,14 +42,6 @@ extension World {
     case .relay: relay.delay = by
     case .device(let index): devices[index].delay = by
     case .app(let index, let app): self.app(index, app)?.delay = by
-    }
-  }
-
-  func fill(_ process: Act.Process, _ isFull: Bool) {
-    switch process {
-    case .relay: relay.disk.isFull = isFull
-    case .device(let index): devices[index].isFull = isFull
-    case .app(let index, let app): self.app(index, app)?.isFull = isFull
     }
   }
 
@@ -86,7 +78,7 @@ extension World {
     hasHealed = true
     record(.healed)
     relay.crash = CrashCountdown()
-    relay.disk.isFull = false
+    relay.disk.fault = nil
     relay.disk.repair()
     endDishonesty()
     slow(.relay, by: .zero)
@@ -95,13 +87,13 @@ extension World {
     let reconnects = random.chance(30)
     for (index, device) in devices.enumerated() {
       device.crash = CrashCountdown()
-      device.isFull = false
+      device.diskFault = nil
       device.delay = .zero
       device.endLinkFaults()
       device.isOnline = true
       for app in device.apps {
         app.crash = CrashCountdown()
-        app.isFull = false
+        app.diskFault = nil
         app.delay = .zero
       }
       if reconnects { disconnect(index) }

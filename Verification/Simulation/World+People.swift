@@ -55,7 +55,7 @@ extension World {
     case .attack(let index, let seed): attack(index, seed)
     case .expel(let index, let removed, let withPlants):
       expel(by: index, removed, withPlants: withPlants)
-    case .crash, .slow, .link, .cut, .full, .flip, .clock, .evict: break
+    case .crash, .slow, .link, .cut, .disk, .flip, .clock, .evict: break
     }
   }
 

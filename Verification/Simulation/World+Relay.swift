@@ -10,6 +10,7 @@ import RelayWire
 extension World {
   func startRelay() {
     guard !relay.isRunning else { return }
+    do { try relay.disk.open() } catch { return scheduleRelayStart() }
     relay.isRunning = true
     let sockets = SimulatedSockets(self)
     let box = Unchecked(value: self)
@@ -65,8 +66,12 @@ extension World {
     relay.crash = CrashCountdown()
     relay.inbox = []
     relay.listeners = [:]
-    if power { relay.disk.losePower(&random) } else { relay.disk.sync() }
+    if power { relay.disk.losePower(&random) }
     for index in devices.indices { disconnect(index) }
+    scheduleRelayStart()
+  }
+
+  private func scheduleRelayStart() {
     queue.schedule(.start(.relay), at: now + random.milliseconds(20...3_000))
   }
 
@@ -74,7 +79,12 @@ extension World {
   private func failRelay(_ error: any Error) {
     guard relay.isRunning else { return }
     record(.fault("the relay stops: \(error)"))
-    if relay.disk.isFull { reach(.relayDiskFull) }
+    switch relay.disk.fault {
+    case .full: reach(.relayDiskFull)
+    case .write: reach(.relayWriteFails)
+    case .sync: reach(.relaySyncFails)
+    case .read, nil: break
+    }
     endRelay(power: false)
     guard let error = error as? StoreError, error.isDamage else { return }
     reach(.relayDiskDamaged)

@@ -36,7 +36,7 @@ final class World {
     case administrator
     case linkEnds(Int, fault: Int)
     case slowEnds(Act.Process)
-    case fullEnds(Act.Process)
+    case diskFaultEnds(Act.Process)
     case syncs
     case checkConvergence
   }

@@ -17,7 +17,7 @@ final class SimulatedDevice {
   var host: DeviceHost?
   var disk = Journal<RecordChange>()
   var isDamaged = false
-  var isFull = false
+  var diskFault: DiskFault?
   var isRunning = false
   /// The number of starts of the process.
   var life = 0

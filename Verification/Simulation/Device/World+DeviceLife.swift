@@ -11,6 +11,10 @@ extension World {
     let device = devices[index]
     guard !device.isRunning else { return }
     if device.isDamaged { return reset(index) }
+    if device.diskFault == .read {
+      reach(.deviceReadFails)
+      return scheduleStart(index)
+    }
     device.isRunning = true
     device.life += 1
     device.timerAt = nil
@@ -131,6 +135,10 @@ extension World {
     } else {
       for app in device.apps { app.loseDevice() }
     }
+    scheduleStart(index)
+  }
+
+  private func scheduleStart(_ index: Int) {
     queue.schedule(.start(.device(index)), at: now + random.milliseconds(20...3_000))
   }
 

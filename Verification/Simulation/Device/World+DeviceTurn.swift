@@ -28,16 +28,23 @@ extension World {
   private func persist(
     _ changes: [RecordChange], of batch: HostBatch, _ device: SimulatedDevice, _ index: Int
   ) -> Bool {
-    guard !device.isFull else {
-      reach(.deviceDiskFull)
-      endDevice(index, power: false)
-      return false
+    let outcome = writeOutcome(device.diskFault)
+    if case .failed(let isWritten) = outcome {
+      reach(.deviceWriteFails)
+      if !isWritten {
+        endDevice(index, power: false)
+        return false
+      }
     }
     let parts = transactions(changes)
     for (number, part) in parts.enumerated() {
       device.disk.append(part, syncs: mutant != .deviceFsync)
       if number == parts.count - 1 { recordPersisted(changes, of: batch, device) }
       guard survives(device, index) else { return false }
+    }
+    if case .failed = outcome {
+      endDevice(index, power: false)
+      return false
     }
     return true
   }

@@ -21,12 +21,26 @@ final class RelayDisk {
   private var unsynced: [Batch] = []
   /// The damaged event, with its original and its checksum.
   private var damaged: (family: FamilyID, index: Int, sum: UInt32, before: StoredEvent)?
-  var isFull = false
+  var fault: DiskFault?
   /// Whether a commit syncs. With the `fsync` mutant only a periodic event syncs.
   var syncs = true
+  /// Whether a sync has failed. Until the next start, later syncs then leave out what it left out.
+  private var hasForgotten = false
 
-  func write(_ batch: Batch) throws(StoreError) {
-    guard !isFull else { throw .full }
+  /// Writes a batch without syncing it.
+  ///
+  /// - Parameter random: Draws whether a failed write has written the batch.
+  func write(_ batch: Batch, _ random: inout SeededRandom) throws(StoreError) {
+    switch fault {
+    case .full: throw .full
+    case .write:
+      if random.chance(50) { put(batch) }
+      throw .io("write")
+    default: put(batch)
+    }
+  }
+
+  private func put(_ batch: Batch) {
     for event in batch.events {
       families[event.family, default: Family()].events.append(event)
     }
@@ -42,7 +56,26 @@ final class RelayDisk {
     unsynced.append(batch)
   }
 
-  func sync() { unsynced = [] }
+  /// Syncs the batches.
+  ///
+  /// - Parameter ignoringErrors: Whether a failed sync is taken for a success (`sync-error`).
+  func sync(ignoringErrors: Bool = false) throws(StoreError) {
+    if fault == .sync {
+      hasForgotten = true
+      guard ignoringErrors else { throw .io("sync") }
+    }
+    if !hasForgotten { unsynced = [] }
+  }
+
+  /// Opens the files. As in production, everything is written and synced again that a former process
+  /// may have left in the memory of the system.
+  func open() throws(StoreError) {
+    if fault == .read || !unsynced.isEmpty && (fault == .write || fault == .sync) {
+      throw .io("open")
+    }
+    unsynced = []
+    hasForgotten = false
+  }
 
   /// Loses a random suffix of the unsynced batches.
   func losePower(_ random: inout SeededRandom) {
@@ -53,6 +86,7 @@ final class RelayDisk {
       for lock in batch.passcodeLocks { families[lock.family]?.passcodeLocks.removeLast() }
     }
     unsynced = []
+    hasForgotten = false
   }
 
   func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
@@ -149,77 +183,5 @@ extension RelayDisk.Family {
       $0.device == cursor.device && $0.cursor.audience == cursor.cursor.audience
     }
     if let index { cursors[index] = cursor } else { cursors.append(cursor) }
-  }
-}
-
-/// The disk of a device or app. Each transaction is synced before its effects leave, except with
-/// the `deviceFsync` mutant.
-struct Journal<Change: Sendable>: Sendable {
-  /// Unsynced transactions after which the mutant syncs, as a checkpoint does.
-  static var checkpoint: Int { 24 }
-
-  /// All changes in order.
-  private(set) var changes: [Change] = []
-  /// The first change of each unsynced transaction.
-  private var unsynced: [Int] = []
-
-  mutating func append(_ new: [Change], syncs: Bool) {
-    unsynced.append(changes.count)
-    changes += new
-    if syncs || unsynced.count >= Self.checkpoint { unsynced = [] }
-  }
-
-  /// Loses a random suffix of the unsynced transactions.
-  mutating func losePower(_ random: inout SeededRandom) {
-    guard !unsynced.isEmpty else { return }
-    let kept = random.below(unsynced.count + 1)
-    if kept < unsynced.count { changes.removeSubrange(unsynced[kept]...) }
-    unsynced = []
-  }
-
-  mutating func wipe() {
-    changes = []
-    unsynced = []
-  }
-}
-
-extension Journal<RecordChange> {
-  /// The records with which a device restarts, decoded from their bytes, in key order.
-  func records() -> [DeviceRecord] {
-    var records: [RecordKey: DeviceRecord] = [:]
-    for change in changes {
-      switch change {
-      case .put(let record): records[record.key] = record
-      case .delete(let key): records[key] = nil
-      }
-    }
-    return records.map { (key: $0.key.bytes, value: $0.value.value) }
-      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-      .map { try! DeviceRecord.decode(key: $0.key, value: $0.value) }
-  }
-
-  /// The command that was last stored at a position of the outbox.
-  func command(at position: UInt64) -> (CommandID, Command)? {
-    for case .put(.outbox(position, let id, let command, _)) in changes.reversed() {
-      return (id, command)
-    }
-    return nil
-  }
-}
-
-extension Journal<AppRecordChange> {
-  /// The records with which an app restarts, decoded from their bytes, in key order.
-  func records() -> [AppRecord] {
-    var records: [[UInt8]: [UInt8]] = [:]
-    for change in changes {
-      switch change {
-      case .put(let record): records[record.key] = record.value
-      case .remove(let record): records[record.key] = nil
-      case .forgetAll:
-        for key in records.keys where key.starts(with: AppRecord.knownPrefix) { records[key] = nil }
-      }
-    }
-    return records.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-      .map { try! AppRecord.decode(key: $0.key, value: $0.value) }
   }
 }
