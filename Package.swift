@@ -278,7 +278,7 @@ let suites: [Target] = [
   tests(
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire", "ZeroMQ"]),
-  tests("PrivateFilesTests", ["PrivateFiles"]),
+  tests("PrivateFilesTests", ["PrivateFiles", "TestDisk"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),
   tests(

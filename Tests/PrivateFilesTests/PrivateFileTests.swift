@@ -1,5 +1,6 @@
 import Foundation
 import PrivateFiles
+import TestDisk
 import Testing
 
 @Suite struct PrivateFileTests {
@@ -43,6 +44,29 @@ import Testing
       #expect(failure?.description.contains("another user") == true)
       #expect(chown(folder.path, 12_345, 12_345) == 0)
       #expect(throws: PrivateFile.Failure.self) { try PrivateFile.createFolder(folder) }
+    }
+  }
+
+  @Test("T6: a power cut loses neither a written file nor its new folder")
+  func entries() throws {
+    func syncs(of entry: URL, _ body: () throws -> Void) throws -> Int {
+      var status = stat()
+      stat(entry.deletingLastPathComponent().path, &status)
+      watch_entry(status.st_ino, entry.path)
+      defer { watch_entry(0, "") }
+      try body()
+      return counted_entry_syncs()
+    }
+    try inFolder {
+      let file = folder.appendingPathComponent("key")
+      let written = try syncs(of: file) { try PrivateFile.write(Data("key".utf8), to: file) }
+      let outer = folder.appendingPathComponent("a")
+      let nested = try syncs(of: outer) {
+        try PrivateFile.createFolder(outer.appendingPathComponent("b/c"))
+      }
+      let other = outer.appendingPathComponent("b/d")
+      let created = try syncs(of: other) { try PrivateFile.createFolder(other) }
+      #expect(written > 0 && nested > 0 && created > 0)
     }
   }
 

@@ -1,4 +1,4 @@
-// Stands before libc's fdatasync, open64 and pwrite64 in the test program, so that a test can count and see what SQLite
+// Stands before libc's fdatasync, fsync, open64, pread64 and pwrite64 in the test program, so that a test can count and see what SQLite
 // calls, and have it fail.
 #define _GNU_SOURCE
 #include "TestDisk.h"
@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,29 @@ static int is_failing(ino_t inode) {
   return 0;
 }
 
+static _Atomic ino_t faulty[2];
+static _Atomic long operations_left = -1;
+static _Atomic(enum disk_operation) failing_operation;
+static _Atomic(enum disk_remains) remains;
+
+void fail_disk(ino_t first, ino_t second, enum disk_operation operation, long after, enum disk_remains what) {
+  operations_left = -1;
+  faulty[0] = first;
+  faulty[1] = second;
+  failing_operation = operation;
+  remains = what;
+  operations_left = after;
+}
+
+static ino_t inode(int descriptor);
+
+static int fails(int descriptor, enum disk_operation operation) {
+  if (operations_left < 0 || operation != failing_operation) return 0;
+  ino_t file = inode(descriptor);
+  if (file != faulty[0] && file != faulty[1]) return 0;
+  return atomic_fetch_sub(&operations_left, 1) == 0;
+}
+
 void deny_writing(int is_denied) { denied = is_denied; }
 
 void fail_pwrite_after(long writes) { room = writes; }
@@ -63,15 +87,40 @@ static long tell(int descriptor, enum disk_step step, long place, const void *by
   return 0;
 }
 
+static _Thread_local ino_t folder;
+static _Thread_local char entry[4096];
+static _Thread_local long entry_syncs;
+
+void watch_entry(ino_t new_folder, const char *path) {
+  folder = new_folder;
+  strncpy(entry, path, sizeof entry - 1);
+  entry_syncs = 0;
+}
+
+long counted_entry_syncs(void) { return entry_syncs; }
+
+static void count_entry(int descriptor) {
+  if (folder && inode(descriptor) == folder && access(entry, F_OK) == 0) entry_syncs++;
+}
+
 int fdatasync(int descriptor) {
   count++;
+  count_entry(descriptor);
   if (is_failing(inode(descriptor))) {
     errno = EIO;
     return -1;
   }
-  long mark = tell(descriptor, DISK_SYNC_BEGINS, 0, NULL, 0);
-  int result = (int)syscall(SYS_fdatasync, descriptor);
-  if (result == 0) tell(descriptor, DISK_SYNC_ENDS, mark, NULL, 0);
+  int is_failed = fails(descriptor, DISK_SYNCS);
+  int result = 0;
+  if (!is_failed || remains == DISK_ALL) {
+    long mark = tell(descriptor, DISK_SYNC_BEGINS, 0, NULL, 0);
+    result = (int)syscall(SYS_fdatasync, descriptor);
+    if (result == 0) tell(descriptor, DISK_SYNC_ENDS, mark, NULL, 0);
+  }
+  if (is_failed) {
+    errno = EIO;
+    return -1;
+  }
   return result;
 }
 
@@ -93,6 +142,28 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t place
     return -1;
   }
   if (room > 0) room--;
+  if (fails(descriptor, DISK_WRITES)) {
+    size_t done = remains == DISK_ALL ? length : remains == DISK_HALF ? length / 2 : 0;
+    if (done > 0) {
+      tell(descriptor, DISK_WRITE, place, bytes, (long)done);
+      syscall(SYS_pwrite64, descriptor, bytes, done, place);
+    }
+    errno = EIO;
+    return -1;
+  }
   tell(descriptor, DISK_WRITE, place, bytes, (long)length);
   return syscall(SYS_pwrite64, descriptor, bytes, length, place);
+}
+
+ssize_t pread64(int descriptor, void *bytes, size_t length, off64_t place) {
+  if (fails(descriptor, DISK_READS)) {
+    errno = EIO;
+    return -1;
+  }
+  return syscall(SYS_pread64, descriptor, bytes, length, place);
+}
+
+int fsync(int descriptor) {
+  count_entry(descriptor);
+  return (int)syscall(SYS_fsync, descriptor);
 }

@@ -27,6 +27,7 @@ public enum PrivateFile {
   /// - Throws: `Failure` with the reason, also for a folder that belongs to another user or lets
   ///   other users in.
   public static func createFolder(_ folder: URL) throws {
+    let isNew = access(folder.path, F_OK) != 0
     do {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -49,6 +50,23 @@ public enum PrivateFile {
           "The folder '\(folder.path)' lets other users in. Run: chmod 700 \(folder.path)"
       )
     }
+    guard isNew else { return }
+    // The folders above it may be new, too.
+    var entry = folder.standardizedFileURL
+    while entry.path != "/" {
+      entry.deleteLastPathComponent()
+      // A folder above that this user may not read is not new.
+      guard (try? sync(folder: entry)) != nil else { return }
+    }
+  }
+
+  /// Makes the entries of a folder durable.
+  private static func sync(folder: URL) throws {
+    let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("read", folder) }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    try handle.synchronize()
+    try handle.close()
   }
 
   /// Writes the file atomically with mode 0600. Never follows a link, and never writes into a file
@@ -66,6 +84,7 @@ public enum PrivateFile {
       try handle.synchronize()
       try handle.close()
       guard rename(temporary.path, file.path) == 0 else { throw failure("write", file) }
+      try sync(folder: file.deletingLastPathComponent())
     } catch {
       unlink(temporary.path)
       throw error
