@@ -52,13 +52,21 @@ import Testing
         batch.snapshots = [Self.snapshot(family, count[family])]
       }
       snapshots.append(snapshot)
-      delivered.append(delivered.last! + 1)
+      delivered.append(min(delivered.last! + 1, count[0]))
       batch.cursors = [
         StoredCursor(
           family: FamilyID(1), device: DeviceID(1),
           cursor: Cursor(.family, delivered: delivered.last!))
       ]
       return batch
+    }
+
+    /// The states from this batch on.
+    func starting(at batch: Int) -> Self {
+      var other = self
+      (other.counts, other.delivered) = ([counts[batch]], [delivered[batch]])
+      other.snapshots = [snapshots[batch]]
+      return other
     }
 
     /// The number of batches that the store has; `nil` if the store has part of a batch.
@@ -119,9 +127,7 @@ import Testing
       let acknowledged = max(1, disk.acknowledged(of: count))
       let found = try #require(try expected.batches(in: heir))
       #expect((acknowledged...acknowledged + 1).contains(found), "seed \(seed), \(count) steps")
-      var other = expected
-      (other.counts, other.delivered) = ([expected.counts[found]], [expected.delivered[found]])
-      other.snapshots = [expected.snapshots[found]]
+      var other = expected.starting(at: found)
       try heir.commit(other.next())
       #expect(try other.batches(in: heir) == 1)
       heir.close()
@@ -129,6 +135,49 @@ import Testing
     let again = try SQLiteEventStore(path: path)
     #expect(try expected.batches(in: again) == 100)
     again.close()
+  }
+
+  @Test(
+    "O2: after an error of the disk, each acknowledged commit is there and no partial one")
+  func errors() throws {
+    var expected = ExpectedStates(random: IDSource(seed: 1))
+    var random = IDSource(seed: 1)
+    try SQLiteEventStore(path: path).close()
+    var (file, failures, kept) = (path, 0, 0)
+    for life in 0..<60 {
+      let store = try SQLiteEventStore(path: file, limits: limits)
+      #expect(try expected.batches(in: store) == 0)
+      let disk = try RecordedDisk(file, seed: UInt64(life))
+      let inodes = disk.inodes
+      var acknowledged = 0
+      let isFailed = (0..<60).contains { _ in
+        let operation = [DISK_READS, DISK_WRITES, DISK_SYNCS][Int(random.next() % 3)]
+        let remains = [DISK_NOTHING, DISK_HALF, DISK_ALL][Int(random.next() % 3)]
+        fail_disk(inodes[0], inodes[1], operation, Int(random.next() % 60), remains)
+        let batch = expected.next()
+        do { try store.commit(batch) } catch { return true }
+        acknowledged += 1
+        disk.acknowledge(acknowledged)
+        return false
+      }
+      fail_disk(0, 0, DISK_READS, -1, DISK_NOTHING)
+      disk.stop()
+      let copy = folder.path("life\(life)")
+      let powerCut = random.next() & 1 == 0
+      try disk.crash(after: disk.steps.count, powerCut: powerCut, &random, to: copy)
+      store.close()
+      let heir = try SQLiteEventStore(path: copy)
+      try heir.check()
+      let found = try #require(try expected.batches(in: heir))
+      let possible = acknowledged...acknowledged + (isFailed ? 1 : 0)
+      #expect(possible.contains(found), "life \(life)")
+      if isFailed { failures += 1 }
+      if found > acknowledged { kept += 1 }
+      heir.close()
+      expected = expected.starting(at: found)
+      file = copy
+    }
+    #expect(failures > 40 && kept > 0)
   }
 
   @Test(
@@ -165,6 +214,21 @@ import Testing
     let last = try SQLiteEventStore(path: folder.path("c"))
     #expect(try last.load(FamilyID(1)).events == told)
     last.close()
+  }
+
+  @Test("X2: a power cut after the first commit does not lose the new file")
+  func entry() throws {
+    var status = stat()
+    #expect(stat(folder.url.path, &status) == 0)
+    for name in ["a", "a-wal"] {
+      let file = folder.path(name)
+      watch_entry(status.st_ino, file)
+      defer { watch_entry(0, "") }
+      let store = try SQLiteEventStore(path: folder.path("a"))
+      try store.commit(batch([event(1, name == "a" ? 1 : 2)]))
+      #expect(counted_entry_syncs() > 0, "\(name)")
+      store.close()
+    }
   }
 
   @Test(

@@ -97,6 +97,7 @@ enum StoreKind: CaseIterable { case memory, sqlite }
   func cursors(_ kind: StoreKind) throws {
     let folder = try Folder()
     let store = try store(kind, folder)
+    try store.commit(batch((1...5).map { event(1, $0) }))
     for delivered: UInt64 in [3, 5] {
       var batch = Batch()
       batch.cursors = [

@@ -26,6 +26,8 @@ final class RecordedDisk {
 
   private let base: [Data]
   private(set) var steps: [Step] = []
+  /// The file and its log.
+  let inodes: [ino_t]
 
   /// Starts the recording.
   ///
@@ -34,12 +36,12 @@ final class RecordedDisk {
     let paths = [path, path + "-wal"]
     base = try held ?? paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     Self.recording.withLock { $0 = Recording(delays: IDSource(seed: seed)) }
-    let files = paths.map { path in
+    inodes = paths.map { path in
       var status = stat()
       stat(path, &status)
       return status.st_ino
     }
-    watch_disk(files[0], files[1]) { file, step, offset, bytes, length in
+    watch_disk(inodes[0], inodes[1]) { file, step, offset, bytes, length in
       RecordedDisk.record(
         Int(file), step, offset, UnsafeRawBufferPointer(start: bytes, count: length))
     }

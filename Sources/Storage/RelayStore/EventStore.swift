@@ -36,7 +36,7 @@ public protocol EventStore: AnyObject {
   /// audience, and the passcode lock.
   ///
   /// - Throws: `damaged` if a checksum does not match, an event is missing, or the log ends before
-  ///   `seq`.
+  ///   `seq` or a cursor.
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
   /// A page of an audience's events after `seq`, ascending.
   ///

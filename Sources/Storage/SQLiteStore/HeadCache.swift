@@ -10,7 +10,7 @@ import RelayStore
 /// heads are written behind, one slice per commit, ordered by family so that heads of one page are
 /// written together. After a crash, the heads are rebuilt from the events after the last complete
 /// cycle.
-struct HeadCache {
+package struct HeadCache {
   struct Head: Equatable {
     var row: Int64
     var seq: UInt64
@@ -18,7 +18,7 @@ struct HeadCache {
   }
 
   /// Dirty families that start a cycle. With more families, more heads share a page.
-  static let cycleFamilies = 65_536
+  package static let cycleFamilies = 65_536
   /// Events since the last cycle that start a cycle. With more events, the next start reads more of
   /// them.
   static let cycleRows: Int64 = 262_144
@@ -27,6 +27,7 @@ struct HeadCache {
   /// Heads in memory. At this number, clean heads are evicted.
   static let capacity = 1 << 20
 
+  private let cycleFamilies: Int
   private var heads: [UInt64: Head] = [:]
   /// The heads before the current transaction, for its rollback.
   private var undoLog: [(family: UInt64, head: Head?)] = []
@@ -39,6 +40,9 @@ struct HeadCache {
   /// The newest row when the cycle started.
   private var cycleRow: Int64 = 0
 
+  /// - Parameter cycleFamilies: See ``cycleFamilies``.
+  init(cycleFamilies: Int) { self.cycleFamilies = cycleFamilies }
+
   subscript(family: UInt64) -> Head? { heads[family] }
 
   /// The family's head; row and seq are 0 if the family has no events.
@@ -46,18 +50,47 @@ struct HeadCache {
   /// - Throws: `damaged` if the stored head is impossible.
   mutating func find(_ family: UInt64, _ db: Database) throws -> Head {
     if let cached = heads[family] { return cached }
-    let query = try RawStatement(db, "SELECT row, seq FROM head WHERE family = ?")
+    let query = try RawStatement(db, "SELECT row, seq, sum FROM head WHERE family = ?")
     query.bind(1, family.signed)
     guard try query.next() else { return Head(row: 0, seq: 0) }
     defer { query.reset() }
     let head = Head(row: query.integer(0), seq: query.number(1))
     // Each event has its own row, so a family has at most as many events as rows.
-    guard head.row > 0, 1...UInt64(head.row) ~= head.seq else {
+    guard Int64(Self.checksum(family, head)) == query.integer(2), head.row > 0,
+      1...UInt64(head.row) ~= head.seq
+    else {
       throw StoreError.damaged("the head of family \(family)")
     }
     if heads.count >= Self.capacity { heads = heads.filter { $0.value.isDirty } }
     heads[family] = head
     return head
+  }
+
+  /// The checksum of a stored head.
+  package static func checksum(_ family: UInt64, row: Int64, seq: UInt64) -> UInt32 {
+    var sum = Checksum()
+    sum.add(family)
+    sum.add(UInt64(bitPattern: row))
+    sum.add(seq)
+    return sum.value
+  }
+
+  static func checksum(_ family: UInt64, _ head: Head) -> UInt32 {
+    checksum(family, row: head.row, seq: head.seq)
+  }
+
+  /// The row up to which all heads are stored; 0 before the first cycle.
+  ///
+  /// - Throws: `damaged` if it cannot be right.
+  static func writtenRow(lastRow: Int64, _ db: Database) throws -> Int64 {
+    let query = try RawStatement(db, "SELECT row, sum FROM heads_written")
+    guard try query.next() else { return 0 }
+    defer { query.reset() }
+    let row = query.integer(0)
+    guard row <= lastRow, Int64(checksum(0, row: row, seq: 0)) == query.integer(1) else {
+      throw StoreError.damaged("the row up to which heads are stored")
+    }
+    return row
   }
 
   /// Moves the family's head to a newer event.
@@ -92,7 +125,7 @@ struct HeadCache {
     -> (families: ArraySlice<UInt64>, completedRow: Int64?)
   {
     if position == cycle.count {
-      let isDue = newlyDirty.count >= Self.cycleFamilies || lastRow - cycleRow >= Self.cycleRows
+      let isDue = newlyDirty.count >= cycleFamilies || lastRow - cycleRow >= Self.cycleRows
       guard isDue, !newlyDirty.isEmpty else { return ([], nil) }
       cycle = newlyDirty.sorted()
       newlyDirty = []

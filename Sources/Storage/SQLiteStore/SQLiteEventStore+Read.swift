@@ -25,8 +25,13 @@ extension SQLiteEventStore {
           throw StoreError.damaged("family \(family.rawValue) lacks event \(seq)")
         }
         let events = try events(of: family, after: seq, through: newest, db)
+        let cursors = try loadCursors(family, db)
+        // A family without a head has no events, unless its devices have read some.
+        if let read = cursors.map(\.cursor.delivered).max(), read > newest.seq {
+          throw StoreError.damaged("family \(family.rawValue) lacks event \(read)")
+        }
         return StoredFamily(
-          events: events, cursors: try loadCursors(family, db),
+          events: events, cursors: cursors,
           passcodeLock: try loadPasscodeLock(family, db))
       }
     }

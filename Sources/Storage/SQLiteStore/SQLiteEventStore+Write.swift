@@ -66,17 +66,19 @@ extension SQLiteEventStore {
 
   func write(_ slice: (families: ArraySlice<UInt64>, completedRow: Int64?), _ db: Database) throws {
     guard !slice.families.isEmpty else { return }
-    let put = try RawStatement(db, "INSERT OR REPLACE INTO head VALUES (?,?,?)")
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO head VALUES (?,?,?,?)")
     for family in slice.families {
       guard let head = heads[family] else { continue }
       put.bind(1, family.signed)
       put.bind(2, head.row)
       put.bind(3, head.seq.signed)
+      put.bind(4, Int64(HeadCache.checksum(family, head)))
       try put.run()
     }
     guard let row = slice.completedRow else { return }
-    let done = try RawStatement(db, "INSERT OR REPLACE INTO heads_written VALUES (1,?)")
+    let done = try RawStatement(db, "INSERT OR REPLACE INTO heads_written VALUES (1,?,?)")
     done.bind(1, row)
+    done.bind(2, Int64(HeadCache.checksum(0, row: row, seq: 0)))
     try done.run()
   }
 

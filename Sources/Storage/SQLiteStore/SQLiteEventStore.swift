@@ -18,8 +18,10 @@ public final class SQLiteEventStore: EventStore {
       id INTEGER PRIMARY KEY, family INTEGER NOT NULL, seq INTEGER NOT NULL, prior INTEGER NOT NULL,
       audience INTEGER NOT NULL, device INTEGER NOT NULL, command BLOB NOT NULL,
       at INTEGER NOT NULL, payload BLOB NOT NULL, sum INTEGER NOT NULL);
-    CREATE TABLE head (family INTEGER PRIMARY KEY, row INTEGER NOT NULL, seq INTEGER NOT NULL);
-    CREATE TABLE heads_written (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+    CREATE TABLE head (family INTEGER PRIMARY KEY, row INTEGER NOT NULL, seq INTEGER NOT NULL,
+      sum INTEGER NOT NULL);
+    CREATE TABLE heads_written (
+      id INTEGER PRIMARY KEY, row INTEGER NOT NULL, sum INTEGER NOT NULL);
     CREATE TABLE mark (
       family INTEGER NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL,
       PRIMARY KEY (family, seq)) WITHOUT ROWID;
@@ -36,8 +38,9 @@ public final class SQLiteEventStore: EventStore {
     CREATE TABLE passcode_lock (
       family INTEGER PRIMARY KEY, payload BLOB NOT NULL, sum INTEGER NOT NULL);
     """
-  /// Events of versions below 4 name neither the device that sent the command nor a hash.
-  private static let versions: ClosedRange<Int32> = 4...4
+  /// Heads of versions below 5 have no checksum. Events of versions below 4 name neither the device
+  /// that sent the command nor a hash.
+  private static let versions: ClosedRange<Int32> = 5...5
   /// Size of SQLite's page cache.
   private static let cacheKilobytes = 65_536
   /// Events of a family between two marks.
@@ -46,7 +49,7 @@ public final class SQLiteEventStore: EventStore {
   private let lock: FileLock
   let queue: DatabaseQueue
   private let checkpointer: Checkpointer
-  var heads = HeadCache()
+  var heads: HeadCache
   var lastRow: Int64 = 0
 
   /// Opens the log at `path`, or creates it with mode 0600.
@@ -57,7 +60,11 @@ public final class SQLiteEventStore: EventStore {
     try self.init(path: path, limits: LogLimits())
   }
 
-  package init(path: String, limits: LogLimits) throws(StoreError) {
+  /// - Parameter headCycle: See ``HeadCache/cycleFamilies``.
+  package init(
+    path: String, limits: LogLimits, headCycle: Int = HeadCache.cycleFamilies
+  ) throws(StoreError) {
+    heads = HeadCache(cycleFamilies: headCycle)
     queue = try StoreFile.open(
       path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
@@ -66,8 +73,8 @@ public final class SQLiteEventStore: EventStore {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         checkpointer.observeCommits(of: db)
-        let written = try Int64.fetchOne(db, sql: "SELECT row FROM heads_written") ?? 0
         lastRow = try Int64.fetchOne(db, sql: "SELECT max(id) FROM event") ?? 0
+        let written = try HeadCache.writtenRow(lastRow: lastRow, db)
         let tail = try RawStatement(
           db, "SELECT family, id, seq FROM event WHERE id > ? ORDER BY id")
         tail.bind(1, written)

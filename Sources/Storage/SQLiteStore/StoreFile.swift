@@ -53,7 +53,12 @@ enum StoreFile {
           "PRAGMA application_id = \(application); PRAGMA user_version = \(versions.upperBound);"
         let made = tables == 0 ? mark + schema : foundVersion < versions.upperBound ? mark : ""
         // Runs also for a complete file, to acquire the lock now and not at the first commit.
-        try db.execute(sql: "BEGIN IMMEDIATE; \(made) COMMIT")
+        try db.execute(sql: "BEGIN IMMEDIATE")
+        do { try db.verifyLog() } catch {
+          try db.execute(sql: "ROLLBACK")
+          throw error
+        }
+        try db.execute(sql: "\(made) COMMIT")
         // The lock is held: no other process writes to the log.
         if synchronous == "FULL", tables > 0 { try db.rewriteLog() }
       }

@@ -1,10 +1,39 @@
 import GRDB
 import GRDBSQLite
+import RelayStore
 
 /// Syncs of the write-ahead log and the database beyond SQLite's own.
 extension Database {
   /// Bytes of the log per write: the largest page. SQLite's VFS writes at most 128 KB at once.
   private static let rewriteBytes: Int64 = 65_536
+
+  /// Verifies the log, and truncates it after its last commit.
+  ///
+  /// The next commits would otherwise overwrite only the beginning of an interrupted commit, whose
+  /// end would then look like commits after damage.
+  ///
+  /// Precondition: the connection holds the lock for writing, and the log has no later frame.
+  ///
+  /// - Throws: `damaged` if the log has commits that SQLite does not read.
+  func verifyLog() throws {
+    guard let log = file(SQLITE_FCNTL_JOURNAL_POINTER) else { return }
+    let methods = log.pointee.pMethods.pointee
+    var size: Int64 = 0
+    try check(methods.xFileSize(log, &size))
+    var header = [UInt8](repeating: 0, count: LogScan.headerBytes)
+    guard size >= header.count else { return }
+    try check(methods.xRead(log, &header, Int32(header.count), 0))
+    guard var scan = header.withUnsafeBytes({ LogScan(header: $0) }) else { return }
+    var frame = [UInt8](repeating: 0, count: scan.frameBytes)
+    for offset in stride(from: Int64(header.count), to: size, by: frame.count)
+    where offset + Int64(frame.count) <= size {
+      try check(methods.xRead(log, &frame, Int32(frame.count), offset))
+      frame.withUnsafeBytes { scan.add($0) }
+    }
+    guard !scan.isDamaged else { throw StoreError.damaged("the log before its last commits") }
+    guard scan.committedBytes < size else { return }
+    try check(methods.xTruncate(log, scan.committedBytes))
+  }
 
   /// Rewrites the log with its own bytes and syncs it.
   ///

@@ -1,0 +1,83 @@
+/// A walk through the frames of a write-ahead log, which finds its last commit and damage before it.
+///
+/// SQLite ends the log at the first frame that is not valid, and so drops every later commit without
+/// an error. A power cut can damage only the last commit, because each commit is synced before the
+/// next one starts. Two commits after the first invalid frame are therefore damage of the disk.
+///
+/// Source: section 4 of https://www.sqlite.org/fileformat2.html.
+struct LogScan {
+  static let headerBytes = 32
+  private static let frameHeaderBytes = 24
+  private static let magic: UInt32 = 0x377F_0682
+
+  /// Bytes of a frame: its header and a page.
+  let frameBytes: Int
+  private let isBigEndian: Bool
+  private let salts: UInt64
+  private var sums: Sums
+  private var frames = 0
+  private var isBroken = false
+  private var commitsAfterBreak = 0
+  private var committedFrames = 0
+
+  /// Starts the walk; `nil` if the header is not valid, which SQLite treats as an empty log.
+  init?(header: UnsafeRawBufferPointer) {
+    func number(_ index: Int) -> UInt32 { Self.number(header, 4 * index) }
+    guard header.count == Self.headerBytes, number(0) & ~1 == Self.magic else { return nil }
+    isBigEndian = number(0) & 1 == 1
+    sums = Sums()
+    sums.add(UnsafeRawBufferPointer(rebasing: header[..<24]), isBigEndian)
+    guard sums == Sums(number(6), number(7)) else { return nil }
+    frameBytes = Self.frameHeaderBytes + Int(number(2))
+    salts = header.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+  }
+
+  /// Whether commits follow a damaged one.
+  var isDamaged: Bool { commitsAfterBreak > 1 }
+
+  /// Bytes of the log up to its last valid commit.
+  var committedBytes: Int64 { Int64(Self.headerBytes + committedFrames * frameBytes) }
+
+  /// Adds the next frame.
+  mutating func add(_ frame: UnsafeRawBufferPointer) {
+    let isOfThisLog = frame.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == salts
+    let isCommit = Self.number(frame, 4) != 0
+    if !isBroken {
+      sums.add(UnsafeRawBufferPointer(rebasing: frame[..<8]), isBigEndian)
+      sums.add(UnsafeRawBufferPointer(rebasing: frame[Self.frameHeaderBytes...]), isBigEndian)
+      isBroken = !isOfThisLog || sums != Sums(Self.number(frame, 16), Self.number(frame, 20))
+    }
+    frames += 1
+    if isBroken {
+      if isOfThisLog, isCommit { commitsAfterBreak += 1 }
+    } else if isCommit {
+      committedFrames = frames
+    }
+  }
+
+  private static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
+    UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  /// The checksum of all frames so far.
+  private struct Sums: Equatable {
+    var first: UInt32 = 0
+    var second: UInt32 = 0
+
+    init() {}
+    init(_ first: UInt32, _ second: UInt32) { (self.first, self.second) = (first, second) }
+
+    /// Precondition: the number of bytes is a multiple of eight.
+    mutating func add(_ bytes: UnsafeRawBufferPointer, _ isBigEndian: Bool) {
+      var (first, second, offset) = (first, second, 0)
+      while offset < bytes.count {
+        var word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
+        if isBigEndian { word = (word.byteSwapped >> 32) | (word.byteSwapped << 32) }
+        first &+= UInt32(truncatingIfNeeded: word) &+ second
+        second &+= UInt32(truncatingIfNeeded: word >> 32) &+ first
+        offset += 8
+      }
+      (self.first, self.second) = (first, second)
+    }
+  }
+}
