@@ -61,7 +61,7 @@ extension DeviceLink {
       at: sender.ids.relayTime(now: now))
     {
     case .sealed(let signed): return signed.command
-    case .blocked, .unknownQuestion, .outdated: return nil
+    case .blocked, .unknownQuestion, .invalid: return nil
     case .lacksKey(let audience, let readers):
       // If no key can be made, the command fails later for the same reason.
       do throws(Problem) {

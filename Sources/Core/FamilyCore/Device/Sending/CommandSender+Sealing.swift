@@ -11,8 +11,9 @@ extension CommandSender {
     case blocked
     /// This device does not have the question, so it cannot sign a command about it.
     case unknownQuestion
-    /// The command shares keys with a device that reads the audience no longer.
-    case outdated
+    /// No relay accepts the command any more: it shares keys with a device that reads the audience
+    /// no longer, or its roster is not valid.
+    case invalid(Problem)
   }
 
   /// Seals the command's content for its readers and signs the event that the command leads to.
@@ -31,7 +32,9 @@ extension CommandSender {
     guard !isBehind else { return .blocked }
     var command = command
     if case .shareKeys(let audience, let wraps) = command {
-      do throws(Problem) { try family.roster.check(wraps, in: audience) } catch { return .outdated }
+      do throws(Problem) { try family.roster.check(wraps, in: audience) } catch {
+        return .invalid(.badKeyShare)
+      }
     }
     if case .addChild(let name) = command {
       guard verifier.roster != nil else { return .blocked }
@@ -39,6 +42,10 @@ extension CommandSender {
     } else if case .setRoster(let next) = command, let basedOnSeq {
       let base = verifier.roster(at: basedOnSeq) ?? Roster()
       command = .setRoster(verifier.step(to: family.roster(applying: base, next)))
+    }
+    // Other guardians may have taken the last place.
+    if case .setRoster(let next) = command {
+      do throws(Problem) { try next.validate() } catch { return .invalid(error) }
     }
     func header(_ id: QuestionID) -> QuestionHeader? { family.question(id)?.header }
     // The relay may have the question and accept the command, but no device accepts it unsigned.

@@ -278,7 +278,7 @@ struct CommandSender: Sendable {
       case .blocked: isBlocked = true
       case .unknownQuestion where pending.attempts < Self.attemptsForQuestion: isBlocked = true
       case .unknownQuestion: fail(pending.id, .unknown, verifier: &verifier, into: &out)
-      case .outdated: fail(pending.id, .badKeyShare, verifier: &verifier, into: &out)
+      case .invalid(let problem): fail(pending.id, problem, verifier: &verifier, into: &out)
       case .lacksKey(let audience, let readers):
         do throws(Problem) {
           try shareNewKey(
@@ -341,7 +341,7 @@ struct CommandSender: Sendable {
         guard let wraps = shared, !wraps.isEmpty else { throw .stale }
         prepared.append(sign(wraps, id: nextID(now: now), audience, verifier: verifier))
         verifier?.keep(wraps, audience, isShared: true)
-      case .outdated: throw .badKeyShare
+      case .invalid(let problem): throw problem
       }
     }
     throw .stale
