@@ -23,6 +23,18 @@ import Testing
     }
   }
 
+  // A family of 256 devices takes minutes without optimization: `simulate --scale devices` runs it.
+  @Test(
+    "no seed at a limit violates a checker",
+    arguments: [(Scale.history, UInt64(3)), (.flood, 2), (.years, 20)])
+  func scales(_ scale: Scale, _ seeds: UInt64) async {
+    for seed in 1...seeds {
+      let result = Simulation.run(seed: seed, scale: scale)
+      #expect(result.violations.isEmpty, "\(result.violations); \(scale), seed \(seed)")
+      await Task.yield()
+    }
+  }
+
   @Test("the runs contain every kind of fact and fault, and reach most rare paths")
   func variety() async {
     var facts: Set<String> = []

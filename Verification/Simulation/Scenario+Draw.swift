@@ -39,7 +39,7 @@ extension Scenario {
       .map(\.element)
   }
 
-  private mutating func drawPeople(_ family: Int, _ random: inout SeededRandom) {
+  mutating func drawPeople(_ family: Int, _ random: inout SeededRandom) {
     var device: UInt32 = 0
     var person: UInt32 = 0
     func add(_ role: Role, _ count: Int, _ scenario: inout Scenario, _ random: inout SeededRandom) {
@@ -61,7 +61,7 @@ extension Scenario {
     if random.chance(15) { add(.adult, 1, &self, &random) }
   }
 
-  private mutating func drawSession(
+  mutating func drawSession(
     _ family: Int, _ start: Milliseconds, _ end: Milliseconds, _ random: inout SeededRandom
   ) {
     let mine = devices.indices.filter { devices[$0].family == family }

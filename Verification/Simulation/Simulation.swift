@@ -11,6 +11,8 @@ public enum Simulation {
     public var kept: [Int]?
     /// The dishonest participant, if any.
     public var adversary: Adversary?
+    /// The limit that the scenario reached; `nil` for none.
+    public var scale: Scale?
     /// A hash of the run: equal for repeated runs.
     public var trace: TraceHash
     /// Each checker's verdict, by the checker's name.
@@ -25,6 +27,8 @@ public enum Simulation {
     public var faults: Int
     /// The number of events in the relay's logs at the end.
     public var events: Int
+    /// The number of planned devices.
+    public var devices: Int
     /// The number of dispatched events: messages, timers, starts.
     public var dispatchedEvents: Int
     /// The rare paths that the run reached.
@@ -36,7 +40,7 @@ public enum Simulation {
     /// may become too long; its violations then prove nothing.
     public var isCutShort: Bool {
       let isMember = adversary.map { $0 != .relay } ?? false
-      return dispatchedEvents >= (isMember ? World.maxEventsOfFloods : World.maxEvents)
+      return dispatchedEvents >= World.maxEvents(devices, hasMember: isMember)
     }
 
     /// The verdicts other than `ok`, by checker.
@@ -51,28 +55,31 @@ public enum Simulation {
   ///   - kept: The indices of the steps to run; `nil` for all.
   ///   - mutant: The safeguard to disable.
   ///   - adversary: The dishonest participant; `nil` for none.
+  ///   - scale: The limit that the scenario reaches; `nil` for none.
   public static func run(
     seed: UInt64, keeping kept: [Int]? = nil, without mutant: Mutant? = nil,
-    adversary: Adversary? = nil
+    adversary: Adversary? = nil, scale: Scale? = nil
   ) -> Result {
-    var scenario = Scenario(seed: seed, adversary: adversary)
+    var scenario = Scenario(seed: seed, adversary: adversary, scale: scale)
     if let kept {
       scenario.steps = kept.filter(scenario.steps.indices.contains).map { scenario.steps[$0] }
     }
     let world = World(scenario, mutant: mutant, adversary: adversary)
     world.run()
     return Result(
-      seed: seed, kept: kept, adversary: adversary, trace: world.trace,
+      seed: seed, kept: kept, adversary: adversary, scale: scale, trace: world.trace,
       verdicts: world.history.verdicts(
-        of: adversary?.checkers
+        of: (adversary?.checkers
           ?? History.checkers + History.truthCheckers + History.orderCheckers
-          + [PromisesKept()]),
+          + [PromisesKept()])
+          // Ages are judged by the time, which is years off here.
+          .filter { scale != .years || !($0 is AgesDeclared) }),
       history: world.history,
       familyDays: Double(scenario.families) * Double(scenario.healing.count)
         / Double(Milliseconds.days(1).count),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
-      dispatchedEvents: world.dispatchedEvents, probes: world.probes,
+      devices: world.devices.count, dispatchedEvents: world.dispatchedEvents, probes: world.probes,
       recovery: (world.end ?? .zero) - scenario.healing)
   }
 
@@ -84,7 +91,11 @@ public enum Simulation {
     let names = Set(result.violations.map(\.name))
     var best = result
     var kept =
-      result.kept ?? Array(Scenario(seed: result.seed, adversary: result.adversary).steps.indices)
+      result.kept
+      ?? Array(
+        Scenario(
+          seed: result.seed, adversary: result.adversary, scale: result.scale
+        ).steps.indices)
     var size = max(1, kept.count / 2)
     while true {
       var start = 0
@@ -92,7 +103,8 @@ public enum Simulation {
       while start < kept.count {
         let fewer = Array(kept[..<start] + kept[min(kept.count, start + size)...])
         let next = run(
-          seed: result.seed, keeping: fewer, without: mutant, adversary: result.adversary)
+          seed: result.seed, keeping: fewer, without: mutant, adversary: result.adversary,
+          scale: result.scale)
         if result.isCutShort || !next.isCutShort,
           next.violations.contains(where: { names.contains($0.name) })
         {
@@ -111,10 +123,11 @@ public enum Simulation {
   /// - Parameters:
   ///   - kept: The indices of the steps; `nil` for all.
   ///   - adversary: The dishonest participant; `nil` for none.
+  ///   - scale: The limit that the scenario reaches; `nil` for none.
   public static func describe(
-    seed: UInt64, keeping kept: [Int]?, adversary: Adversary? = nil
+    seed: UInt64, keeping kept: [Int]?, adversary: Adversary? = nil, scale: Scale? = nil
   ) -> [String] {
-    let scenario = Scenario(seed: seed, adversary: adversary)
+    let scenario = Scenario(seed: seed, adversary: adversary, scale: scale)
     return (kept ?? Array(scenario.steps.indices)).filter(scenario.steps.indices.contains).map {
       let step = scenario.steps[$0]
       return "\(step.at) ms: \(step.act)"

@@ -50,10 +50,10 @@ final class World {
   static let longConvergenceTimeout = Milliseconds.hours(3)
 
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
-  /// messages forever.
-  static let maxEvents = 60_000
-  /// The event limit of a run with a dishonest member, who sends floods.
-  static let maxEventsOfFloods = 200_000
+  /// messages forever. A dishonest member sends floods.
+  static func maxEvents(_ devices: Int, hasMember: Bool) -> Int {
+    (hasMember ? 200_000 : 60_000) * max(1, devices / 16)
+  }
 
   let scenario: Scenario
   let mutant: Mutant?
@@ -135,7 +135,7 @@ final class World {
       now = max(now, at)
       dispatchedEvents += 1
       dispatch(event)
-      if dispatchedEvents == (member == nil ? Self.maxEvents : Self.maxEventsOfFloods) {
+      if dispatchedEvents == Self.maxEvents(devices.count, hasMember: member != nil) {
         record(.notConverged("messages without end" + (unfinished().map { ": \($0)" } ?? "")))
         end = now
       }

@@ -26,6 +26,7 @@ struct Simulate: AsyncParsableCommand {
   var without: Mutant?
   @Option(help: "Make a participant dishonest until the healing.")
   var byzantine: Adversary?
+  @Option(help: "Reach a limit.") var scale: Scale?
   @Flag(help: "Do not shrink violating runs.") var noShrink = false
   @Flag(help: "With --seed: print the history.") var history = false
   @Flag(help: "Print JSON.") var json = false
@@ -43,7 +44,7 @@ struct Simulate: AsyncParsableCommand {
 
   private func runSeed(_ seed: UInt64) throws {
     let result = Simulation.run(
-      seed: seed, keeping: keep?.steps, without: without, adversary: byzantine)
+      seed: seed, keeping: keep?.steps, without: without, adversary: byzantine, scale: scale)
     if history {
       for entry in result.history.entries { print("\(entry.at.milliseconds) \(entry.fact)") }
     }
@@ -69,7 +70,7 @@ struct Simulate: AsyncParsableCommand {
     let start = clock.now
     var totals = Totals()
     var lastProgress = start
-    let (mutant, adversary, jobs) = (without, byzantine, jobs)
+    let (mutant, adversary, scale, jobs) = (without, byzantine, scale, jobs)
     await withTaskGroup(of: Simulation.Result.self) { group in
       var next = range.lowerBound
       func add() {
@@ -77,7 +78,8 @@ struct Simulate: AsyncParsableCommand {
         let seed = next
         next += 1
         group.addTask {
-          var result = Simulation.run(seed: seed, without: mutant, adversary: adversary)
+          var result = Simulation.run(
+            seed: seed, without: mutant, adversary: adversary, scale: scale)
           // Drop the histories of good runs: a hundred thousand would fill the memory.
           if result.violations.isEmpty { result.history = History() }
           return result
@@ -96,7 +98,9 @@ struct Simulate: AsyncParsableCommand {
     }
     totals.seconds = (clock.now - start) / .seconds(1)
     print(json ? try totals.json(trace: nil) : totals.table)
-    let mustReachAll = mutant == nil && adversary == nil && totals.runs >= Self.probedRuns
+    let mustReachAll =
+      mutant == nil && adversary == nil && scale == nil
+      && totals.runs >= Self.probedRuns
     for probe in mustReachAll ? totals.unreached : [] { note("NEVER REACHED: \(probe.rawValue)") }
     if totals.violated > 0 || mustReachAll && !totals.unreached.isEmpty { throw ExitCode.failure }
   }
@@ -108,13 +112,14 @@ struct Simulate: AsyncParsableCommand {
     for (name, verdict) in shrunk.violations { note("  \(name): \(verdict)") }
     if !noShrink {
       for line in Simulation.describe(
-        seed: result.seed, keeping: shrunk.kept, adversary: byzantine)
+        seed: result.seed, keeping: shrunk.kept, adversary: byzantine, scale: scale)
       { note("  \(line)") }
     }
     var line = "swift run -c release simulate --seed \(result.seed)"
     if let kept = shrunk.kept { line += " --keep \(StepList(steps: kept))" }
     if let without { line += " --without \(without.rawValue)" }
     if let byzantine { line += " --byzantine \(byzantine.rawValue)" }
+    if let scale { line += " --scale \(scale.rawValue)" }
     note("  replay: \(line)")
   }
 
@@ -123,6 +128,7 @@ struct Simulate: AsyncParsableCommand {
 
 extension Mutant: ExpressibleByArgument {}
 extension Adversary: ExpressibleByArgument {}
+extension Scale: ExpressibleByArgument {}
 
 /// A range of seeds in the form `first-last`, which needs no quoting in a shell.
 struct SeedRange: ExpressibleByArgument {

@@ -29,17 +29,34 @@ public struct TimesFollowed: Checker {
     var acknowledged: [FamilyID: UInt64] = [:]
     var acts: [IssuedCommand: Act] = [:]
     var lives: [DeviceAddress: Int] = [:]
+    var outboxes: [DeviceAddress: [UInt64: IssuedCommand]] = [:]
+    var ended: Set<IssuedCommand> = []
     for (index, fact) in history.facts {
       switch fact {
-      case .acknowledged(let device, _, let seq):
+      case .acknowledged(let device, let id, let seq):
         acknowledged[device.family] = max(acknowledged[device.family] ?? 0, seq)
-      case .lostState(let device), .restored(let device, _, _, _): lives[device, default: 0] += 1
+        ended.insert(IssuedCommand(device: device, id: id))
+      case .refused(let device, let id, let problem)
+      where problem != .idTaken && problem.code != Problem.earlyID().code:
+        ended.insert(IssuedCommand(device: device, id: id))
+      case .restored(let device, _, _, _): lives[device, default: 0] += 1
+      case .lostState(let device):
+        lives[device, default: 0] += 1
+        outboxes[device] = nil
       case .issued(let device, let id, let entry):
         let command = IssuedCommand(device: device, id: id)
         guard acts[command] == nil else { continue }
+        var life = lives[device] ?? 0
+        if let position = entry.position {
+          // The command has a new id, if the one at its place in the outbox has not ended.
+          if let former = outboxes[device]?[position], !ended.contains(former) {
+            life = acts[former]?.life ?? life
+          }
+          outboxes[device, default: [:]][position] = command
+        }
         acts[command] = Act(
-          after: acknowledged[device.family] ?? 0, life: lives[device] ?? 0,
-          position: entry.position, index: index)
+          after: acknowledged[device.family] ?? 0, life: life, position: entry.position,
+          index: index)
       default: break
       }
     }

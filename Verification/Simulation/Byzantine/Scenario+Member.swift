@@ -2,11 +2,10 @@ import FamilyModel
 
 /// The dishonest member's part of a scenario: its device, its acts, and its removal.
 extension Scenario {
-  /// Draws the scenario of a seed, with the acts of the dishonest member if the adversary is one.
-  ///
-  /// Without a member the scenario is that of the seed alone.
-  init(seed: UInt64, adversary: Adversary?) {
-    self.init(seed: seed)
+  /// Draws the scenario of a seed, at a limit or not, with the acts of the dishonest member if the
+  /// adversary is one.
+  init(seed: UInt64, adversary: Adversary?, scale: Scale?) {
+    if let scale { self.init(seed: seed, scale: scale) } else { self.init(seed: seed) }
     guard let adversary, adversary != .relay else { return }
     var random = SeededRandom(seed: ~seed)
     drawMember(adversary, &random)
