@@ -1,5 +1,6 @@
 import FamilyModel
 import Foundation
+import GRDB
 import RelayStore
 import SQLiteStore
 import TestDisk
@@ -122,6 +123,7 @@ import Testing
       let count = Int(random.next() % UInt64(disk.steps.count + 1))
       let copy = folder.path("crash\(crash)")
       try disk.crash(after: count, powerCut: crash % 4 != 0, &random, to: copy)
+      #expect(try scannedFrames(copy) == (try framesReadBySQLite(copy)), "crash \(crash)")
       let heir = try SQLiteEventStore(path: copy)
       try heir.check()
       let acknowledged = max(1, disk.acknowledged(of: count))
@@ -135,6 +137,38 @@ import Testing
     let again = try SQLiteEventStore(path: path)
     #expect(try expected.batches(in: again) == 100)
     again.close()
+  }
+
+  /// The frames of the log up to its last commit, as the store finds them at its start.
+  private func scannedFrames(_ path: String) throws -> Int {
+    let log = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "-wal")))
+    return log.withUnsafeBytes { log in
+      let header = LogScan.headerBytes
+      guard log.count >= header,
+        var scan = LogScan(header: UnsafeRawBufferPointer(rebasing: log[..<header]))
+      else { return 0 }
+      var start = header
+      while start + scan.frameBytes <= log.count {
+        scan.add(UnsafeRawBufferPointer(rebasing: log[start..<start + scan.frameBytes]))
+        start += scan.frameBytes
+      }
+      #expect(!scan.isDamaged)
+      return scan.committedFrames
+    }
+  }
+
+  /// The frames that SQLite itself finds in a copy of the files.
+  private func framesReadBySQLite(_ path: String) throws -> Int {
+    let copy = folder.path("counted")
+    for end in ["", "-wal"] {
+      try? FileManager.default.removeItem(atPath: copy + end)
+      try FileManager.default.copyItem(atPath: path + end, toPath: copy + end)
+    }
+    let queue = try DatabaseQueue(path: copy)
+    defer { try? queue.close() }
+    return try queue.inDatabase { db in
+      try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(PASSIVE)").map { $0[1] } ?? -1
+    }
   }
 
   @Test(

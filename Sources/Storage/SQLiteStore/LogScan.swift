@@ -5,23 +5,24 @@
 /// next one starts. Two commits after the first invalid frame are therefore damage of the disk.
 ///
 /// Source: section 4 of https://www.sqlite.org/fileformat2.html.
-struct LogScan {
-  static let headerBytes = 32
+package struct LogScan {
+  package static let headerBytes = 32
   private static let frameHeaderBytes = 24
   private static let magic: UInt32 = 0x377F_0682
 
   /// Bytes of a frame: its header and a page.
-  let frameBytes: Int
+  package let frameBytes: Int
   private let isBigEndian: Bool
   private let salts: UInt64
   private var sums: Sums
   private var frames = 0
   private var isBroken = false
   private var commitsAfterBreak = 0
-  private var committedFrames = 0
+  /// Frames up to the last valid commit: those that SQLite reads.
+  package private(set) var committedFrames = 0
 
   /// Starts the walk; `nil` if the header is not valid, which SQLite treats as an empty log.
-  init?(header: UnsafeRawBufferPointer) {
+  package init?(header: UnsafeRawBufferPointer) {
     func number(_ index: Int) -> UInt32 { Self.number(header, 4 * index) }
     guard header.count == Self.headerBytes, number(0) & ~1 == Self.magic else { return nil }
     isBigEndian = number(0) & 1 == 1
@@ -33,13 +34,13 @@ struct LogScan {
   }
 
   /// Whether commits follow a damaged one.
-  var isDamaged: Bool { commitsAfterBreak > 1 }
+  package var isDamaged: Bool { commitsAfterBreak > 1 }
 
   /// Bytes of the log up to its last valid commit.
   var committedBytes: Int64 { Int64(Self.headerBytes + committedFrames * frameBytes) }
 
   /// Adds the next frame.
-  mutating func add(_ frame: UnsafeRawBufferPointer) {
+  package mutating func add(_ frame: UnsafeRawBufferPointer) {
     let isOfThisLog = frame.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == salts
     let isCommit = Self.number(frame, 4) != 0
     if !isBroken {
