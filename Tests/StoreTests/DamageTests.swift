@@ -12,7 +12,7 @@ import Testing
   private static let logHeader = 32
   private static let audience = Audience.conversation(PersonID(3))
 
-  /// What a disk does to a file without telling anybody.
+  /// Damage that a disk does without an error.
   enum Damage: CaseIterable {
     /// A bit differs.
     case flippedBit
@@ -214,7 +214,7 @@ import Testing
           shorter += 1
           #expect(damage.mayBeEarlier, "seed \(seed): family \(family) has lost events silently")
         }
-        // The relay goes on from what it has read.
+        // The relay continues from the events that it has read.
         let next = Self.event(family, count + 1)
         guard (try? store.commit(batch([next]))) != nil else { continue }
         #expect(self.count(family, in: store) ?? count + 1 == count + 1)

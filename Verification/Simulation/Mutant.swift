@@ -20,6 +20,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case deviceFsync = "device-fsync"
   /// A device keeps its outbox only in memory.
   case outbox
+  /// The relay evicts no family.
+  case eviction
   /// No shell reports to its machine that the clock was set back.
   case clockSetBack = "clock-set-back"
   /// A device stores only the positions of settings: passcodes and limits.

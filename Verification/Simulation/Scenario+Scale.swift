@@ -1,6 +1,6 @@
 import FamilyModel
 
-/// What a scenario at the limits has more of than the others.
+/// The limit that a scenario reaches.
 public enum Scale: String, CaseIterable, Sendable {
   /// One family with as many persons and devices as a roster may have.
   case devices
@@ -79,7 +79,7 @@ extension Scenario {
       for _ in 0..<3 {
         let writer = random.pick(writers)
         let at = random.within(start + .seconds(5)...end)
-        for index in 0..<(100 + random.below(300)) {
+        for index in 0..<(random.chance(20) ? 1_300 : 100 + random.below(300)) {
           add(at + .milliseconds(index), .post(writer))
         }
       }

@@ -40,7 +40,8 @@ public enum Simulation {
     /// may become too long; its violations then prove nothing.
     public var isCutShort: Bool {
       let isMember = adversary.map { $0 != .relay } ?? false
-      return dispatchedEvents >= World.maxEvents(devices, hasMember: isMember)
+      return dispatchedEvents
+        >= World.maxEvents(devices: devices, steps: steps, hasMember: isMember)
     }
 
     /// The verdicts other than `ok`, by checker.

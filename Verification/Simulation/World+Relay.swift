@@ -27,7 +27,7 @@ extension World {
   private var pipelineConfiguration: PipelineConfiguration {
     var configuration = PipelineConfiguration()
     configuration.shards = 1
-    configuration.maxFamilies = scenario.maxFamilies
+    configuration.maxFamilies = mutant == .eviction ? .max : scenario.maxFamilies
     configuration.wakeThreshold = .max
     configuration.resultsPerFamily = scenario.resultsKept
     configuration.cachedChannels = SimulatedRelay.cachedChannels

@@ -51,8 +51,13 @@ final class World {
 
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
   /// messages forever. A dishonest member sends floods.
-  static func maxEvents(_ devices: Int, hasMember: Bool) -> Int {
-    (hasMember ? 200_000 : 60_000) * max(1, devices / 16)
+  private var maxEvents: Int {
+    Self.maxEvents(
+      devices: devices.count, steps: scenario.steps.count, hasMember: member != nil)
+  }
+
+  static func maxEvents(devices: Int, steps: Int, hasMember: Bool) -> Int {
+    (hasMember ? 200_000 : 60_000) * max(1, devices / 16) * max(1, steps / 200)
   }
 
   let scenario: Scenario
@@ -135,7 +140,8 @@ final class World {
       now = max(now, at)
       dispatchedEvents += 1
       dispatch(event)
-      if dispatchedEvents == Self.maxEvents(devices.count, hasMember: member != nil) {
+      if dispatchedEvents.isMultiple(of: Self.boundsInterval) { checkBounds() }
+      if dispatchedEvents == maxEvents {
         record(.notConverged("messages without end" + (unfinished().map { ": \($0)" } ?? "")))
         end = now
       }

@@ -3,6 +3,7 @@
 /// - No app rejects what its device shows.
 /// - An event is shown as delivered only if a guardian's device has stored it.
 /// - A restart at rest changes no view.
+/// - No queue exceeds its limit.
 public struct PromisesKept: Checker {
   public let name = "no promise is broken"
   /// Creates the checker.

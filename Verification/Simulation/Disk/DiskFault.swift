@@ -6,9 +6,9 @@ enum DiskFault: CaseIterable, Sendable {
   case full
   /// Reads fail.
   case read
-  /// Writes fail. What was written may be complete nevertheless.
+  /// Writes fail. Their bytes may be complete nevertheless.
   case write
-  /// Syncs fail. What was written may be durable nevertheless.
+  /// Syncs fail. The written bytes may be durable nevertheless.
   case sync
 }
 
@@ -26,7 +26,7 @@ extension World {
 
   /// How an operation of a device's or app's disk ends.
   enum WriteOutcome {
-    /// The changes are durable, and the process goes on.
+    /// The changes are durable, and the process continues.
     case written
     /// The process ends, and the changes are durable or not.
     case failed(isWritten: Bool)
