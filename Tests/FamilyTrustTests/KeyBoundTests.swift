@@ -36,6 +36,22 @@ import Testing
     if case .rejected(let problem) = verdict { problem } else { nil }
   }
 
+  @Test("T3: a device remembers a bounded number of former passcodes")
+  func passcodes() throws {
+    var home = SignedFamily()
+    home.choosePasscode(DeviceKeys())
+    let passcode = try #require(home.relay.state(of: SignedFamily.family)?.passcode)
+    var verifier = verifier(home, MeteredVault(home.keys[3]!))
+    let first = try #require(home.log.last).seq + 1
+    for seq in first...first + UInt64(Limits.passcodes) {
+      var event = event(home, seq, by: 1, .passcodeChanged(passcode))
+      event.audience = .family
+      verifier.record(event, digest: ChainHash())
+    }
+    #expect(verifier.passcodes.count == Limits.passcodes)
+    #expect(verifier.passcodes.last?.order.seq == first + UInt64(Limits.passcodes))
+  }
+
   @Test("T6: the relay refuses keys above the limit, for strangers, and repeated ones")
   func relay() {
     var home = SignedFamily()
