@@ -186,6 +186,29 @@ import Testing
     return all
   }
 
+  @Test("O2: each start reports damage of the log, and none changes the log")
+  func everyStart() throws {
+    let folder = try Folder()
+    let files = try Self.files.get()
+    for (number, place) in [40, 5_000, 60_000].enumerated() {
+      let path = folder.path("\(number)")
+      var log = files.killed[1]
+      log[place] ^= 1
+      for (data, end) in [(files.killed[0], ""), (log, "-wal")] {
+        try data.write(to: URL(fileURLWithPath: path + end))
+      }
+      for _ in 1...3 {
+        let result = Result { () throws(StoreError) in try SQLiteEventStore(path: path) }
+        guard case .failure(let error) = result else {
+          Issue.record("a start accepts the damaged log")
+          continue
+        }
+        #expect(error.isDamage)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
+      }
+    }
+  }
+
   @Test(
     "O2: a store that reads damaged files returns what was written, or an error",
     arguments: Damage.allCases)

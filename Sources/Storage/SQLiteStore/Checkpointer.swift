@@ -143,10 +143,6 @@ final class Checkpointer: Sendable {
   func close(before last: DatabaseQueue) {
     try? queue.close()
     guard state.withLock({ $0.failure != nil }) else { return }
-    last.inDatabase { db in
-      var keepsLog: Int32 = 1
-      sqlite3_file_control(
-        db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
-    }
+    last.inDatabase { db in db.keepLog() }
   }
 }

@@ -55,6 +55,8 @@ enum StoreFile {
         // Runs also for a complete file, to acquire the lock now and not at the first commit.
         try db.execute(sql: "BEGIN IMMEDIATE")
         do { try db.verifyLog() } catch {
+          // The next start must find the damage again.
+          db.keepLog()
           try db.execute(sql: "ROLLBACK")
           throw error
         }

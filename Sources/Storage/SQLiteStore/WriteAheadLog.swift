@@ -56,6 +56,13 @@ extension Database {
     try check(methods.xSync(log, SQLITE_SYNC_NORMAL))
   }
 
+  /// Keeps the log when the connection closes. Otherwise SQLite deletes the log, with commits that it
+  /// does not read.
+  func keepLog() {
+    var keepsLog: Int32 = 1
+    sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
+  }
+
   /// Syncs the database file.
   func syncDatabase() throws {
     guard let file = file(SQLITE_FCNTL_FILE_POINTER) else { return }
