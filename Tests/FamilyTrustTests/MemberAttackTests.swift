@@ -32,6 +32,15 @@ import Testing
 
   private static let invented = [UInt8](repeating: 8, count: ChainHash.byteCount)
 
+  /// Guardian 2 sends a command under an id of its choice.
+  private func send(_ command: Command, id: CommandID, _ home: inout SignedFamily) throws {
+    let signed = try home.machines.guardians[2]!.prepare(command, id: id, now: home.now)
+    for (number, command) in signed.enumerated() {
+      let request = Request.command(command.id, command.command, command.signature)
+      #expect(home.request(2, 100 + UInt64(number), request) == nil)
+    }
+  }
+
   @Test("T1: an event with the id of an approval takes no evidence from it")
   func idOfApproval() throws {
     var home = SignedFamily()
@@ -40,12 +49,7 @@ import Testing
     let contact = home.event { if case .contactChanged = $0 { true } else { false } }
     // After a removal the family seals under another key.
     #expect(home.change { $0.devices.removeAll { $0.id == DeviceID(4) } } == nil)
-    let signed = try home.machines.guardians[2]!.prepare(
-      .post(child: SignedFamily.emily, .text("x")), id: contact.command, now: home.now)
-    for (number, command) in signed.enumerated() {
-      let request = Request.command(command.id, command.command, command.signature)
-      #expect(home.request(2, 100 + UInt64(number), request) == nil)
-    }
+    try send(.post(child: SignedFamily.emily, .text("x")), id: contact.command, &home)
     home.appDisks[3] = [:]
     home.startApp(on: 3)
     #expect(home.known() == ["ada"])
@@ -59,12 +63,7 @@ import Testing
       1, .changeContact(child: SignedFamily.emily, Handle("ada", .custom), known: true))
     let contact = home.event { if case .contactChanged = $0 { true } else { false } }
     let question = home.ask("bob")
-    let answer = Command.answer(question, choice: Choice.approve.id)
-    let signed = try home.machines.guardians[2]!.prepare(answer, id: contact.command, now: home.now)
-    for (number, command) in signed.enumerated() {
-      let request = Request.command(command.id, command.command, command.signature)
-      #expect(home.request(2, 100 + UInt64(number), request) == nil)
-    }
+    try send(.answer(question, choice: Choice.approve.id), id: contact.command, &home)
     #expect(home.known() == ["ada", "bob"])
     home.appDisks[3] = [:]
     home.startApp(on: 3)

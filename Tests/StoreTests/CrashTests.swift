@@ -142,19 +142,11 @@ import Testing
   /// The frames of the log up to its last commit, as the store finds them at its start.
   private func scannedFrames(_ path: String) throws -> Int {
     let log = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "-wal")))
-    return log.withUnsafeBytes { log in
-      let header = LogScan.headerBytes
-      guard log.count >= header,
-        var scan = LogScan(header: UnsafeRawBufferPointer(rebasing: log[..<header]))
-      else { return 0 }
-      var start = header
-      while start + scan.frameBytes <= log.count {
-        scan.add(UnsafeRawBufferPointer(rebasing: log[start..<start + scan.frameBytes]))
-        start += scan.frameBytes
-      }
-      #expect(!scan.isDamaged)
-      return scan.committedFrames
+    let scan = LogScan(size: Int64(log.count)) { bytes, offset in
+      bytes = Array(log[Int(offset)..<Int(offset) + bytes.count])
     }
+    #expect(scan?.isDamaged != true)
+    return scan?.committedFrames ?? 0
   }
 
   /// The frames that SQLite itself finds in a copy of the files.

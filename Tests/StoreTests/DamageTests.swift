@@ -62,8 +62,15 @@ import Testing
     return event
   }
 
-  private static func read(_ path: String) throws -> [Data] {
-    try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
+  private static func data(_ path: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: path))
+  }
+
+  /// Writes a database and its log.
+  private static func write(_ files: [Data], to path: String) throws {
+    for (data, end) in zip(files, ["", "-wal"]) {
+      try data.write(to: URL(fileURLWithPath: path + end))
+    }
   }
 
   /// A store with marks, heads, cursors and snapshots, most of them in the database and some in the
@@ -73,7 +80,7 @@ import Testing
     limits.backgroundCopyThreshold = .max
     var counts = [UInt64](repeating: 0, count: Int(families) + 1)
     var random = IDSource(seed: 1)
-    var earlier = Data()
+    var (earlier, killed) = (Data(), [Data]())
     for part in 0..<6 {
       let store = try SQLiteEventStore(path: folder.path("a"), limits: limits, headCycle: 3)
       for _ in 0..<60 {
@@ -96,22 +103,18 @@ import Testing
         }
         try store.commit(batch)
       }
-      if part == 5 {
-        let killed = try read(folder.path("a"))
-        store.close()
-        let queue = try DatabaseQueue(path: folder.path("a"))
-        let heads = try queue.inDatabase {
-          try Int.fetchAll(
-            $0, sql: "SELECT rootpage FROM sqlite_master WHERE name IN ('head', 'heads_written')")
-        }
-        return Files(
-          database: try Data(contentsOf: URL(fileURLWithPath: folder.path("a"))), earlier: earlier,
-          killed: killed, counts: counts, heads: heads)
-      }
+      killed = try ["", "-wal"].map { try data(folder.path("a") + $0) }
       store.close()
-      if part == 2 { earlier = try Data(contentsOf: URL(fileURLWithPath: folder.path("a"))) }
+      if part == 2 { earlier = try data(folder.path("a")) }
     }
-    fatalError("unreachable")
+    let queue = try DatabaseQueue(path: folder.path("a"))
+    let heads = try queue.inDatabase {
+      try Int.fetchAll(
+        $0, sql: "SELECT rootpage FROM sqlite_master WHERE name IN ('head', 'heads_written')")
+    }
+    return Files(
+      database: try data(folder.path("a")), earlier: earlier, killed: killed, counts: counts,
+      heads: heads)
   }
 
   private static func apply(_ damage: Damage, to files: Files, _ random: inout IDSource) -> [Data] {
@@ -194,9 +197,7 @@ import Testing
       let path = folder.path("\(number)")
       var log = files.killed[1]
       log[place] ^= 1
-      for (data, end) in [(files.killed[0], ""), (log, "-wal")] {
-        try data.write(to: URL(fileURLWithPath: path + end))
-      }
+      try Self.write([files.killed[0], log], to: path)
       for _ in 1...3 {
         let result = Result { () throws(StoreError) in try SQLiteEventStore(path: path) }
         guard case .failure(let error) = result else {
@@ -204,7 +205,7 @@ import Testing
           continue
         }
         #expect(error.isDamage)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
+        #expect(try Self.data(path + "-wal") == log)
       }
     }
   }
@@ -219,9 +220,7 @@ import Testing
     for seed in 1...150 as ClosedRange<UInt64> {
       var random = IDSource(seed: seed)
       let path = folder.path("\(seed)")
-      for (data, end) in zip(Self.apply(damage, to: files, &random), ["", "-wal"]) {
-        try data.write(to: URL(fileURLWithPath: path + end))
-      }
+      try Self.write(Self.apply(damage, to: files, &random), to: path)
       defer { for end in ["", "-wal"] { unlink(path + end) } }
       guard let store = try? SQLiteEventStore(path: path) else {
         reported += 1

@@ -1,5 +1,5 @@
-// Stands before libc's fdatasync, fsync, open64, pread64 and pwrite64 in the test program, so that a test can count and see what SQLite
-// calls, and have it fail.
+// Stands before libc's fdatasync, fsync, open64, pread64 and pwrite64 in the test program, so that a test can count and
+// see what SQLite calls, and have it fail.
 #define _GNU_SOURCE
 #include "TestDisk.h"
 #include <errno.h>

@@ -27,8 +27,6 @@ public enum Simulation {
     public var faults: Int
     /// The number of events in the relay's logs at the end.
     public var events: Int
-    /// The number of planned devices.
-    public var devices: Int
     /// The number of dispatched events: messages, timers, starts.
     public var dispatchedEvents: Int
     /// The rare paths that the run reached.
@@ -38,11 +36,7 @@ public enum Simulation {
 
     /// Whether the run reached its event limit. Without the steps that take devices offline a run
     /// may become too long; its violations then prove nothing.
-    public var isCutShort: Bool {
-      let isMember = adversary.map { $0 != .relay } ?? false
-      return dispatchedEvents
-        >= World.maxEvents(devices: devices, steps: steps, hasMember: isMember)
-    }
+    public var isCutShort: Bool
 
     /// The verdicts other than `ok`, by checker.
     public var violations: [(name: String, verdict: Verdict)] {
@@ -80,8 +74,9 @@ public enum Simulation {
         / Double(Milliseconds.days(1).count),
       steps: scenario.steps.count, faults: scenario.steps.count(where: \.act.isFault),
       events: world.relay.disk.families.values.reduce(0) { $0 + $1.events.count },
-      devices: world.devices.count, dispatchedEvents: world.dispatchedEvents, probes: world.probes,
-      recovery: (world.end ?? .zero) - scenario.healing)
+      dispatchedEvents: world.dispatchedEvents, probes: world.probes,
+      recovery: (world.end ?? .zero) - scenario.healing,
+      isCutShort: world.dispatchedEvents >= world.maxEvents)
   }
 
   /// Shrinks a violating run: removes halves, quarters, … and single steps while one of the

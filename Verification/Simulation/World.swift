@@ -51,13 +51,9 @@ final class World {
 
   /// The event limit of a run. Runs have thousands of events; at this limit, messages cause
   /// messages forever. A dishonest member sends floods.
-  private var maxEvents: Int {
-    Self.maxEvents(
-      devices: devices.count, steps: scenario.steps.count, hasMember: member != nil)
-  }
-
-  static func maxEvents(devices: Int, steps: Int, hasMember: Bool) -> Int {
-    (hasMember ? 200_000 : 60_000) * max(1, devices / 16) * max(1, steps / 200)
+  var maxEvents: Int {
+    (member == nil ? 60_000 : 200_000) * max(1, devices.count / 16)
+      * max(1, scenario.steps.count / 200)
   }
 
   let scenario: Scenario

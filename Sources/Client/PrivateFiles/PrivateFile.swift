@@ -27,7 +27,12 @@ public enum PrivateFile {
   /// - Throws: `Failure` with the reason, also for a folder that belongs to another user or lets
   ///   other users in.
   public static func createFolder(_ folder: URL) throws {
-    let isNew = access(folder.path, F_OK) != 0
+    var parents: [URL] = []
+    var entry = folder.standardizedFileURL
+    while entry.path != "/", access(entry.path, F_OK) != 0 {
+      entry.deleteLastPathComponent()
+      parents.append(entry)
+    }
     do {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -50,13 +55,9 @@ public enum PrivateFile {
           "The folder '\(folder.path)' lets other users in. Run: chmod 700 \(folder.path)"
       )
     }
-    guard isNew else { return }
-    // The folders above it may be new, too.
-    var entry = folder.standardizedFileURL
-    while entry.path != "/" {
-      entry.deleteLastPathComponent()
-      // A folder above that this user may not read is not new.
-      guard (try? sync(folder: entry)) != nil else { return }
+    for parent in parents {
+      // A folder that this user may write but not read cannot be synced.
+      try? sync(folder: parent)
     }
   }
 

@@ -6,12 +6,12 @@
 ///
 /// Source: section 4 of https://www.sqlite.org/fileformat2.html.
 package struct LogScan {
-  package static let headerBytes = 32
+  private static let headerBytes = 32
   private static let frameHeaderBytes = 24
   private static let magic: UInt32 = 0x377F_0682
 
   /// Bytes of a frame: its header and a page.
-  package let frameBytes: Int
+  private let frameBytes: Int
   private let isBigEndian: Bool
   private let salts: UInt64
   private var sums: Sums
@@ -21,8 +21,28 @@ package struct LogScan {
   /// Frames up to the last valid commit: those that SQLite reads.
   package private(set) var committedFrames = 0
 
-  /// Starts the walk; `nil` if the header is not valid, which SQLite treats as an empty log.
-  package init?(header: UnsafeRawBufferPointer) {
+  /// Walks through a log of this size; `nil` if its header is not valid, which SQLite treats as an
+  /// empty log.
+  ///
+  /// - Parameter read: Fills the bytes from an offset of the log.
+  package init?(
+    size: Int64, read: (_ bytes: inout [UInt8], _ offset: Int64) throws -> Void
+  ) rethrows {
+    var header = [UInt8](repeating: 0, count: Self.headerBytes)
+    guard size >= header.count else { return nil }
+    try read(&header, 0)
+    guard var scan = header.withUnsafeBytes({ LogScan(header: $0) }) else { return nil }
+    var frame = [UInt8](repeating: 0, count: scan.frameBytes)
+    for offset in stride(from: Int64(header.count), to: size, by: frame.count)
+    where offset + Int64(frame.count) <= size {
+      try read(&frame, offset)
+      frame.withUnsafeBytes { scan.add($0) }
+    }
+    self = scan
+  }
+
+  /// Starts the walk.
+  private init?(header: UnsafeRawBufferPointer) {
     func number(_ index: Int) -> UInt32 { Self.number(header, 4 * index) }
     guard header.count == Self.headerBytes, number(0) & ~1 == Self.magic else { return nil }
     isBigEndian = number(0) & 1 == 1
@@ -40,7 +60,7 @@ package struct LogScan {
   var committedBytes: Int64 { Int64(Self.headerBytes + committedFrames * frameBytes) }
 
   /// Adds the next frame.
-  package mutating func add(_ frame: UnsafeRawBufferPointer) {
+  private mutating func add(_ frame: UnsafeRawBufferPointer) {
     let isOfThisLog = frame.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == salts
     let isCommit = Self.number(frame, 4) != 0
     if !isBroken {

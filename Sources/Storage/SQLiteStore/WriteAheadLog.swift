@@ -20,16 +20,10 @@ extension Database {
     let methods = log.pointee.pMethods.pointee
     var size: Int64 = 0
     try check(methods.xFileSize(log, &size))
-    var header = [UInt8](repeating: 0, count: LogScan.headerBytes)
-    guard size >= header.count else { return }
-    try check(methods.xRead(log, &header, Int32(header.count), 0))
-    guard var scan = header.withUnsafeBytes({ LogScan(header: $0) }) else { return }
-    var frame = [UInt8](repeating: 0, count: scan.frameBytes)
-    for offset in stride(from: Int64(header.count), to: size, by: frame.count)
-    where offset + Int64(frame.count) <= size {
-      try check(methods.xRead(log, &frame, Int32(frame.count), offset))
-      frame.withUnsafeBytes { scan.add($0) }
+    let scan = try LogScan(size: size) { bytes, offset in
+      try check(methods.xRead(log, &bytes, Int32(bytes.count), offset))
     }
+    guard let scan else { return }
     guard !scan.isDamaged else { throw StoreError.damaged("the log before its last commits") }
     guard scan.committedBytes < size else { return }
     try check(methods.xTruncate(log, scan.committedBytes))

@@ -37,7 +37,7 @@ public struct TimesFollowed: Checker {
         acknowledged[device.family] = max(acknowledged[device.family] ?? 0, seq)
         ended.insert(IssuedCommand(device: device, id: id))
       case .refused(let device, let id, let problem)
-      where problem != .idTaken && problem.code != Problem.earlyID().code:
+      where problem != .idTaken && !problem.isEarlyID:
         ended.insert(IssuedCommand(device: device, id: id))
       case .restored(let device, _, _, _): lives[device, default: 0] += 1
       case .lostState(let device):
