@@ -14,7 +14,7 @@ struct Exploration: Sendable {
 
   /// The rules that the run violates, and the points that it passed.
   func run() -> (violations: [String], points: Int) {
-    let scheduler = PriorityScheduler(seed: seed, changes: Int(seed % 6), length: 1_200)
+    let scheduler = PriorityScheduler(seed: seed, changes: Int(seed % 6), length: 800)
     scheduler.run { explore { scheduler.report($0) } }
     return (scheduler.violations, scheduler.points)
   }

@@ -141,9 +141,10 @@ import Testing
     while await families.fixture.service.counters.requests == before { await Task.yield() }
     commits.release()
     var heard: [UInt64] = []
-    while heard.count < 6, let event = try families.peer.event() { heard.append(event.seq) }
-    // The first event is republished, the second broadcast, and then both are republished in turn.
-    #expect(heard.count == 6 && !zip(heard, heard.dropFirst()).contains { $0 == (3, 3) })
+    while heard.count < 4, let event = try families.peer.event() { heard.append(event.seq) }
+    // The first event is republished, and the second is broadcast. A check expects the first one
+    // before it knows the second.
+    #expect(heard == [2, 3, 2, 3])
     try await families.fixture.stop()
   }
 

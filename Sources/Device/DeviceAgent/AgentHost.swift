@@ -1,5 +1,5 @@
 public import Credentials
-import DeviceTurn
+package import DeviceTurn
 import FamilyCore
 public import FamilyModel
 import FamilyTrust
@@ -76,7 +76,7 @@ public actor AgentHost: Service {
   let context: Context
   let store: any AgentStore
   /// The devices.
-  let host = DeviceHost(clock: HostClock(wall: { .now }, monotonic: { .now }))
+  package let host = DeviceHost(clock: HostClock(wall: { .now }, monotonic: { .now }))
   var connections: [[UInt8]: RelayConnection] = [:]
   var apps: AppSocket?
   let localApps: (any LocalApps)?

@@ -81,8 +81,9 @@ extension Pipeline {
 
   private func republish(_ request: ShardOutput.Republish, _ access: borrowing ShardAccess) throws {
     counters.republished += 1
-    let events = try page(request.family, request.audience, request.after, request.limit).events
-    for event in events where event.seq <= request.upTo {
+    // Until the event is durable, no event has its number.
+    let events = try page(request.family, request.audience, request.seq - 1, 1).events
+    for event in events where event.seq == request.seq {
       let (topic, bytes) = access.withShard(of: request.family) {
         $0.seal(.event(event), request.family, request.audience, request.generation)
       }

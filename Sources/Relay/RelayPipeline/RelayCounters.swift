@@ -18,7 +18,7 @@ public struct RelayCounters: Sendable, Hashable {
   public var events = 0
   /// Replies dropped because the peer disconnected or its queue was full.
   public var undeliveredReplies = 0
-  /// Republishes, each of one audience's unacknowledged events.
+  /// Republishes, each of one event.
   public var republished = 0
   /// Connections closed for excessive traffic.
   public var closedConnections = 0

@@ -41,11 +41,10 @@ extension Shard {
           upTo: upTo))
     case .broadcast(let family, let generation, let audience, let broadcast):
       output.broadcasts.append(seal(broadcast, family, audience, generation))
-    case .republish(let family, let generation, let audience, let after, let limit):
+    case .republish(let family, let generation, let audience, let seq):
       output.republishes.append(
         .init(
-          family: family, generation: generation, audience: audience, after: after, limit: limit,
-          upTo: machine.seq(of: family)))
+          family: family, generation: generation, audience: audience, seq: seq))
     }
   }
 

@@ -21,9 +21,7 @@ struct ShardOutput: Sendable {
     var family: FamilyID
     var generation: UInt32
     var audience: Audience
-    var after: UInt64
-    var limit: Int
-    var upTo: UInt64
+    var seq: UInt64
   }
 
   /// The handled requests and their bytes, which count as in flight until the output is sent.

@@ -68,6 +68,35 @@ import Testing
     #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
   }
 
+  @Test("X2: a page that arrives after its time-out is applied, and the next one may take as long")
+  func latePages() {
+    var now = Instant(milliseconds: 0)
+    var device = device(now)
+    // The relay answers each request after six seconds.
+    var outstanding = fetches(device.step(.broadcast(.event(event(9, after: 8))), now: now))
+      .map { (id: $0, at: now) }
+    var count = 1
+    while device.conversation?.lines.last?.seq != 9, now < Instant(milliseconds: 60_000) {
+      let reply = outstanding.first.map { $0.at + .seconds(6) } ?? now + .seconds(60)
+      now = min(reply, max(now + .milliseconds(1), device.deadline ?? reply))
+      var effects: [DeviceEffect]
+      if now == reply {
+        let next = (device.conversation?.lines.last?.seq ?? 0) + 1
+        let page = Reply.page(conversation, [event(next, after: next - 1)], more: next < 9)
+        effects = device.step(.reply(outstanding.removeFirst().id, page), now: now)
+      } else {
+        effects = device.step(.timer, now: now)
+        for case .send(let id, .ping) in effects { _ = device.step(.reply(id, .pong), now: now) }
+      }
+      let asked = fetches(effects)
+      count += asked.count
+      outstanding += asked.map { ($0, now) }
+    }
+    #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
+    // Four pages of six seconds each, and few repetitions.
+    #expect(now <= Instant(milliseconds: 45_000) && count <= 12, "\(now), \(count) requests")
+  }
+
   @Test("X2: a head that the device lacks makes it fetch; a head that it has does not")
   func head() {
     let now = Instant(milliseconds: 0)

@@ -131,9 +131,7 @@ import Testing
       times.append(home.now)
       #expect(
         effects == [
-          .republish(
-            RelayMachineFixture.id, generation: 0, conversation, after: 0,
-            limit: DeliveryTracker.eventsPerRepublish)
+          .republish(RelayMachineFixture.id, generation: 0, conversation, 2)
         ])
     }
     let waits = zip(times.dropFirst(), times).map { $0 - $1 }
@@ -142,6 +140,55 @@ import Testing
     _ = acknowledge(10, 2)
     #expect(timer() == [])
     #expect(home.relay.deadline == nil)
+  }
+
+  /// Lets device 30 post every 100 ms and fires the timers on the way.
+  ///
+  /// - Returns: The sequence numbers of the republished events.
+  private mutating func post(for duration: Milliseconds) -> [UInt64] {
+    let end = home.now + duration
+    var republished: [UInt64] = []
+    while home.now < end {
+      let next = home.now + .milliseconds(100)
+      while let deadline = home.relay.deadline, deadline <= next {
+        for effect in timer() {
+          if case .republish(_, _, _, let seq) = effect { republished.append(seq) }
+        }
+      }
+      home.now = next
+      _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
+      _ = acknowledge(30, home.log.last!.seq)
+      _ = home.send(10, .ping)
+    }
+    return republished
+  }
+
+  @Test("R1, R5: new events do not hasten the republishes for a device that lags")
+  mutating func republishUnderTraffic() {
+    for device: UInt32 in [10, 30] { attach(device) }
+    let slow = post(for: .seconds(60))
+    // 250 ms, then twice as long each time, up to 30 s.
+    #expect((6...8).contains(slow.count), "\(slow)")
+    // A device that has caught up and loses an event later gets that event soon.
+    _ = acknowledge(10, home.log.last!.seq)
+    _ = timer()
+    #expect(home.relay.deadline == nil)
+    _ = home.command(30, .post(child: PersonID(3), .sealed([1])))
+    let lost = home.log.last!.seq
+    _ = acknowledge(30, lost)
+    let sent = home.now
+    #expect(timer() == [.republish(RelayMachineFixture.id, generation: 0, conversation, lost)])
+    #expect(home.now - sent == DeliveryTracker.firstRepublishDelay)
+  }
+
+  @Test("R1: a republish is one event, which shows a device its gap")
+  mutating func newest() {
+    _ = timer()
+    attach(10)
+    for _ in 0..<40 { _ = home.command(30, .post(child: PersonID(3), .sealed([1]))) }
+    #expect(timer() == [.republish(RelayMachineFixture.id, generation: 0, conversation, 2)])
+    // The next one shows the gap up to the head of the last check.
+    #expect(timer() == [.republish(RelayMachineFixture.id, generation: 0, conversation, 41)])
   }
 
   @Test("R1, T5: an attachment corrects an acknowledgement of events that the device lacks")

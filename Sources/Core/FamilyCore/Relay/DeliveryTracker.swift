@@ -3,15 +3,16 @@ import FamilyModel
 /// The cursors of a family's devices, and the devices that lag.
 ///
 /// A device is `absent` → (attach, ping, fetch, acknowledge) `attached` → (45 s without a request)
-/// `absent`. The relay republishes the events that an attached device has not acknowledged, with
-/// exponential backoff. The cursors of absent devices remain, because receipts use them.
+/// `absent`. The cursors of absent devices remain, because receipts use them.
+///
+/// A republish is the newest event that a late reader should have: it shows the reader its gap, and
+/// the reader fetches the rest alone. Republishes have exponential backoff while readers are late.
+/// New events do not hasten them, so that readers who cannot keep up get less work, not more.
 struct DeliveryTracker: Hashable, Sendable {
   /// The time until the first republish; each later delay doubles.
   static let firstRepublishDelay = Milliseconds.milliseconds(250)
   /// The longest delay between two republishes.
   static let maximumRepublishDelay = Milliseconds.seconds(30)
-  /// Events of one audience in one republish; a reader that lacks more fetches them.
-  static let eventsPerRepublish = 32
   /// The time without a request after which a device is absent.
   static let attachmentTimeout = Milliseconds.seconds(45)
 
@@ -31,6 +32,7 @@ struct DeliveryTracker: Hashable, Sendable {
 
   private var positions = SmallMap<ReaderKey, Position>()
   private var lastActivity = SmallMap<DeviceID, Instant>()
+  /// Consecutive checks that found late readers.
   private var attempts = 0
   /// The heads at the last check. Only events up to them can be late.
   private var checkedHeads = SmallMap<Audience, UInt64>()
@@ -75,18 +77,20 @@ struct DeliveryTracker: Hashable, Sendable {
   ///
   /// - Returns: the time of the first check.
   mutating func startChecks(_ state: FamilyState, isScheduled: Bool, now: Instant) -> Instant {
-    attempts = 0
-    if !isScheduled { checkedHeads.copy(state.heads) }
+    if !isScheduled {
+      attempts = 0
+      checkedHeads.copy(state.heads)
+    }
     return now + Self.firstRepublishDelay
   }
 
   /// Checks which attached devices lag.
   ///
-  /// - Returns: The late audiences, ascending, each with the last event that all readers have, and
-  ///   the time of the next check. An audience is late if a reader lacks an event that the last
-  ///   check already knew. The time is `nil` if no device lags.
+  /// - Returns: The late audiences, ascending, each with its head at the last check, and the time of
+  ///   the next check. An audience is late if a reader lacks an event that the last check already
+  ///   knew. The time is `nil` if no device lags.
   mutating func check(_ state: FamilyState, now: Instant)
-    -> (lagging: [(audience: Audience, after: UInt64)], nextCheck: Instant?)
+    -> (lagging: [(audience: Audience, seq: UInt64)], nextCheck: Instant?)
   {
     var late = SmallMap<Audience, UInt64>()
     var isAnyLagging = false
@@ -102,17 +106,18 @@ struct DeliveryTracker: Hashable, Sendable {
           continue
         }
         isAnyLagging = true
-        guard delivered < checkedHeads[audience] ?? 0 else { continue }
-        late[audience] = min(late[audience] ?? .max, delivered)
+        guard let head = checkedHeads[audience], delivered < head else { continue }
+        late[audience] = head
       }
     }
     guard isAnyLagging else {
       checkedHeads.removeAll()
       return ([], nil)
     }
-    attempts += 1
+    attempts = late.entries.isEmpty ? 0 : attempts + 1
     checkedHeads.copy(state.heads)
-    let wait = Timing.backoff(attempts, Self.firstRepublishDelay, Self.maximumRepublishDelay)
+    let wait = Timing.backoff(
+      max(1, attempts), Self.firstRepublishDelay, Self.maximumRepublishDelay)
     return (late.entries.map { ($0.key, $0.value) }, now + wait)
   }
 

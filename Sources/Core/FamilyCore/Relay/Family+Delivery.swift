@@ -77,11 +77,11 @@ extension RelayMachine.Family {
   /// Checks which audiences have lagging readers, as ``DeliveryTracker/check(_:now:)`` does, and
   /// adds the generations of their channels.
   mutating func checkDeliveries(now: Instant)
-    -> (lagging: [(Audience, generation: UInt32, after: UInt64)], nextCheck: Instant?)
+    -> (lagging: [(Audience, generation: UInt32, seq: UInt64)], nextCheck: Instant?)
   {
     let (lagging, nextCheck) = deliveries.check(state, now: now)
     isCheckScheduled = nextCheck != nil
-    return (lagging.map { ($0.audience, state.generation($0.audience), $0.after) }, nextCheck)
+    return (lagging.map { ($0.audience, state.generation($0.audience), $0.seq) }, nextCheck)
   }
 
   private func channels(of person: Member) -> [Channel] {

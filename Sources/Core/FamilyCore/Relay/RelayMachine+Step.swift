@@ -87,10 +87,8 @@ extension RelayMachine {
       guard let slot = families.slot(of: id) else { continue }
       let (lagging, nextCheck) = families[slot].checkDeliveries(now: now)
       if let nextCheck { timers.set(id, nextCheck) }
-      effects += lagging.map { audience, generation, after in
-        .republish(
-          id, generation: generation, audience, after: after,
-          limit: DeliveryTracker.eventsPerRepublish)
+      effects += lagging.map { audience, generation, seq in
+        .republish(id, generation: generation, audience, seq)
       }
     }
     return effects

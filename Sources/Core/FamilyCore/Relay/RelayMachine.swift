@@ -40,8 +40,8 @@ public struct RelayMachine: Sendable {
     case page(DeviceAddress, id: RequestID, Audience, after: UInt64, upTo: UInt64)
     /// Publishes on the audience's channel.
     case broadcast(FamilyID, generation: UInt32, Audience, Broadcast)
-    /// Publishes at most `limit` events after `after` again, from the store.
-    case republish(FamilyID, generation: UInt32, Audience, after: UInt64, limit: Int)
+    /// Publishes the audience's event with this sequence number again, from the store.
+    case republish(FamilyID, generation: UInt32, Audience, UInt64)
     /// Approves the subscription; without this effect the shell ignores it.
     case approve
   }

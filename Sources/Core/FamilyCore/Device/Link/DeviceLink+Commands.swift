@@ -84,11 +84,13 @@ extension DeviceLink {
       sender.learn(relayTime: time, now: now)
       attached(channels, requestID: id, now: now, into: &out)
     case .page(let audience, let events, let more):
-      guard let request = fetching[audience], request.requestID == id else { return }
+      guard let request = fetching[audience], request.first <= id, id <= request.last else {
+        return
+      }
       let (before, wasReread) = (delivered(audience), rereads[audience] != nil)
       for event in events where event.audience == audience { receive(event, now: now, into: &out) }
       // A page that contradicts the chain starts a reread, with a request of its own.
-      guard fetching[audience]?.requestID == id else { return }
+      guard fetching[audience] == request else { return }
       if wasReread, rereads[audience] != nil, before > 0 {
         // The page does not continue the chain either: the histories differ earlier.
         fetching[audience] = nil
@@ -101,7 +103,8 @@ extension DeviceLink {
       if isBehind, delivered(audience) == before { return }
       fetching[audience] = nil
       if isBehind {
-        fetch(audience, now: now, into: &out)
+        // The next page takes about as long as this one.
+        fetch(audience, now: now, into: &out, attempts: max(0, request.attempts - 1))
       } else {
         giveBack(audience, now: now, into: &out)
       }

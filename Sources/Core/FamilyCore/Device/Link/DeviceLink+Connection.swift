@@ -37,9 +37,7 @@ extension DeviceLink {
 
   mutating func timer(now: Instant, into out: inout Output) {
     for audience in fetching.keys.sorted() where fetching[audience]!.due <= now {
-      let attempts = fetching[audience]!.attempts
-      fetching[audience] = nil
-      fetch(audience, now: now, into: &out, attempts: attempts + 1)
+      fetchAgain(audience, now: now, into: &out)
     }
     repeatEvaluations(now: now, into: &out)
     checkWithheld(now: now, into: &out)

@@ -1,5 +1,22 @@
 import FamilyModel
 
+/// The outstanding request of an audience's page, with its repetitions.
+struct PageRequest: Equatable, Sendable {
+  /// The first and the last number. The reply to any of them is the page: a relay under load answers
+  /// the first one after its time-out, and would otherwise read every page in vain.
+  var first: UInt64
+  let last: UInt64
+  /// The time of the next repetition.
+  var due: Instant
+  /// The power of two by which the time-out is longer than the first one.
+  let attempts: Int
+
+  fileprivate init(_ requestID: UInt64, _ attempts: Int, now: Instant) {
+    (first, last, self.attempts) = (requestID, requestID, attempts)
+    due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
+  }
+}
+
 /// Reading audiences without gaps and without repetition.
 extension DeviceLink {
   /// Applies an event that this device makes itself, for a person without a family.
@@ -85,13 +102,22 @@ extension DeviceLink {
     complete(event.command, nil, now: now, into: &out)
   }
 
+  /// Requests a page unless one is outstanding.
+  ///
+  /// - Parameter attempts: The power of two by which the time-out is longer than the first one.
   mutating func fetch(
     _ audience: Audience, now: Instant, into out: inout Output, attempts: Int = 0
   ) {
     guard state == .attached, fetching[audience] == nil else { return }
     let requestID = sender.send(.fetch(audience, after: delivered(audience)), into: &out)
-    let wait = Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
-    fetching[audience] = (requestID, now + wait, attempts)
+    fetching[audience] = PageRequest(requestID, attempts, now: now)
+  }
+
+  /// Repeats a request that has timed out.
+  mutating func fetchAgain(_ audience: Audience, now: Instant, into out: inout Output) {
+    guard let former = fetching.removeValue(forKey: audience) else { return }
+    fetch(audience, now: now, into: &out, attempts: former.attempts + 1)
+    fetching[audience]?.first = former.first
   }
 
   mutating func moveCursor(to cursor: Cursor) {

@@ -64,7 +64,7 @@ public struct DeviceLink: Sendable {
   var awaitsAttachment = false
   /// Whether the relay's last word is that it does not know this device.
   var isRefused = false
-  var fetching: [Audience: (requestID: UInt64, due: Instant, attempts: Int)] = [:]
+  var fetching: [Audience: PageRequest] = [:]
   /// The requested evaluations of passcodes, by the numbers of their machine.
   var evaluations: [UInt64: PendingEvaluation] = [:]
   /// The audiences that the device reads again, with the number of positions of the next step back.
