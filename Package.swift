@@ -152,12 +152,11 @@ let sources: [Target] = [
     ]),
   library("App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library("App", "DeclaredAgeRange", ["AppClient", "DeviceConnection", "FamilyModel"]),
-  library("App", "FamilyHarness", ["FamilyModel", "FamilyCore"]),
   library(
     "App", "PermissionKitTesting",
     [
-      "FamilyHarness", "PermissionKit", "AppClient", "DeviceConnection", "FamilyModel",
-      "FamilyCore", "FamilyTrust", "RelayStore",
+      "PermissionKit", "AppClient", "Credentials", "DeviceConnection", "DeviceTurn", "FamilyModel",
+      "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "ZeroMQ",
     ]),
 
   library("Terminal", "TextTable"),
@@ -203,6 +202,7 @@ let sources: [Target] = [
 
 let verification: [Target] = [
   rig("History", ["FamilyModel", "FamilyCore"]),
+  rig("FamilyHarness", ["FamilyModel", "FamilyCore"]),
   rig(
     "Simulation",
     [
@@ -213,6 +213,11 @@ let verification: [Target] = [
 
   rig("Processes", []),
   rig("Statistics", []),
+  rig(
+    "LoadFamilies",
+    [
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "SystemClock", "ZeroMQ", crypto,
+    ]),
   rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
   tool(
     "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
@@ -221,16 +226,17 @@ let verification: [Target] = [
   tool(
     "chaos",
     [
-      "ProcessCluster", "Processes", "History", "FamilyModel", "FamilyCore", "Credentials",
-      "DeviceAgent", "RelayClient", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
-      "Statistics", "TextTable", subprocess, systemPackage, nio, nioPosix,
+      "ProcessCluster", "Processes", "History", "LoadFamilies", "FamilyModel", "FamilyCore",
+      "FamilyTrust", "Credentials", "DeviceAgent", "DeviceTurn", "RelayClient", "RelayStore",
+      "RelayWire", "SQLiteStore", "SystemClock", "Statistics", "TextTable", "ZeroMQ", logging,
+      lifecycle, subprocess, systemPackage, nio, nioPosix,
     ]),
   tool(
     "load",
     [
-      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent", "RelayClient",
+      "FamilyModel", "FamilyCore", "Credentials", "DeviceAgent", "LoadFamilies", "RelayClient",
       "RelayWire", "RelayStore", "SQLiteStore", "SystemClock", "ZeroMQ", "History", "TextTable",
-      "Processes", crypto, histogram, logging, lifecycle,
+      "Processes", histogram, logging, lifecycle,
     ]),
   tool(
     "bench",
@@ -343,11 +349,15 @@ let suites: [Target] = [
   tests(
     "LoadTests",
     [
-      "load", "FamilyModel", "FamilyCore", "RelayStore", "ZeroMQ", subprocess, systemPackage,
+      "load", "FamilyModel", "FamilyCore", "LoadFamilies", "RelayStore", "ZeroMQ", subprocess,
+      systemPackage,
     ]),
   tests(
     "ChaosTests",
-    ["chaos", "FamilyModel", "History", "ProcessCluster", subprocess, systemPackage]),
+    [
+      "chaos", "FamilyModel", "History", "LoadFamilies", "ProcessCluster", subprocess,
+      systemPackage,
+    ]),
 ]
 
 // MARK: Selection

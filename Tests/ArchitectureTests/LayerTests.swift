@@ -35,8 +35,10 @@ private let exclusiveImports = [
   }
 
   @Test("T1: no program seeds the ids that it sends") func seeds() throws {
-    // The harness replays families in memory, and an outbox derives its delays from random ids.
-    let exceptions = ["FamilyHarness/", "FamilyModel/IDSource.swift", "Sending/Outbox.swift"]
+    // Families in memory can be replayed, and an outbox derives its delays from random ids.
+    let exceptions = [
+      "PermissionKitTesting/", "FamilyModel/IDSource.swift", "Sending/Outbox.swift",
+    ]
     for file in try Repository.files(below: "Sources") where file.text.contains("IDSource(seed:") {
       #expect(exceptions.contains { file.path.contains($0) }, "\(file.path)")
     }
@@ -77,18 +79,22 @@ private let exclusiveImports = [
     #expect(linked.intersection(forbidden) == [])
   }
 
-  @Test("X2: the simulator runs the relay's pipeline and the turn of agents")
+  @Test("X2: the simulator and the test kit run the relay's pipeline and the turn of agents")
   func simulatesTheProduct() throws {
     let graph = try PackageGraph.ofRepository()
+    let simulators = ["Simulation", "PermissionKitTesting"]
     for (driver, programs) in [
       ("RelayPipeline", ["relay"]), ("DeviceTurn", ["child-agent", "parent-agent"]),
     ] {
-      for user in programs + ["Simulation"] {
+      for user in programs + simulators {
         #expect(graph.closure(of: user).contains(driver), "\(user) without \(driver)")
       }
     }
-    let linked = graph.closure(of: "Simulation")
-    #expect(linked.isDisjoint(with: ["RelayServer", "DeviceAgent"]))
+    for simulator in simulators {
+      // A simulator has no shell of a process, and no driver of its own.
+      let linked = graph.closure(of: simulator)
+      #expect(linked.isDisjoint(with: ["RelayServer", "DeviceAgent", "FamilyHarness"]))
+    }
   }
 
   @Test("X1: the programs are products, so that an app's package builds and runs them")

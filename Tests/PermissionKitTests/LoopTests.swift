@@ -156,4 +156,20 @@ private final class Received: Sendable {
     await family.advance(by: .seconds(10))
     #expect(family.launches == 1 && received.all == [id])
   }
+
+  @Test("X2: questions beyond the bound of a turn are sent, also after a restart of the device")
+  func burst() async throws {
+    family.organizer.will(.approve)
+    await family.child.setOnline(false)
+    try await family.app {
+      var asked: Set<UUID> = []
+      for number in 0..<40 { asked.insert(try await ask("friend\(number)")) }
+      await family.restartDevice()
+      await family.child.setOnline(true)
+      for await update in CommunicationLimits.current.updates {
+        asked.remove(update.question.id)
+        if asked.isEmpty { break }
+      }
+    }
+  }
 }

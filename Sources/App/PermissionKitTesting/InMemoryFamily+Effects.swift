@@ -1,35 +1,44 @@
+import DeviceTurn
 import FamilyCore
-import FamilyHarness
 import FamilyModel
 import FamilyTrust
 
+/// The effects of a device's host: messages to the relay, and the acts of people and apps.
 extension InMemoryFamily {
-  mutating func carryOut(_ effect: DeviceEffect, of device: UInt32) {
+  func carryOut(_ effect: HostEffect, of device: InMemoryDevice) {
     switch effect {
-    case .persist, .send, .listen, .consentChanged: break
-    case .requestAdmission(let id): step(.admitted(id))
+    case .send(let envelope, _): relay?.send(envelope, from: device.number)
+    case .subscribe(let topic, _): relay?.subscribe(device.number, to: topic)
+    case .unsubscribe(let topic, _): relay?.unsubscribe(device.number, from: topic)
+    case .local(let effect, _): carryOut(effect, of: device)
+    }
+  }
+
+  /// The inputs that answer an effect join the device's turn.
+  private func carryOut(_ effect: DeviceEffect, of device: InMemoryDevice) {
+    switch effect {
+    case .persist, .send, .listen, .requestAdmission, .consentChanged, .alert: break
     case .app(_, let reply): process?.deliver(.reply(reply))
     case .launch:
       launches += 1
       if isLaunchable {
         pendingLaunches += 1
       } else {
-        step(.appGone(app, exited: true))
+        device.act(.appGone(app, exited: true))
       }
     case .terminate: isTerminated = true
     case .prompt(let number, let prompt, let window):
       promptWindows.append(window)
       if case .ageRange = prompt { agePrompts += 1 }
-      step(.answered(prompt: number, answer(prompt)))
+      device.act(.answered(prompt: number, answer(prompt)))
     case .checkPasscode(let prompt, let attempt, _, let passcode, let bytes):
       let keys = Self.passcodeKeys(attempt.typed)
       let proof = keys.signingKey == passcode.publicKey ? KeyVault(keys).sign(bytes) : nil
-      step(.passcodeChecked(prompt: prompt, proof: proof))
+      device.act(.passcodeChecked(prompt: prompt, proof: proof))
     case .derivePasscode(let attempt, let evaluation):
-      act(device, .setPasscode(Self.passcode(attempt.typed, evaluation)))
+      device.act(.setPasscode(Self.passcode(attempt.typed, evaluation)))
     case .bubble(let bubble): planAnswer(to: bubble, on: device)
-    case .alert: break
-    case .notify(let notice): if device == Self.childDevice { notices.append(notice) }
+    case .notify(let notice): if device.number == Self.childDevice { notices.append(notice) }
     }
   }
 
@@ -68,19 +77,19 @@ extension InMemoryFamily {
     }
   }
 
-  private mutating func planAnswer(to bubble: Bubble, on device: UInt32) {
-    guard case .guardian(let answer, let delay) = plans[device],
+  private func planAnswer(to bubble: Bubble, on device: InMemoryDevice) {
+    guard case .guardian(let answer, let delay) = plans[device.number],
       let choice = answer.choice(in: bubble.question)
     else { return }
-    plannedAnswers.append(
-      (machines.now + delay, device, .answer(bubble.question.id, choice: choice)))
-    if delay == .zero { giveDueAnswers() }
+    let input = GuardianMachine.Input.answer(bubble.question.id, choice: choice)
+    guard delay > .zero else { return device.act(input) }
+    plannedAnswers.append((now + delay, device.number, input))
   }
 
   /// Has the guardians give the planned answers that are due.
-  mutating func giveDueAnswers() {
-    let ready = plannedAnswers.filter { $0.at <= machines.now }
-    plannedAnswers.removeAll { $0.at <= machines.now }
+  func giveDueAnswers() {
+    let ready = plannedAnswers.filter { $0.at <= now }
+    plannedAnswers.removeAll { $0.at <= now }
     for (_, device, input) in ready { act(device, input) }
   }
 }

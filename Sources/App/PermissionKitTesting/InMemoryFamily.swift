@@ -1,13 +1,13 @@
 import FamilyCore
-import FamilyHarness
 import FamilyModel
 import FamilyTrust
+import RelayWire
 
-/// A family in one value: the relay's machine, the child's device and the guardians' devices.
+/// A family in one process: the relay, the child's device and the guardians' devices.
 ///
-/// The machines are those of production. Effects are carried out at once and in order. Time stands
-/// still until the test moves the clock.
-struct InMemoryFamily: FamilyDriver {
+/// The relay's pipeline and the devices' hosts are those of production. Messages arrive at once and
+/// in order. Time stands still until the test moves the clock.
+final class InMemoryFamily {
   /// The planned answer of a person to a prompt or a bubble.
   enum Plan: Sendable {
     case guardian(TestGuardian.Answer, delay: Milliseconds)
@@ -18,13 +18,20 @@ struct InMemoryFamily: FamilyDriver {
   static let childDevice: UInt32 = 1
   static let organizerDevice: UInt32 = 2
 
-  private let people: TestFamily.People
-  /// The keys of each person's device.
-  private let keys: [UInt32: DeviceKeys]
+  let people: TestFamily.People
+  /// The keys of each person's device, in the order of the devices' numbers.
+  private let keys: [DeviceKeys]
+  /// The signatures that one device has verified, as in an agent with several devices.
+  private let verified = SignatureCache()
   let app: AppID
   /// The first roster. A person without a family has one, too.
   let roster: Roster
-  var machines: FamilyMachines
+  private let clock: FamilyClock
+  /// The relay; `nil` for a person without a family.
+  let relay: InMemoryRelay?
+  /// The devices in the order of their numbers, the child's first.
+  let devices: [InMemoryDevice]
+  private var seeds = IDSource(seed: 1)
   var plans: [UInt32: Plan] = [:]
   /// The manifest of the installed app.
   var manifest: AppManifest
@@ -53,34 +60,32 @@ struct InMemoryFamily: FamilyDriver {
     self.people = people
     self.app = app
     manifest = AppManifest(usesDeclaredAgeRange: people.declaresAgeRange)
-    machines = FamilyMachines(
-      now: now, relay: RelayMachine(verify: KeyVault.verify, digest: KeyVault.digest))
-    let numbers = [Self.childDevice] + people.guardians.indices.map { UInt32($0) + 2 }
-    let keys = Dictionary(uniqueKeysWithValues: numbers.map { ($0, DeviceKeys()) })
+    let clock = FamilyClock(now)
+    self.clock = clock
+    let keys = (0...people.guardians.count).map { _ in DeviceKeys() }
     self.keys = keys
-    let guardians = people.guardians.enumerated().map { index, name in
-      (role: index == 0 ? Role.organizer : .guardian, name: name)
+    roster = people.roster(keys)
+    relay = people.isInFamily ? InMemoryRelay(clock) : nil
+    devices = (1...(people.isInFamily ? keys.count : 1)).map {
+      InMemoryDevice(Self.address(UInt32($0)), clock)
     }
-    roster = Roster(
-      [(people.isChild ? .child : .adult, people.child)] + guardians,
-      devices: numbers.map { id in
-        Device(
-          id: DeviceID(id), person: PersonID(id), publicKey: Device.curveKey(id), keys: keys[id]!)
-      })
-    if people.isInFamily { found(roster, organizer: Self.organizerDevice) }
+    if people.isInFamily { found() }
+    for device in devices.dropFirst() {
+      device.start(machine(of: device.number))
+      run(device)
+    }
     startChild()
-    guard people.isInFamily else { return }
-    for id in numbers.dropFirst() {
-      machines.guardians[id] = GuardianMachine(
-        address(id), of: PersonID(id), security: security(id), ids: machines.newIDs())
-      connect(id)
-    }
-    connect(Self.childDevice)
   }
 
-  func security(_ device: UInt32) -> Security? {
-    Security(KeyVault(keys[device]!), organizerKey: keys[Self.organizerDevice]!.signingKey)
+  private static func address(_ device: UInt32) -> DeviceAddress {
+    DeviceAddress(family: FamilyID(1), device: DeviceID(device))
   }
+
+  private func security(_ device: UInt32) -> Security {
+    Security(KeyVault(keys[Int(device) - 1], sharing: verified), organizerKey: organizerKey)
+  }
+
+  private var organizerKey: [UInt8] { keys[Int(Self.organizerDevice) - 1].signingKey }
 
   /// The trust anchor of the child's apps.
   var appSecurity: AppSecurity {
@@ -88,78 +93,75 @@ struct InMemoryFamily: FamilyDriver {
       return AppSecurity(family: FamilyID(0), child: Self.childID, organizerKey: [])
     }
     return AppSecurity(
-      family: Self.family, child: Self.childID,
-      organizerKey: keys[Self.organizerDevice]!.signingKey)
+      family: devices[0].address.family, child: Self.childID, organizerKey: organizerKey)
+  }
+
+  // MARK: the devices
+
+  /// A new source of ids for each process of a device.
+  private func newIDs() -> IDSource { IDSource(seed: seeds.next()) }
+
+  private func machine(of guardian: UInt32) -> GuardianMachine {
+    GuardianMachine(
+      Self.address(guardian), of: PersonID(guardian), security: security(guardian),
+      hostAnnouncesPresence: true, ids: newIDs())
+  }
+
+  /// Founds the family, as the administrator, with the roster that the organizer's device signed.
+  private func found() {
+    var organizer = machine(of: Self.organizerDevice)
+    for signed in try! organizer.prepare(.setRoster(roster), now: now) {
+      let command = Request.command(signed.id, signed.command, signed.signature)
+      relay?.send(
+        Envelope(device: Self.address(0), requestID: 1, request: command), from: 0)
+    }
+    exchange()
+  }
+
+  /// Starts the child's device from its durable records. An earlier process is killed.
+  func startChild() {
+    let device = devices[0]
+    relay?.disconnect(device.number)
+    let machine = ChildMachine(
+      device.address, of: Self.childID, isInFamily: people.isInFamily, apps: [app],
+      manifests: [app: manifest], security: security(device.number), hostAnnouncesPresence: true,
+      restoring: device.records, ids: newIDs())
+    device.start(machine, isInFamily: people.isInFamily)
+    run(device)
   }
 
   /// The machine of the child's device.
-  var child: ChildMachine { machines.children[Self.childDevice]! }
-
-  private mutating func startChild() {
-    machines.children[Self.childDevice] = ChildMachine(
-      address(Self.childDevice), of: Self.childID, isInFamily: people.isInFamily, apps: [app],
-      manifests: [app: manifest],
-      security: security(Self.childDevice), restoring: machines.records(of: Self.childDevice),
-      ids: machines.newIDs())
+  var child: ChildMachine { devices[0].child! }
+  /// The durable records of the child's device.
+  var records: [DeviceRecord] { devices[0].records }
+  /// The machines of the guardians' devices.
+  var guardians: [UInt32: GuardianMachine] {
+    Dictionary(uniqueKeysWithValues: devices.dropFirst().map { ($0.number, $0.guardian!) })
   }
-
-  /// Kills the child's device and restores its machine from the durable records.
-  mutating func restartChild() {
-    startChild()
-    if people.isInFamily, !machines.away.contains(Self.childDevice) { step(.connected) }
+  /// Whether the child's device has a network.
+  var isOnline: Bool { devices[0].isOnline }
+  /// The family's clock.
+  var now: Instant {
+    get { clock.now }
+    set { clock.now = newValue }
   }
+}
 
-  // MARK: inputs
-
-  mutating func step(_ input: ChildMachine.Input) { child(Self.childDevice, input) }
-
-  /// Steps a guardian's machine. A person without a family has no guardians.
-  mutating func act(_ device: UInt32, _ input: GuardianMachine.Input) {
-    if people.isInFamily { guardian(device, input) }
-  }
-
-  /// Sets the account, the limits and the guardians' answers of a sandbox case.
-  mutating func set(_ sandbox: SandboxCase) {
-    var settings = child.age.settings
-    settings.sandbox = sandbox.answers == nil ? nil : sandbox
-    let isChild = people.isChild && people.isInFamily
-    if settings != child.age.settings {
-      if isChild {
-        act(Self.organizerDevice, .setAge(Self.childID, settings))
-      } else {
-        step(.setAge(settings))
-      }
+extension TestFamily.People {
+  /// The roster of these people, each with one device.
+  fileprivate func roster(_ keys: [DeviceKeys]) -> Roster {
+    var persons = [Person(id: PersonID(1), role: isChild ? .child : .adult, displayName: child)]
+    for (index, name) in guardians.enumerated() {
+      let role = index == 0 ? Role.organizer : .guardian
+      persons.append(Person(id: PersonID(UInt32(index) + 2), role: role, displayName: name))
     }
-    if sandbox.answers != nil {
-      if isChild { act(Self.organizerDevice, .setLimits(child: Self.childID, on: true)) }
-      return
-    }
-    let account = sandbox.account(Account.Day(utc: machines.now))
-    guard people.isInFamily else { return step(.setOwnAccount(account)) }
-    if isChild {
-      act(Self.organizerDevice, .setAccount(Self.childID, account))
-      act(Self.organizerDevice, .setLimits(child: Self.childID, on: sandbox.limitsOn))
-    } else {
-      step(.setOwnAccount(account))
-    }
-    for device in machines.guardians.keys.sorted() {
-      let answer: TestGuardian.Answer = sandbox.consent == .approved ? .approve : .decline
-      plans[device] = .guardian(answer, delay: .zero)
-    }
-    let isWithdrawn = child.consents.isWithdrawn(app)
-    guard isWithdrawn != (sandbox.consent == .revoked) else { return }
-    act(
-      Self.organizerDevice,
-      .withdraw(child: Self.childID, isWithdrawn ? .consentGiven(app) : .consent(app)))
-  }
-
-  /// Advances the clock to `end`, with all timers and planned answers on the way.
-  ///
-  /// Stops early at a launch or an end of the app, because `TestFamily` carries those out.
-  mutating func advance(to end: Instant) {
-    while machines.now < end, pendingLaunches == 0, !isTerminated {
-      tick(to: min(end, plannedAnswers.map(\.at).min() ?? end))
-      giveDueAnswers()
-    }
+    return Roster(
+      persons: persons,
+      devices: zip(persons, keys).map { person, keys in
+        let number = person.id.rawValue
+        return Device(
+          id: DeviceID(number), person: person.id, publicKey: InMemoryRelay.key(of: number),
+          keys: keys)
+      })
   }
 }

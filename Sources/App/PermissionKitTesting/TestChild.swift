@@ -135,11 +135,7 @@ public struct TestChild: Sendable {
   ///
   /// Questions of an offline device wait in its outbox.
   public func setOnline(_ isOnline: Bool) async {
-    family.perform { family in
-      guard family.away.contains(InMemoryFamily.childDevice) == isOnline else { return }
-      let device = InMemoryFamily.childDevice
-      if isOnline { family.connect(device) } else { family.disconnect(device) }
-    }
+    family.perform { $0.setOnline(isOnline) }
     await family.settle()
   }
 

@@ -27,7 +27,7 @@ extension TestFamily {
   /// The number of responses that the app has not handled.
   public var unhandled: Int {
     perform { family in
-      family.machines.records(of: InMemoryFamily.childDevice).count {
+      family.records.count {
         if case .entry(_, let entry) = $0, case .response = entry.body { true } else { false }
       }
     }
@@ -40,7 +40,7 @@ extension TestFamily {
         family.guardians.keys.sorted().map { ($0, family.plans[$0]) },
         family.guardians.values.first?.open(now: family.now).map(\.question) ?? [],
         family.plannedAnswers.map { ($0.device, $0.at.milliseconds - family.now.milliseconds) },
-        family.away.contains(InMemoryFamily.childDevice)
+        !family.isOnline
       )
     }
     let (plans, open, planned, isOffline) = facts
@@ -90,17 +90,17 @@ final class StallWatch: Sendable {
       return
     }
     let watching = Task.detached { [weak self] in
-      var quiet: (activity: UInt64, since: ContinuousClock.Instant)?
+      // A busy machine delays the watch as much as the app: the watch counts its own sleeps.
+      var quiet: (activity: UInt64, time: Duration)?
       while (try? await Task.sleep(for: Self.interval)) != nil {
         let activity = family.activity.withLock { $0 }
         guard session.isWaiting(task) else {
           quiet = nil
           continue
         }
-        if quiet?.activity != activity { quiet = (activity, .now) }
-        guard let since = quiet?.since, since.duration(to: .now) >= family.stallTime else {
-          continue
-        }
+        let time = quiet?.activity == activity ? quiet!.time + Self.interval : .zero
+        quiet = (activity, time)
+        guard time >= family.stallTime else { continue }
         let stalled = TestFamily.Stalled(description: family.stallReason)
         self?.found.withLock { $0 = stalled }
         session.endLoops()

@@ -31,8 +31,8 @@ public typealias AgeExplanation = FamilyCore.AgeExplanation
 ///
 /// Inside ``app(isolation:_:)`` the calls to `CommunicationLimits.current`, `AskCenter.shared` and
 /// `AgeRangeService.shared` reach this family, also from child tasks. `Task.detached` inherits no
-/// family. Tests with separate families may run in parallel. The machines are those of the real
-/// relay and devices. Nothing sleeps: time moves only when the test moves the clock.
+/// family. Tests with separate families may run in parallel. The relay and the devices run the
+/// code of the real programs. Nothing sleeps: time moves only when the test moves the clock.
 public final class TestFamily: Sendable {
   /// The members of the family and the app's manifest.
   struct People: Sendable {
@@ -198,7 +198,7 @@ public final class TestFamily: Sendable {
   /// asked. See ``untilListening(loops:)`` for a loop that is open.
   public var isListening: Bool {
     family.withLock { family in
-      family.machines.records(of: InMemoryFamily.childDevice).contains {
+      family.records.contains {
         if case .app(_, let standing) = $0 { standing.registered } else { false }
       }
     }
@@ -222,7 +222,7 @@ public final class TestFamily: Sendable {
   public func restartDevice() async {
     perform { family in
       family.process?.deliver(.disconnected)
-      family.restartChild()
+      family.startChild()
       family.process?.deliver(.connected)
     }
     await settle()
@@ -303,10 +303,10 @@ public final class TestFamily: Sendable {
 
   /// Changes the family, then carries out the launches and the end of the app that follow.
   @discardableResult
-  func perform<R: Sendable>(_ body: (inout InMemoryFamily) -> R) -> R {
+  func perform<R: Sendable>(_ body: @Sendable (InMemoryFamily) -> R) -> R {
     activity.withLock { $0 += 1 }
     let (result, launches, terminated) = family.withLock { family in
-      let result = body(&family)
+      let result = body(family)
       defer {
         family.pendingLaunches = 0
         family.isTerminated = false

@@ -133,7 +133,7 @@ extension FamilyDriver {
   // MARK: Time
 
   /// Moves the clock to the earliest deadline, or to `end`, and fires the timers that are due.
-  package mutating func tick(to end: Instant) {
+  private mutating func tick(to end: Instant) {
     // The clock moves, so that an overdue deadline cannot stop time.
     machines.now = max(machines.now + .milliseconds(1), min(end, machines.deadline ?? end))
     let now = machines.now
@@ -200,8 +200,8 @@ extension FamilyDriver {
       let events = machines.events(of: audience, after: after)
       deliver(.page(audience, events, more: false), id, to: device)
     case .broadcast(_, _, let audience, let broadcast): publish(broadcast, to: audience)
-    case .republish(_, _, let audience, let after, let limit):
-      for event in machines.events(of: audience, after: after).prefix(limit) {
+    case .republish(_, _, let audience, let seq):
+      for event in machines.events(of: audience, after: seq - 1).prefix(1) {
         publish(.event(event), to: audience)
       }
     }
