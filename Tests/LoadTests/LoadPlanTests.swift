@@ -1,5 +1,6 @@
 import FamilyCore
 import FamilyModel
+import LoadFamilies
 import RelayStore
 import Testing
 import ZeroMQ

@@ -14,7 +14,22 @@ package final class RunningCluster: Sendable {
   package let layout: Layout
   package let relay: SupervisedProcess
   package let agents: [SupervisedProcess]
+  private let extraProcesses: [SupervisedProcess]
   private let tasks: Mutex<[Task<Void, any Error>]> = Mutex([])
+
+  /// A process beside the relay and the agents, which starts after them.
+  package struct ExtraProcess: Sendable {
+    var name: String
+    var program: String
+    var arguments: [String]
+
+    /// A process with its name in the cluster, its program's path and its arguments.
+    package init(name: String, program: String, arguments: [String]) {
+      self.name = name
+      self.program = program
+      self.arguments = arguments
+    }
+  }
 
   /// Additions of a test to an ordinary cluster.
   package struct Configuration: Sendable {
@@ -34,6 +49,8 @@ package final class RunningCluster: Sendable {
     package var answer: String?
     /// Called before each start of a process, with its name.
     package var prepare: @Sendable (String) throws -> Void = { _ in }
+    /// Processes that start after the agents.
+    package var extraProcesses: [ExtraProcess] = []
     /// Called after the credentials are written and before any agent starts.
     package var prepareAgents: @Sendable () throws -> Void = {}
     package init() {}
@@ -59,6 +76,12 @@ package final class RunningCluster: Sendable {
       environment: configuration.environment("relay"), log: layout.log("relay"),
       prepare: configuration.prepare)
     let layout = layout
+    extraProcesses = configuration.extraProcesses.map { extra in
+      SupervisedProcess(
+        extra.name, extra.program, extra.arguments,
+        environment: configuration.environment(extra.name), log: layout.log(extra.name),
+        prepare: configuration.prepare)
+    }
     agents = file.families.flatMap { family in
       let guardians = family.members.filter { ["organizer", "guardian"].contains($0.role) }
       let hasApps = guardians.count < family.members.count
@@ -101,7 +124,10 @@ package final class RunningCluster: Sendable {
       log: layout.log(name), prepare: configuration.prepare)
   }
 
-  package func agent(_ name: String) -> SupervisedProcess { agents.first { $0.name == name }! }
+  /// The agent or extra process with this name.
+  package func agent(_ name: String) -> SupervisedProcess {
+    (agents + extraProcesses).first { $0.name == name }!
+  }
 
   /// Creates the relay's keys and the families, and starts all processes. Returns when all agents
   /// are connected.
@@ -124,6 +150,7 @@ package final class RunningCluster: Sendable {
         return status.devices.allSatisfy { $0.relay == "connected" && $0.position > 0 }
       }
     }
+    for process in extraProcesses { launch(process) }
   }
 
   /// The credential files of the apps, one for each app on each device, in order.
@@ -149,7 +176,7 @@ package final class RunningCluster: Sendable {
   /// Terminates all processes, agents first, and waits for their ends. Processes under SIGSTOP are
   /// continued.
   package func stop() async {
-    let processes = agents + [relay]
+    let processes = extraProcesses + agents + [relay]
     for process in processes {
       process.stop()
       process.signal(SIGCONT)

@@ -7,6 +7,10 @@ import SystemPackage
 package final class SupervisedProcess: Sendable {
   private struct State {
     var pid: pid_t?
+    /// Whether a start is prepared whose pid is not known yet.
+    var isStarting = false
+    var lastEnd: (pid: pid_t, status: TerminationStatus)?
+    var started = ContinuousClock.now
     var starts = 0
     var restarts = 0
     var isWanted = true
@@ -43,6 +47,12 @@ package final class SupervisedProcess: Sendable {
   }
 
   package var pid: pid_t? { state.withLock { $0.pid } }
+  /// Whether the process neither runs nor starts. While restarts are held, this remains true.
+  package var isDown: Bool { state.withLock { $0.pid == nil && !$0.isStarting } }
+  /// The process that ended last, and how it ended.
+  package var lastEnd: (pid: pid_t, status: TerminationStatus)? { state.withLock { $0.lastEnd } }
+  /// The time since the last start.
+  package var uptime: Duration { ContinuousClock.now - state.withLock { $0.started } }
   /// The number of starts.
   package var starts: Int { state.withLock { $0.starts } }
   package var restarts: Int { state.withLock { $0.restarts } }
@@ -65,16 +75,21 @@ package final class SupervisedProcess: Sendable {
   /// Runs and restarts the process until it is stopped.
   func run() async throws {
     while state.withLock({ $0.isWanted }) {
-      guard state.withLock({ $0.holds == 0 }) else {
+      let mayStart = state.withLock { state in
+        state.isStarting = state.holds == 0
+        return state.isStarting
+      }
+      guard mayStart else {
         try await Task.sleep(for: .milliseconds(10))
         continue
       }
+      defer { state.withLock { $0.isStarting = false } }
       try prepare(name)
       let output = try FileDescriptor.open(
         FilePath(log.path), .writeOnly, options: [.create, .append],
         permissions: [.ownerReadWrite])
       defer { try? output.close() }
-      _ = try await Subprocess.run(
+      let result = try await Subprocess.run(
         .path(FilePath(executable)), arguments: Arguments(arguments),
         environment: .inherit.updating(
           Dictionary(
@@ -87,12 +102,15 @@ package final class SupervisedProcess: Sendable {
         // `stop` may have been called during the start.
         let isWanted = self.state.withLock { state in
           state.pid = pid
+          state.isStarting = false
+          state.started = .now
           state.starts += 1
           return state.isWanted
         }
         if !isWanted { kill(pid, SIGTERM) }
       }
       let isRestarting = state.withLock { state in
+        if let pid = state.pid { state.lastEnd = (pid, result.terminationStatus) }
         state.pid = nil
         if state.isWanted { state.restarts += 1 }
         return state.isWanted

@@ -11,7 +11,7 @@ struct Chaos: AsyncParsableCommand {
     abstract: "Inject faults into real processes under a workload and check the results.",
     usage: "chaos [--minutes <n>] [--seed <n>] [--faults <kinds>] …",
     discussion: "Build everything first: swift build -c release. All options: chaos run --help",
-    subcommands: [Run.self, OrphanReaper.self],
+    subcommands: [Run.self, CrowdWorker.self, OrphanReaper.self],
     defaultSubcommand: Run.self)
 }
 
@@ -22,7 +22,13 @@ struct Run: AsyncParsableCommand {
   var minutes = 5.0
   @Option(help: "The seed of the faults and of the people's actions.") var seed: UInt64 = 1
   @Option(help: "Number of families, each with two guardians and a child.") var families = 3
-  @Option(help: "Kinds of faults to inject, comma-separated (default: all).") var faults: String?
+  @Option(help: "Number of further families that keep the relay busy, hosted by a few processes.")
+  var crowd = 0
+  @Option(help: "Actions per second of the crowd's people.") var rate = 1_500.0
+  @Option(help: "Number of processes that host the crowd.") var workers = 2
+  @Option(help: "Kinds of faults to inject, comma-separated (default: all but restored-copy).")
+  var faults: String?
+  @Option(help: "The mean seconds between the starts of two faults.") var pause = FaultPlan.pause
   @Option(help: "The folder for the cluster's files; an earlier cluster in it is removed.")
   var directory = "/tmp/permission-relay-chaos"
   @Option(help: "The folder for the report (default: `report` in the cluster's folder).")
@@ -37,6 +43,9 @@ struct Run: AsyncParsableCommand {
   func validate() throws {
     guard minutes > 0, families > 0 else {
       throw ValidationError("--minutes and --families must be above 0.")
+    }
+    guard crowd >= 0, rate > 0, workers > 0, pause > 0 else {
+      throw ValidationError("--crowd must be 0 or more; --rate, --workers and --pause above 0.")
     }
     for name in faults?.split(separator: ",") ?? [] where Fault.Kind(rawValue: String(name)) == nil
     {
@@ -57,9 +66,12 @@ struct Run: AsyncParsableCommand {
   func run() async throws {
     let skipped = wantsNetem ? Netem.enter() : "not selected by --faults"
     let kinds = self.kinds.filter { $0 != .netem || Netem.isOn }
+    let layout = Layout(directory)
+    let plan = CrowdPlan(seed: seed, families: crowd, workers: workers)
     let run = ChaosRun(
-      seed: seed, seconds: minutes * 60, families: families, kinds: kinds,
-      layout: Layout(directory), mutant: mutant, isQuiet: json, patience: patience)
+      seed: seed, seconds: minutes * 60, families: families,
+      crowd: crowd > 0 ? Crowd(plan: plan, rate: rate, layout: layout) : nil, kinds: kinds,
+      pause: pause, layout: layout, mutant: mutant, isQuiet: json, patience: patience)
     let work = Task { try await run.play() }
     let signals = Interrupts.handle { _ in work.cancel() }
     let ended: RunResult?
@@ -79,7 +91,7 @@ struct Run: AsyncParsableCommand {
 
   private var kinds: [Fault.Kind] {
     faults?.split(separator: ",").compactMap { Fault.Kind(rawValue: String($0)) }
-      ?? Fault.Kind.allCases
+      ?? Fault.Kind.standard
   }
 
   private var wantsNetem: Bool { kinds.contains(.netem) }
@@ -88,6 +100,10 @@ struct Run: AsyncParsableCommand {
   private var command: String {
     var parts = ["swift run -c release chaos"]
     parts.append("--minutes \(minutes.formatted()) --seed \(seed) --families \(families)")
+    if crowd > 0 {
+      parts.append("--crowd \(crowd) --rate \(rate.formatted()) --workers \(workers)")
+    }
+    if pause != FaultPlan.pause { parts.append("--pause \(pause.formatted())") }
     if let faults { parts.append("--faults \(faults)") }
     if let mutant { parts.append("--mutant \(mutant.rawValue)") }
     return parts.joined(separator: " ")

@@ -5,7 +5,7 @@ import ProcessCluster
 import RelayStore
 import SQLiteStore
 
-/// The cluster under test with its fault injectors: proxies, shim controls and the relay's disk.
+/// The cluster under test with its fault injectors: proxies, shim controls and disks.
 final class ChaosCluster: Sendable {
   /// The environment variable that marks all processes of a run for the clean-up.
   static let runVariable = "CHAOS_RUN"
@@ -21,16 +21,22 @@ final class ChaosCluster: Sendable {
   /// The links to the relay's two sockets, by agent.
   let links: [String: [ProxyLink]]
   let controls: [String: Control]
-  let power: PowerLoss
+  let mutant: Mutant?
+  /// The power of each process's disk.
+  let power: [String: PowerLoss]
   /// The relay's request endpoint without a proxy.
   let requests: String
+  /// The families that keep the relay busy; `nil` without any.
+  let crowd: Crowd?
 
-  init(_ layout: Layout, families: Int, mutant: Mutant?) async throws {
+  init(_ layout: Layout, families: Int, crowd: Crowd?, mutant: Mutant?) async throws {
     self.layout = layout
+    self.crowd = crowd
+    self.mutant = mutant
     try layout.prepare()
     let file = Self.families(families)
     self.families = file
-    let names = Self.names(file)
+    let names = Self.names(file) + (crowd?.plan.names ?? [])
     let ports = try FreePorts.pair()
     requests = "tcp://127.0.0.1:\(ports.0)"
     let broadcasts = "tcp://127.0.0.1:\(ports.1)"
@@ -42,37 +48,43 @@ final class ChaosCluster: Sendable {
     let folder = layout.root.appendingPathComponent("chaos")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var controls: [String: Control] = [:]
+    var power: [String: PowerLoss] = [:]
     for name in names {
       controls[name] = try Control(folder.appendingPathComponent("\(name).control"))
+      power[name] = PowerLoss(
+        folder: Self.disk(name, layout), journal: folder.appendingPathComponent("\(name).journal"))
     }
-    let power = PowerLoss(
-      database: layout.relay.appendingPathComponent("relay.sqlite"),
-      journal: folder.appendingPathComponent("relay.journal"))
     self.proxy = proxy
     self.links = links
     self.controls = controls
     self.power = power
-    for name in names where name != "relay" { try Self.script(name, layout) }
+    for name in Self.names(file) where name != "relay" { try Self.script(name, layout) }
 
     var configuration = RunningCluster.Configuration()
     configuration.initArguments = ["--requests", requests, "--broadcasts", broadcasts]
     configuration.relayArguments = ["--requests", requests, "--broadcasts", broadcasts]
+    // With one shard on a small machine, a shard would have no other one to work beside.
+    if crowd != nil { configuration.relayArguments += ["--shards", "2"] }
     configuration.agentArguments = ["--trace-all"]
-    let journal = power.journal.path
+    let disks = power
     configuration.environment = { name in
       var variables = Self.environment(name, layout)
-      if name == "relay" {
-        variables["CHAOS_JOURNAL"] = journal
-        if mutant == .noSync { variables["CHAOS_NOSYNC"] = "1" }
-      }
-      return variables
+      variables["CHAOS_JOURNAL"] = disks[name]?.journal.path
+      return variables.merging(mutant?.environment(name) ?? [:]) { $1 }
     }
     configuration.prepare = { name in
-      if name == "relay" { try power.absorbJournal() }
-      if mutant == .noOutbox, name != "relay" { try Mutant.deleteOutboxes(in: layout.agent(name)) }
+      try disks[name]?.absorbJournal()
+      if mutant == .noOutbox, name != "relay" {
+        try Mutant.deleteOutboxes(in: layout.agent(name))
+        try disks[name]?.markSynced()
+      }
     }
     let map = links.mapValues { $0.map(\.port) }
-    configuration.prepareAgents = { try Self.redirect(layout, map) }
+    configuration.prepareAgents = {
+      try Self.redirect(layout, map)
+      try crowd?.found()
+    }
+    configuration.extraProcesses = crowd?.processes(map) ?? []
     cluster = try RunningCluster(layout, file, configuration)
   }
 
@@ -81,8 +93,13 @@ final class ChaosCluster: Sendable {
     [
       "LD_PRELOAD": Layout.program("libChaosShim.so"), runVariable: layout.root.path,
       "CHAOS_CONTROL": layout.root.appendingPathComponent("chaos/\(name).control").path,
-      "CHAOS_DISK": (name == "relay" ? layout.relay : layout.agent(name)).path,
+      "CHAOS_DISK": disk(name, layout).path,
     ]
+  }
+
+  /// The folder of a process's stores.
+  static func disk(_ name: String, _ layout: Layout) -> URL {
+    name == "relay" ? layout.relay : layout.agent(name)
   }
 
   /// Families of two guardians and a child. Every second child has two devices.

@@ -12,7 +12,11 @@ struct ChaosRun: Sendable {
   let seed: UInt64
   let seconds: Double
   let families: Int
+  /// The families that keep the relay busy; `nil` without any.
+  let crowd: Crowd?
   let kinds: [Fault.Kind]
+  /// The mean seconds between the starts of two faults.
+  let pause: Double
   let layout: Layout
   let mutant: Mutant?
   let isQuiet: Bool
@@ -21,7 +25,8 @@ struct ChaosRun: Sendable {
 
   func play() async throws -> RunResult {
     try layout.clear()
-    let chaosCluster = try await ChaosCluster(layout, families: families, mutant: mutant)
+    let chaosCluster = try await ChaosCluster(
+      layout, families: families, crowd: crowd, mutant: mutant)
     let cleaner = Task { try await self.startOrphanReaper() }
     defer { cleaner.cancel() }
     do {
@@ -49,6 +54,7 @@ struct ChaosRun: Sendable {
 
   private func play(on cluster: ChaosCluster) async throws -> RunResult {
     try await cluster.cluster.start { say($0) }
+    try await waitForCrowd(cluster)
     let devices = try cluster.devices()
     try await setPasscodes(cluster, devices)
     let (recorder, log) = (Recorder(), RunLog())
@@ -60,7 +66,12 @@ struct ChaosRun: Sendable {
     let observerTask = Task { await observer.run() }
     let leakCheck = LeakCheck(layout, cluster.families)
     let leakTask = Task { await leakCheck.watch() }
-    defer { leakTask.cancel() }
+    let activity = RelayActivity(layout, cluster.cluster.relay)
+    let activityTask = Task { await activity.watch() }
+    defer {
+      leakTask.cancel()
+      activityTask.cancel()
+    }
     // A device launches only apps that a person has opened once.
     for workload in parts.workloads {
       for device in workload.child {
@@ -71,6 +82,7 @@ struct ChaosRun: Sendable {
     try Task.checkCancellation()
     let verification = HealAndVerify(
       chaosCluster: cluster, recorder: recorder, devices: devices, patience: patience)
+    try crowd?.stopPeople()
     verification.heal()
     let healed = recorder.now
     say("healed; waiting for convergence")
@@ -80,20 +92,33 @@ struct ChaosRun: Sendable {
     await cluster.cluster.stop()
     observerTask.cancel()
     await observerTask.value
-    try verification.read()
+    say("reading the stores")
+    // Without all facts of the stores the checkers have no verdict.
+    do { try verification.read() } catch { log.addFinding("a store cannot be read: \(error)") }
     for leak in try leakCheck.findings(agents: cluster.cluster.agents.count) {
       log.addFinding(leak)
     }
     findIneffectiveOperations(log)
     let history = recorder.all
+    let crowdChecks = try crowd.map { crowd in
+      let checks = try CrowdChecks(
+        crowd, history, isRestored: log.hasRestoredCopy, clock: recorder.clock, begin: begin
+      ) { done in
+        if done % 100 == 0 { say("checked \(done) of \(crowd.plan.families) families") }
+      }
+      for finding in try activity.findings(commands: checks.rates.total) {
+        log.addFinding(finding)
+      }
+      return checks
+    }
     return RunResult(
       seed: seed, seconds: seconds, families: families, devices: devices.count,
       operations: log.operations, faults: log.faults, findings: log.findings,
-      verdicts: history.verdicts(of: History.checkers + [OneTruth()]).map {
+      verdicts: history.verdicts(of: GivenBack.checkers(log)).map {
         RunResult.Verdict($0.name, $0.verdict)
       },
       facts: history.entries.count, begin: begin, healed: healed,
-      converged: unfinishedWork == nil ? converged : nil)
+      converged: unfinishedWork == nil ? converged : nil, crowd: crowdChecks)
   }
 
   /// Runs the workload under the planned faults until all faults have ended.
@@ -101,8 +126,8 @@ struct ChaosRun: Sendable {
   /// - Returns: When the first fault could begin, on the recorder's clock.
   private func injectFaults(_ parts: Parts) async -> Double {
     let plan = FaultPlan(
-      seed: seed, seconds: seconds, agents: parts.cluster.cluster.agents.map(\.name),
-      kinds: kinds)
+      seed: seed, seconds: seconds, pause: pause,
+      agents: parts.cluster.cluster.agents.map(\.name) + (crowd?.plan.names ?? []), kinds: kinds)
     say(
       "\(plan.faults.count) faults in \(Int(seconds)) s, \(parts.devices.count) devices, seed \(seed)"
     )
@@ -127,6 +152,18 @@ struct ChaosRun: Sendable {
     workloadTask.cancel()
     await workloadTask.value
     return begin
+  }
+
+  /// Waits until all devices of the crowd have attached for the first time.
+  private func waitForCrowd(_ cluster: ChaosCluster) async throws {
+    guard let crowd else { return }
+    say("waiting for \(crowd.plan.families) families of the crowd")
+    try await cluster.cluster.wait("the crowd to connect") {
+      crowd.plan.names.indices.allSatisfy { number in
+        guard let status = crowd.status(number) else { return false }
+        return status.devices > 0 && status.connected == status.devices && status.position > 0
+      }
+    }
   }
 
   /// - Returns: The unfinished work; `nil` if the system converged in time.

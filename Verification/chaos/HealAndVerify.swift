@@ -1,6 +1,5 @@
 import Credentials
 import FamilyCore
-import DeviceAgent
 import FamilyModel
 import Foundation
 import History
@@ -76,63 +75,30 @@ struct HealAndVerify {
       guard let heads else { return "the relay does not answer" }
       guard status.position == heads else { return "\(name) lacks events" }
     }
-    return nil
+    return chaosCluster.crowd?.unfinishedWork(chaosCluster.cluster)
   }
 
   /// Records the contents of all stores.
   ///
   /// Precondition: no process of the cluster runs.
   func read() throws {
-    var opened: [FamilyID: [UInt64: Event]] = [:]
+    var opened: [FamilyID: OpenedEvents] = [:]
     for (agent, credential) in devices {
       let store = try SQLiteAgentStore(
         path: chaosCluster.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
       defer { store.close() }
-      let prefix = credential.address.recordKeyPrefix
-      let records = try store.load(prefix: prefix).map {
-        try DeviceRecord.decode(key: Array($0.key.dropFirst(prefix.count)), value: $0.value)
-      }
-      let machine = GuardianMachine(
-        credential.address, of: credential.personID, security: credential.security,
-        restoring: records, ids: IDSource(seed: 0))
-      for event in machine.link.restored {
-        opened[credential.address.family, default: [:]][event.seq] = event
-      }
-      recorder.record(Self.facts(of: machine, records))
-      recorder.record([.views(credential.address, FamilyView(of: machine.link))])
+      let facts = try Fact.holdings(
+        of: credential, in: store, &opened[credential.address.family, default: [:]])
+      recorder.record(facts)
       if credential.role == .child { try readApp(credential) }
     }
     let store = try SQLiteEventStore(
       path: chaosCluster.layout.relay.appendingPathComponent("relay.sqlite").path)
     defer { store.close() }
     for family in Set(devices.map(\.credential.address.family)).sorted() {
-      // The relay's events are sealed; the devices hold them opened.
-      let events = try store.load(family).events.map { try Event.decode($0.payload) }
-      recorder.record(events.map { .stored(family, opened[family]?[$0.seq] ?? $0) })
-      // Devices use no channels at rest.
-      recorder.record([.relayViews(family, FamilyView(ofLog: events) { _, _ in 0 })])
+      recorder.record(try Fact.log(of: family, in: store, opened[family] ?? [:]))
     }
     recorder.record(.storeRead)
-  }
-
-  private static func facts(of machine: GuardianMachine, _ records: [DeviceRecord]) -> [Fact] {
-    let address = machine.link.address
-    var seqs: [Audience: [UInt64]] = [:]
-    for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
-    var facts: [Fact] = records.compactMap { record in
-      guard case .cursor(let cursor) = record else { return nil }
-      return .restored(
-        address, cursor.audience, (seqs[cursor.audience] ?? []).sorted(),
-        cursor: cursor.delivered)
-    }
-    for child in machine.link.conversations.keys.sorted() {
-      for state in machine.link.conversations[child]!.inOrder {
-        if case .answered(let choice, _, _) = state.phase {
-          facts.append(.decided(address, state.header.id, choice: choice.id))
-        }
-      }
-    }
-    return facts
   }
 
   private func readApp(_ credential: Credential) throws {

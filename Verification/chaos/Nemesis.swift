@@ -22,6 +22,10 @@ final class Nemesis: Sendable {
   let patience: Double
   /// The reason why the last probe has not succeeded yet.
   let lastProbeFailure = Mutex("")
+  /// The faults that keep a process from ending in time.
+  let disturbances = Disturbances()
+  /// Serializes the restorations of copies.
+  let copies = SerialQueue()
   /// Serializes the faults that change files of dead processes.
   let fileAccess = SerialQueue()
 
@@ -57,11 +61,13 @@ final class Nemesis: Sendable {
     recorder.record(.fault("\(fault.kind.rawValue) \(fault.victims.joined(separator: " "))"))
     let from = recorder.now
     var injected = InjectedFault(fault: fault, from: from, to: from, victims: [])
+    disturbances.begin(fault)
     do {
       injected.victims = try await carryOut(fault, &injected)
     } catch {
       log.addFinding("\(fault.kind.rawValue) could not be injected: \(error)")
     }
+    disturbances.end(fault)
     injected.to = recorder.now
     if !injected.victims.isEmpty, !Task.isCancelled {
       injected.recovery = await recovery(of: injected)
@@ -99,6 +105,15 @@ final class Nemesis: Sendable {
       await waitForEnd(of: fault)
       control.setSyncDelay(0)
       return fault.victims
+    case .diskError:
+      let control = chaosCluster.controls[fault.victims[0]]!
+      let all: Control.Operations = [.reads, .writes, .syncs]
+      let operations = [.reads, .writes, .syncs, all].randomElement(using: &random)!
+      let chance = [0.01, 0.1, 0.5, 1].randomElement(using: &random)!
+      control.setErrors(operations, chance: chance, seed: fault.seed)
+      await waitForEnd(of: fault)
+      control.setErrors([], chance: 0)
+      return fault.victims
     case .clock:
       let control = chaosCluster.controls[fault.victims[0]]!
       let jump = [5_000, 60_000, 3_600_000, 172_800_000].randomElement(using: &random)! as Int64
@@ -111,6 +126,9 @@ final class Nemesis: Sendable {
     case .powerLoss: return try await fileAccess.run { try await self.losePower(fault) }
     case .damagedRelay: return try await fileAccess.run { try await self.damageRelay(fault) }
     case .damagedAgent: return try await fileAccess.run { try await self.damageAgent(fault) }
+    case .restoredCopy: return try await copies.run { try await self.restoreCopy(fault) }
+    case .terminate: return await terminate(fault.victims)
+    case .rollingRestart: return await restartInTurn(fault.victims)
     case .netem: return try await Netem.run(fault)
     }
   }

@@ -75,6 +75,16 @@ actor Observer {
     }
   }
 
+  /// The number of histories that the relay has shown.
+  private(set) var histories = 1
+
+  /// Records that the relay shows another history. Its sequence numbers name other events.
+  func beginHistory() {
+    readNewLines()
+    applied = [:]
+    histories += 1
+  }
+
   /// Reads the output since the last call and records its facts.
   func readNewLines() {
     let lines = agents.flatMap { newLines($0) }

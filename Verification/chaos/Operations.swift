@@ -31,10 +31,20 @@ final class RunLog: Sendable {
   private let state = Mutex(
     (operations: [Operation](), faults: [InjectedFault](), findings: [String]()))
 
+  private let lost = Mutex([GivenBack.Text]())
+
   func add(_ operation: Operation) { state.withLock { $0.operations.append(operation) } }
   func add(_ fault: InjectedFault) { state.withLock { $0.faults.append(fault) } }
   /// Adds a failure that no checker of histories can see.
   func addFinding(_ text: String) { state.withLock { $0.findings.append(text) } }
+
+  /// Adds texts that a restored relay has lost, and that their devices have to give back.
+  func addLost(_ texts: [GivenBack.Text]) { lost.withLock { $0 += texts } }
+  /// Whether the relay continued from an earlier copy of its store.
+  var hasRestoredCopy: Bool {
+    faults.contains { $0.fault.kind == .restoredCopy && !$0.victims.isEmpty }
+  }
+  var lostTexts: [GivenBack.Text] { lost.withLock { $0 } }
 
   var operations: [Operation] { state.withLock { $0.operations } }
   var faults: [InjectedFault] { state.withLock { $0.faults.sorted { $0.from < $1.from } } }

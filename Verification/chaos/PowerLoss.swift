@@ -1,163 +1,145 @@
 import FamilyModel
 import Foundation
+import Synchronization
+import SystemPackage
 
-/// Simulates power loss on the relay's disk.
+/// Simulates power loss on the disk of one process, which may have several stores.
 ///
-/// The relay's shim journals all writes and syncs, from which the *durable image* of each file is
+/// The process's shim journals all writes and syncs, from which the *durable image* of each file is
 /// computed. In a power loss each unsynced sector survives or not. A kill loses nothing, because
 /// the page cache outlives it.
-final class PowerLoss: @unchecked Sendable {
-  static let sector = 512
-  private static let suffixes = ["", "-wal", "-journal"]
-  private static let header = 24
-  private static let magic: UInt32 = 0x4348_4153
+///
+/// The images are files beside the journal. The work is proportional to the journal and to the
+/// unsynced bytes; only the first look at a store reads all of it.
+final class PowerLoss: Sendable {
+  /// The files of a store.
+  static let suffixes = ["", "-wal", "-journal"]
 
-  private let database: URL
+  /// The folder of the stores, as in `CHAOS_DISK`.
+  private let folder: URL
+  /// The file for `CHAOS_JOURNAL`.
   let journal: URL
-  /// The durable images in the order of `suffixes`; `nil` for a file that does not exist.
-  private var durable: [Data?] = [nil, nil, nil]
+  private let stores = Mutex(Stores())
 
-  init(database: URL, journal: URL) {
-    self.database = database
-    self.journal = journal
+  /// The images of each store's files, by the number of the store.
+  private struct Stores {
+    var paths: [String] = []
+    var numbers: [String: Int] = [:]
+    var images: [[DurableImage]] = []
   }
 
-  private func file(_ index: Int) -> URL {
-    URL(fileURLWithPath: database.path + Self.suffixes[index])
+  init(folder: URL, journal: URL) {
+    self.folder = folder
+    self.journal = journal
   }
 
   /// Applies the journal to the durable images and starts a new journal with the unsynced writes.
   ///
-  /// Precondition: the relay does not run.
+  /// Precondition: the process does not run.
   func absorbJournal() throws {
-    replay((try? Data(contentsOf: journal)) ?? Data())
-    var unsynced = Data()
-    for index in durable.indices {
-      guard let now = try? Data(contentsOf: file(index)) else {
-        durable[index] = nil
-        continue
-      }
-      let old = durable[index] ?? Data()
-      guard now != old else { continue }
-      if now.count < old.count { unsynced += Self.record(2, index, Int64(now.count)) }
-      for sector in Self.differing(old, now) {
-        unsynced += Self.record(1, index, Int64(sector.lowerBound), now[sector])
+    try stores.withLock { stores in
+      try replayJournal(&stores)
+      try adoptOthers(&stores)
+      try resetJournal { writer in
+        for number in stores.images.indices {
+          let name = DiskRecord(operation: .name, file: 0, database: number, offset: 0)
+          try Array(stores.paths[number].utf8).withUnsafeBytes { try writer.append(name, $0) }
+          for index in Self.suffixes.indices {
+            try stores.images[number][index].writeUnsynced(number, index, to: &writer)
+          }
+        }
       }
     }
-    try unsynced.write(to: journal)
   }
 
   /// Cuts the power: the seed decides for each unsynced sector whether it survives.
   ///
-  /// Precondition: the relay does not run.
+  /// Precondition: the process does not run.
   ///
   /// - Returns: The number of unsynced bytes.
+  @discardableResult
   func cutPower(_ seed: UInt64) throws -> Int {
-    try absorbJournal()
-    var random = IDSource(seed: seed)
-    // Half of the power losses lose all unsynced sectors.
-    let chance = Bool.random(using: &random) ? 0 : Double.random(in: 0...1, using: &random)
-    var atRisk = 0
-    for index in durable.indices {
-      guard let now = try? Data(contentsOf: file(index)) else { continue }
-      guard let old = durable[index] else {
-        atRisk += now.count
-        if chance == 0 {
-          try FileManager.default.removeItem(at: file(index))
-        } else {
-          durable[index] = now
-        }
-        continue
-      }
-      let isNewSize = Double.random(in: 0..<1, using: &random) < chance
-      var kept = old
-      let size = isNewSize ? now.count : old.count
-      kept = kept.prefix(size) + Data(count: max(0, size - kept.count))
-      for sector in Self.differing(old, now) {
-        atRisk += sector.count
-        if Double.random(in: 0..<1, using: &random) < chance, sector.upperBound <= size {
-          kept.replaceSubrange(sector, with: now[sector])
+    try stores.withLock { stores in
+      try replayJournal(&stores)
+      try adoptOthers(&stores)
+      var random = IDSource(seed: seed)
+      // Half of the power losses lose all unsynced sectors.
+      let chance = Bool.random(using: &random) ? 0 : Double.random(in: 0...1, using: &random)
+      var atRisk = 0
+      for number in stores.images.indices {
+        for index in Self.suffixes.indices {
+          atRisk += try stores.images[number][index].cutPower(chance: chance, &random)
         }
       }
-      durable[index] = kept
-      if kept != now { try kept.write(to: file(index)) }
+      try resetJournal()
+      return atRisk
     }
-    try Data().write(to: journal)
-    return atRisk
   }
 
   /// Marks the files as synced after chaos itself has changed them.
+  ///
+  /// Precondition: the process does not run.
   func markSynced() throws {
-    for index in durable.indices { durable[index] = try? Data(contentsOf: file(index)) }
-    try Data().write(to: journal)
-  }
-
-  private func replay(_ journal: Data) {
-    var pending: [[(operation: UInt8, offset: Int, bytes: Data)]] = [[], [], []]
-    var at = 0
-    while at + Self.header <= journal.count {
-      let (magic, operation, file, offset, length) = journal.withUnsafeBytes { bytes in
-        (
-          bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self), bytes[at + 4],
-          Int(bytes[at + 5]), Int(bytes.loadUnaligned(fromByteOffset: at + 8, as: Int64.self)),
-          Int(bytes.loadUnaligned(fromByteOffset: at + 16, as: UInt64.self))
-        )
+    try stores.withLock { stores in
+      try adoptOthers(&stores)
+      for number in stores.images.indices {
+        for index in Self.suffixes.indices { try stores.images[number][index].markSynced() }
       }
-      let body = operation == 1 ? length : 0
-      // Only the last record can be torn by a kill, because each start absorbs the journal.
-      guard magic == Self.magic, file < 3, at + Self.header + body <= journal.count else { return }
-      let bytes = journal.subdata(in: at + Self.header..<at + Self.header + body)
-      at += Self.header + body
-      switch operation {
-      case 3:
-        for change in pending[file] {
-          apply(change.operation, change.offset, change.bytes, to: file)
-        }
-        pending[file] = []
-        if durable[file] == nil { durable[file] = Data() }
-      case 4:
-        pending[file] = []
-        durable[file] = nil
-      default: pending[file].append((operation, offset, bytes))
-      }
+      try resetJournal()
     }
   }
 
-  private func apply(_ operation: UInt8, _ offset: Int, _ bytes: Data, to file: Int) {
-    var image = durable[file] ?? Data()
-    if operation == 2 {
-      image = image.prefix(offset) + Data(count: max(0, offset - image.count))
-    } else {
-      let end = offset + bytes.count
-      if image.count < end { image += Data(count: end - image.count) }
-      image.replaceSubrange(offset..<end, with: bytes)
-    }
-    durable[file] = image
+  private func resetJournal(_ body: (inout DiskJournalWriter) throws -> Void = { _ in }) throws {
+    let descriptor = try FileDescriptor.open(
+      FilePath(journal.path), .writeOnly, options: [.create, .truncate],
+      permissions: [.ownerReadWrite])
+    defer { try? descriptor.close() }
+    var writer = DiskJournalWriter(descriptor: descriptor)
+    try body(&writer)
   }
 
-  /// The sectors of `new` that differ from `old`.
-  private static func differing(_ old: Data, _ new: Data) -> [Range<Int>] {
-    old.withUnsafeBytes { old in
-      new.withUnsafeBytes { new in
-        stride(from: 0, to: new.count, by: sector).compactMap { start in
-          let range = start..<min(start + sector, new.count)
-          let isOld =
-            range.upperBound <= old.count
-            && memcmp(old.baseAddress! + start, new.baseAddress! + start, range.count) == 0
-          return isOld ? nil : range
-        }
+  private func replayJournal(_ stores: inout Stores) throws {
+    guard FileManager.default.fileExists(atPath: journal.path) else { return }
+    let descriptor = try FileDescriptor.open(FilePath(journal.path), .readOnly)
+    defer { try? descriptor.close() }
+    var reader = try DiskJournalReader(descriptor)
+    // The process counts its stores from zero, in the order of use.
+    var numbers: [Int: Int] = [:]
+    while let record = try reader.next() {
+      if record.operation == .name {
+        let path = try reader.text(of: record)
+        numbers[record.database] = number(of: path, isNew: record.offset == 0, &stores)
+      } else if let number = numbers[record.database], record.file < Self.suffixes.count {
+        try stores.images[number][record.file].apply(record, in: descriptor)
       }
     }
   }
 
-  private static func record(
-    _ operation: UInt8, _ file: Int, _ offset: Int64, _ bytes: Data = Data()
-  ) -> Data {
-    var record = Data()
-    withUnsafeBytes(of: magic) { record += $0 }
-    record += [operation, UInt8(file), 0, 0]
-    withUnsafeBytes(of: offset) { record += $0 }
-    withUnsafeBytes(of: UInt64(bytes.count)) { record += $0 }
-    return record + bytes
+  /// The number of a store.
+  ///
+  /// - Parameter isNew: Whether the process created the store, so that the journal has all of it.
+  private func number(of path: String, isNew: Bool = false, _ stores: inout Stores) -> Int {
+    if let number = stores.numbers[path] { return number }
+    let number = stores.paths.count
+    stores.numbers[path] = number
+    stores.paths.append(path)
+    stores.images.append(
+      Self.suffixes.indices.map { index in
+        DurableImage(
+          isJournalled: isNew, of: URL(fileURLWithPath: path + Self.suffixes[index]),
+          image: URL(fileURLWithPath: "\(journal.path).durable-\(number)-\(index)"))
+      })
+    return number
+  }
+
+  /// Takes stores for durable that other programs have made, such as relayctl.
+  private func adoptOthers(_ stores: inout Stores) throws {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names.sorted() where name.hasSuffix(".sqlite") {
+      let path = folder.appendingPathComponent(name).path
+      guard stores.numbers[path] == nil else { continue }
+      let number = number(of: path, &stores)
+      for index in Self.suffixes.indices { try stores.images[number][index].markSynced() }
+    }
   }
 }

@@ -14,6 +14,7 @@ struct Report {
     }
     try write(markdown, "report.md")
     try write(Timeline(result).svg, "timeline.svg")
+    if let crowd = result.crowd { try write(CrowdChart(crowd.rates, result).svg, "crowd.svg") }
     try write(try result.json() + "\n", "report.json")
   }
 
@@ -24,6 +25,10 @@ struct Report {
       "", "\(count) faults, \(result.operations.count) operations, \(result.facts) facts",
       Table.render(result.verdicts.map { [$0.checker, $0.text] }),
     ]
+    if let crowd = result.crowd {
+      lines.append(crowd.rateLine(seconds: result.seconds))
+      lines.append(Table.render(crowd.rows.map { [$0.checker, $0.text] }))
+    }
     lines += result.findings.map { "finding: \($0)" }
     lines += result.skipped.sorted { $0.key < $1.key }.map { "skipped: \($0.key): \($0.value)" }
     if let converged = result.converged {
@@ -54,6 +59,7 @@ struct Report {
     \(table(["checker", "verdict"], result.verdicts.map { [$0.checker, $0.text] }))
     \(result.facts) facts were recorded. \(convergence)
     \(result.findings.map { "- Finding: \($0)\n" }.joined())
+    \(crowd)
     ## Faults
 
     Time to recover: seconds from the fault's end until each affected device had an event that was posted \
@@ -67,6 +73,20 @@ struct Report {
 
     \(table(["operation", "done", "refused", "unknown"], operationRows))
     """
+  }
+
+  private var crowd: String {
+    guard let crowd = result.crowd else { return "" }
+    return """
+      ## The crowd
+
+      \(crowd.rateLine(seconds: result.seconds)). The shards of the relay and its background copies worked: a run
+      without them fails.
+
+      ![commands per second over time](crowd.svg)
+
+      \(table(["checker", "verdict"], crowd.rows.map { [$0.checker, $0.text] }))
+      """
   }
 
   private var convergence: String {

@@ -38,12 +38,15 @@ struct RunResult: Sendable {
   var begin: Double
   var healed: Double
   var converged: Double?
+  /// The verdicts on the crowd; `nil` without one.
+  var crowd: CrowdChecks?
   var command = ""
   /// Kinds of faults that this machine cannot inject, with the reasons.
   var skipped: [String: String] = [:]
 
   var hasFailed: Bool {
     !findings.isEmpty || converged == nil || verdicts.contains { $0.text != "ok" }
+      || crowd?.rows.contains { $0.other > 0 } ?? false
   }
 
   /// The recovery times of a kind of fault, or of all faults, in seconds.
@@ -67,7 +70,7 @@ struct RunResult: Sendable {
     for operation in operations {
       done[operation.kind, default: [:]][operation.outcome.rawValue, default: 0] += 1
     }
-    let value: [String: Any] = [
+    var value: [String: Any] = [
       "seed": seed, "seconds": seconds, "families": families, "devices": devices,
       "command": command, "faults": kinds, "skipped": skipped, "operations": done, "facts": facts,
       "verdicts": Dictionary(
@@ -75,6 +78,7 @@ struct RunResult: Sendable {
       "findings": findings, "secondsToConverge": converged.map { $0 - healed } as Any? ?? NSNull(),
       "failed": hasFailed,
     ]
+    if let crowd { value["crowd"] = crowd.json(seconds: seconds) }
     let data = try JSONSerialization.data(
       withJSONObject: value, options: [.sortedKeys, .prettyPrinted])
     return String(decoding: data, as: UTF8.self)

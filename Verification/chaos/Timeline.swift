@@ -8,7 +8,8 @@ struct Timeline {
   private static let colors: [Fault.Kind: String] = [
     .kill: "#c0392b", .stop: "#8e44ad", .storm: "#e74c3c", .cut: "#d35400", .slow: "#f1c40f",
     .blackHole: "#2c3e50", .oneWay: "#7f8c8d", .diskFull: "#16a085", .slowDisk: "#76d7c4",
-    .clock: "#2980b9",
+    .clock: "#2980b9", .diskError: "#117864", .restoredCopy: "#6e2c00", .terminate: "#f5b041",
+    .rollingRestart: "#b7950b",
     .powerLoss: "#000000", .damagedRelay: "#a04000", .damagedAgent: "#ca6f1e", .netem: "#27ae60",
   ]
   private static let outcomes: [Operation.Outcome: String] = [

@@ -2,6 +2,7 @@ import Credentials
 import FamilyCore
 import FamilyModel
 import History
+import LoadFamilies
 import RelayStore
 import RelayWire
 import SystemClock

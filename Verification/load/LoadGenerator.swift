@@ -1,6 +1,7 @@
 import DeviceAgent
 import FamilyModel
 import Foundation
+import LoadFamilies
 import ZeroMQ
 
 /// Begins each arrival of a worker's families at its planned time.

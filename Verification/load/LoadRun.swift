@@ -3,6 +3,7 @@ import FamilyCore
 import FamilyModel
 import Foundation
 import Histogram
+import LoadFamilies
 import Processes
 import RelayClient
 import Synchronization

@@ -4,6 +4,7 @@ import DeviceAgent
 import FamilyModel
 import Foundation
 import Histogram
+import LoadFamilies
 import Logging
 import Processes
 import RelayStore

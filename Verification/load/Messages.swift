@@ -1,5 +1,6 @@
 import Credentials
 import Foundation
+import LoadFamilies
 import ZeroMQ
 
 /// An order to a worker, sent as one JSON line.

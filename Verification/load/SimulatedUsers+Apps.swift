@@ -1,6 +1,7 @@
 import FamilyCore
 import FamilyModel
 import History
+import LoadFamilies
 import ZeroMQ
 
 extension SimulatedUsers.State {

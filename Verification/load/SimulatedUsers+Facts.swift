@@ -19,11 +19,7 @@ extension SimulatedUsers.State {
   mutating func received(_ reply: Reply, on address: DeviceAddress) {
     switch reply {
     case .accepted(let id, let seq): accepted(id, seq, address)
-    // A temporary refusal: the device retries.
-    case .refused(_, let problem)
-    where problem.code >= Problem.overloaded.code || problem.retryAfter > .zero
-      || problem == .stale || problem == .forked:
-      counts.overloads += 1
+    case .refused(_, let problem) where problem.isTemporary: counts.overloads += 1
     case .refused(let id, let problem):
       recorder.record(.refused(address, id, problem), address.family)
       // A retried command is answered twice.

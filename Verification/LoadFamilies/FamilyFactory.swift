@@ -1,33 +1,40 @@
-import Credentials
+package import Credentials
 import Crypto
-import FamilyCore
-import FamilyModel
+package import FamilyCore
+package import FamilyModel
 import FamilyTrust
 import Foundation
 import SystemClock
 import ZeroMQ
 
-/// Creates the members, keys and credentials of a load's families.
+/// Creates the members, keys and credentials of many families, for load and for chaos.
 ///
 /// Keys derive from the seed, so the processes exchange no key files. Devices of one role in
 /// `perConnection` families share a key, as in an agent that hosts many people.
-struct FamilyFactory: Codable, Sendable {
-  static let organizer = DeviceID(1)
-  static let child = DeviceID(2)
-  static let guardian = DeviceID(3)
+package struct FamilyFactory: Codable, Sendable {
+  package static let organizer = DeviceID(1)
+  package static let child = DeviceID(2)
+  package static let guardian = DeviceID(3)
 
-  var seed: UInt64
+  package var seed: UInt64
   /// The number of guardians in each family: 1 or 2.
-  var guardians: Int
-  var perConnection: UInt64
+  package var guardians: Int
+  package var perConnection: UInt64
 
   /// The device ids of a family, ascending.
-  var devices: [DeviceID] {
+  package var devices: [DeviceID] {
     [Self.organizer, Self.child] + (guardians > 1 ? [Self.guardian] : [])
   }
 
+  /// A factory.
+  package init(seed: UInt64, guardians: Int, perConnection: UInt64) {
+    self.seed = seed
+    self.guardians = guardians
+    self.perConnection = perConnection
+  }
+
   /// The keys of one role's devices in a block of families.
-  struct Keys {
+  private struct Keys {
     var connection: CurveKeyPair
     var device: DeviceKeys
   }
@@ -52,7 +59,7 @@ struct FamilyFactory: Codable, Sendable {
   }
 
   /// The credentials of all devices of these families.
-  func credentials(
+  package func credentials(
     _ families: ClosedRange<UInt64>, relay: AdministratorCredential
   ) -> [Credential] {
     let roles: [DeviceID: (role: Role, name: String)] = [
@@ -82,7 +89,8 @@ struct FamilyFactory: Codable, Sendable {
   }
 
   /// The commands that create these families, each signed by its organizer's device.
-  func signFoundingCommands(_ families: ClosedRange<UInt64>, relay: AdministratorCredential) throws
+  package func signFoundingCommands(_ families: ClosedRange<UInt64>, relay: AdministratorCredential)
+    throws
     -> [(family: FamilyID, command: SignedCommand)]
   {
     let all = credentials(families, relay: relay)
