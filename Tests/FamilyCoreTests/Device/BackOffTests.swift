@@ -49,6 +49,47 @@ import Testing
     #expect((.seconds(2) ..< .seconds(4)).contains(wait))
   }
 
+  @Test("repeats no command earlier than a slow relay accepts", arguments: [1, 5, 20])
+  func patience(seconds: Int) {
+    let replyTime = Milliseconds.seconds(seconds)
+    var outbox = Outbox()
+    var now = start
+    // How often each of five commands is sent before its acceptance.
+    let attempts = (1...5).map { (number: UInt64) in
+      let id = ID128(high: 1, low: number)
+      _ = outbox.add(id, .remind(id))
+      outbox.postpone(id, until: now)
+      let accepted = now + replyTime
+      var count = 0
+      while let due = outbox.deadline, due < accepted {
+        count += outbox.startDueAttempts(now: due).count
+      }
+      outbox.learnReplyTime(of: id, now: accepted)
+      _ = outbox.remove(id)
+      now = accepted + .seconds(1)
+      return count
+    }
+    #expect(attempts.dropFirst().allSatisfy { $0 == 1 })
+  }
+
+  @Test("a quick acceptance shortens the time-outs again")
+  func impatience() throws {
+    var outbox = Outbox()
+    for (number, replyTime) in [Milliseconds.seconds(9), .milliseconds(5)].enumerated() {
+      let id = ID128(high: 1, low: UInt64(number))
+      _ = outbox.add(id, .remind(id))
+      outbox.postpone(id, until: start)
+      _ = outbox.startDueAttempts(now: start)
+      outbox.learnReplyTime(of: id, now: start + replyTime)
+      _ = outbox.remove(id)
+    }
+    let id = ID128(high: 1, low: 9)
+    _ = outbox.add(id, .remind(id))
+    outbox.postpone(id, until: start)
+    _ = outbox.startDueAttempts(now: start)
+    #expect(try #require(outbox.deadline) - start == Timing.firstRequestTimeout)
+  }
+
   @Test("spreads the retries of commands that were refused together")
   func jitter() {
     let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: .seconds(2))[0] }

@@ -154,7 +154,7 @@ extension DeviceLink {
   mutating func complete(
     _ id: CommandID, _ problem: Problem?, now: Instant, into out: inout Output
   ) {
-    if problem != nil { statements.remove(id) }
+    if problem != nil { statements.remove(id) } else { sender.learnReplyTime(of: id, now: now) }
     if sender.complete(id, problem, verifier: &verifier, into: &out) { resume(now: now) }
   }
 

@@ -208,8 +208,14 @@ struct CommandSender: Sendable {
   /// - Returns: `false` for the repetition of a lost statement, which needs no event.
   mutating func awaitEvent(of id: CommandID, now: Instant) -> Bool {
     guard !outbox.isGivenBack(id) else { return false }
+    outbox.learnReplyTime(of: id, now: now)
     outbox.confirm(id, now: now)
     return true
+  }
+
+  /// Learns how long the relay took to accept a command. Later commands wait about as long.
+  mutating func learnReplyTime(of id: CommandID, now: Instant) {
+    outbox.learnReplyTime(of: id, now: now)
   }
 
   /// Postpones a command until the relay's clock permits its id.

@@ -18,6 +18,8 @@ struct Outbox: Sendable {
     /// How often the relay accepted the command since the last attachment, without its event.
     var confirmations = 0
     var due = Instant(milliseconds: .max)
+    /// When the command was first sent since the last attachment.
+    var sent: Instant?
     /// The audience whose lost statement the command repeats; `nil` for a new command.
     var lostFrom: Audience?
     /// The command is not due before this time; the largest one: it is held.
@@ -49,7 +51,7 @@ struct Outbox: Sendable {
     }
 
     mutating func restart(now: Instant) {
-      (attempts, refusals, confirmations) = (0, 0, 0)
+      (attempts, refusals, confirmations, sent) = (0, 0, 0, nil)
       due = max(now, notBefore)
     }
 
@@ -59,6 +61,13 @@ struct Outbox: Sendable {
 
   private(set) var pending: [Pending] = []
   private var next: UInt64 = 1
+  /// How long the relay took to accept the last command.
+  private var replyTime = Milliseconds.zero
+  /// The time-out of a first attempt. A relay that accepts slowly has much to do, and repetitions
+  /// would give it more.
+  private var firstTimeout: Milliseconds {
+    min(max(Timing.firstRequestTimeout, replyTime * 2), Timing.longestRequestTimeout)
+  }
 
   var deadline: Instant? { sendable.lazy.map { pending[$0].due }.min() }
   /// The commands that wait for no earlier text of their conversation, in order.
@@ -159,6 +168,7 @@ struct Outbox: Sendable {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
     pending[index].id = new
     pending[index].attempts = 0
+    pending[index].sent = nil
     pending[index].due = now
     pending[index].revokeAdmission()
     return .put(pending[index].record)
@@ -168,6 +178,14 @@ struct Outbox: Sendable {
 
   mutating func postpone(_ id: CommandID, until: Instant) {
     if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
+  }
+
+  /// Learns how long the relay took to accept a command.
+  mutating func learnReplyTime(of id: CommandID, now: Instant) {
+    guard let entry = pending.first(where: { $0.id == id }), entry.confirmations == 0,
+      let sent = entry.sent
+    else { return }
+    replyTime = max(.zero, now - sent)
   }
 
   /// Delays a command that the relay accepted and whose event the device has not read. The delay
@@ -203,8 +221,9 @@ struct Outbox: Sendable {
     for index in sendable where pending[index].due <= now {
       if pending[index].isAdmitted {
         let wait = Timing.backoff(
-          pending[index].attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
+          pending[index].attempts, firstTimeout, Timing.longestRequestTimeout)
         pending[index].attempts += 1
+        pending[index].sent = pending[index].sent ?? now
         pending[index].due = now + wait
       } else {
         pending[index].due = now + Timing.longestRequestTimeout
