@@ -49,6 +49,9 @@ package final class RunningCluster: Sendable {
     package var answer: String?
     /// Called before each start of a process, with its name.
     package var prepare: @Sendable (String) throws -> Void = { _ in }
+    /// The program of a start, by the process's name, its own program and the number of earlier
+    /// starts.
+    package var program: @Sendable (String, String, Int) -> String = { _, own, _ in own }
     /// Processes that start after the agents.
     package var extraProcesses: [ExtraProcess] = []
     /// Called after the credentials are written and before any agent starts.
@@ -74,13 +77,13 @@ package final class RunningCluster: Sendable {
       "relay", Layout.program("relay"),
       ["--directory", layout.relay.path] + configuration.relayArguments,
       environment: configuration.environment("relay"), log: layout.log("relay"),
-      prepare: configuration.prepare)
+      prepare: configuration.prepare, program: configuration.program)
     let layout = layout
     extraProcesses = configuration.extraProcesses.map { extra in
       SupervisedProcess(
         extra.name, extra.program, extra.arguments,
         environment: configuration.environment(extra.name), log: layout.log(extra.name),
-        prepare: configuration.prepare)
+        prepare: configuration.prepare, program: configuration.program)
     }
     agents = file.families.flatMap { family in
       let guardians = family.members.filter { ["organizer", "guardian"].contains($0.role) }
@@ -121,7 +124,7 @@ package final class RunningCluster: Sendable {
     }
     return SupervisedProcess(
       name, Layout.program(kind), arguments, environment: configuration.environment(name),
-      log: layout.log(name), prepare: configuration.prepare)
+      log: layout.log(name), prepare: configuration.prepare, program: configuration.program)
   }
 
   /// The agent or extra process with this name.

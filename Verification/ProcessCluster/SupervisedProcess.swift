@@ -26,12 +26,15 @@ package final class SupervisedProcess: Sendable {
   package let log: URL
   /// Called before each start.
   private let prepare: @Sendable (String) throws -> Void
+  /// The program of a start, by the process's name, its executable and the number of earlier starts.
+  private let program: @Sendable (String, String, Int) -> String
   private let state = Mutex(State())
 
   init(
     _ name: String, _ executable: String, _ arguments: [String],
     environment: [String: String] = [:], log: URL,
-    prepare: @escaping @Sendable (String) throws -> Void = { _ in }
+    prepare: @escaping @Sendable (String) throws -> Void = { _ in },
+    program: @escaping @Sendable (String, String, Int) -> String = { _, own, _ in own }
   ) {
     self.name = name
     self.executable = executable
@@ -39,6 +42,7 @@ package final class SupervisedProcess: Sendable {
     self.environment = environment
     self.log = log
     self.prepare = prepare
+    self.program = program
   }
 
   /// The program with its arguments and environment variables.
@@ -90,7 +94,7 @@ package final class SupervisedProcess: Sendable {
         permissions: [.ownerReadWrite])
       defer { try? output.close() }
       let result = try await Subprocess.run(
-        .path(FilePath(executable)), arguments: Arguments(arguments),
+        .path(FilePath(program(name, executable, starts))), arguments: Arguments(arguments),
         environment: .inherit.updating(
           Dictionary(
             uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })),

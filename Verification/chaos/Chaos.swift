@@ -36,6 +36,9 @@ struct Run: AsyncParsableCommand {
   @Option(
     help: "Inject a deliberate defect: \(Mutant.allCases.map(\.rawValue).joined(separator: ", ")).")
   var mutant: Mutant?
+  @Option(
+    help: "A folder with an earlier version's programs, which run in every second start.")
+  var previous: String?
   @Option(help: "Seconds within which each recovery and the final convergence must end.")
   var patience = 120.0
   @Flag(help: "Print only the result, as JSON, on standard output.") var json = false
@@ -52,6 +55,13 @@ struct Run: AsyncParsableCommand {
       throw ValidationError(
         "Unknown fault “\(name)”. Choose from \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", "))."
       )
+    }
+    for program in ["relay", "child-agent", "parent-agent"] {
+      guard let folder = previous.map({ URL(fileURLWithPath: $0) }) else { break }
+      let path = folder.appendingPathComponent(program).path
+      guard FileManager.default.isExecutableFile(atPath: path) else {
+        throw ValidationError("--previous: \(path) is no program. Build the earlier version there.")
+      }
     }
     for program in ["relay", "relayctl", "child-agent", "parent-agent", "app-agent"]
       + ["libChaosShim.so"]
@@ -71,7 +81,9 @@ struct Run: AsyncParsableCommand {
     let run = ChaosRun(
       seed: seed, seconds: minutes * 60, families: families,
       crowd: crowd > 0 ? Crowd(plan: plan, rate: rate, layout: layout) : nil, kinds: kinds,
-      pause: pause, layout: layout, mutant: mutant, isQuiet: json, patience: patience)
+      pause: pause, layout: layout, mutant: mutant,
+      versions: previous.map { Versions(previous: URL(fileURLWithPath: $0), seed: seed) },
+      isQuiet: json, patience: patience)
     let work = Task { try await run.play() }
     let signals = Interrupts.handle { _ in work.cancel() }
     let ended: RunResult?
@@ -105,6 +117,7 @@ struct Run: AsyncParsableCommand {
     }
     if pause != FaultPlan.pause { parts.append("--pause \(pause.formatted())") }
     if let faults { parts.append("--faults \(faults)") }
+    if let previous { parts.append("--previous \(previous)") }
     if let mutant { parts.append("--mutant \(mutant.rawValue)") }
     return parts.joined(separator: " ")
   }

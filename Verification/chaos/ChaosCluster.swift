@@ -29,7 +29,9 @@ final class ChaosCluster: Sendable {
   /// The families that keep the relay busy; `nil` without any.
   let crowd: Crowd?
 
-  init(_ layout: Layout, families: Int, crowd: Crowd?, mutant: Mutant?) async throws {
+  init(
+    _ layout: Layout, families: Int, crowd: Crowd?, mutant: Mutant?, versions: Versions?
+  ) async throws {
     self.layout = layout
     self.crowd = crowd
     self.mutant = mutant
@@ -78,6 +80,9 @@ final class ChaosCluster: Sendable {
         try Mutant.deleteOutboxes(in: layout.agent(name))
         try disks[name]?.markSynced()
       }
+    }
+    if let versions {
+      configuration.program = { versions.program($0, $1, start: $2) }
     }
     let map = links.mapValues { $0.map(\.port) }
     configuration.prepareAgents = {

@@ -19,6 +19,8 @@ struct ChaosRun: Sendable {
   let pause: Double
   let layout: Layout
   let mutant: Mutant?
+  /// The versions of the programs; `nil` with one version.
+  let versions: Versions?
   let isQuiet: Bool
   /// Seconds within which each recovery and the final convergence must end.
   let patience: Double
@@ -26,7 +28,7 @@ struct ChaosRun: Sendable {
   func play() async throws -> RunResult {
     try layout.clear()
     let chaosCluster = try await ChaosCluster(
-      layout, families: families, crowd: crowd, mutant: mutant)
+      layout, families: families, crowd: crowd, mutant: mutant, versions: versions)
     let cleaner = Task { try await self.startOrphanReaper() }
     defer { cleaner.cancel() }
     do {
@@ -99,6 +101,7 @@ struct ChaosRun: Sendable {
       log.addFinding(leak)
     }
     findIneffectiveOperations(log)
+    if let finding = versions?.finding { log.addFinding(finding) }
     let history = recorder.all
     let crowdChecks = try crowd.map { crowd in
       let checks = try CrowdChecks(
@@ -118,7 +121,8 @@ struct ChaosRun: Sendable {
         RunResult.Verdict($0.name, $0.verdict)
       },
       facts: history.entries.count, begin: begin, healed: healed,
-      converged: unfinishedWork == nil ? converged : nil, crowd: crowdChecks)
+      converged: unfinishedWork == nil ? converged : nil, crowd: crowdChecks,
+      versions: versions?.line)
   }
 
   /// Runs the workload under the planned faults until all faults have ended.

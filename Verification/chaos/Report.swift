@@ -29,6 +29,7 @@ struct Report {
       lines.append(crowd.rateLine(seconds: result.seconds))
       lines.append(Table.render(crowd.rows.map { [$0.checker, $0.text] }))
     }
+    if let versions = result.versions { lines.append(versions) }
     lines += result.findings.map { "finding: \($0)" }
     lines += result.skipped.sorted { $0.key < $1.key }.map { "skipped: \($0.key): \($0.value)" }
     if let converged = result.converged {
@@ -58,7 +59,7 @@ struct Report {
 
     \(table(["checker", "verdict"], result.verdicts.map { [$0.checker, $0.text] }))
     \(result.facts) facts were recorded. \(convergence)
-    \(result.findings.map { "- Finding: \($0)\n" }.joined())
+    \(notes)
     \(crowd)
     ## Faults
 
@@ -73,6 +74,11 @@ struct Report {
 
     \(table(["operation", "done", "refused", "unknown"], operationRows))
     """
+  }
+
+  private var notes: String {
+    ((result.versions.map { ["- Versions: \($0)\n"] } ?? [])
+      + result.findings.map { "- Finding: \($0)\n" }).joined()
   }
 
   private var crowd: String {

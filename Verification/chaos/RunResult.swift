@@ -40,6 +40,8 @@ struct RunResult: Sendable {
   var converged: Double?
   /// The verdicts on the crowd; `nil` without one.
   var crowd: CrowdChecks?
+  /// How often each version of the programs was started; `nil` with one version.
+  var versions: String?
   var command = ""
   /// Kinds of faults that this machine cannot inject, with the reasons.
   var skipped: [String: String] = [:]
@@ -78,6 +80,7 @@ struct RunResult: Sendable {
       "findings": findings, "secondsToConverge": converged.map { $0 - healed } as Any? ?? NSNull(),
       "failed": hasFailed,
     ]
+    if let versions { value["versions"] = versions }
     if let crowd { value["crowd"] = crowd.json(seconds: seconds) }
     let data = try JSONSerialization.data(
       withJSONObject: value, options: [.sortedKeys, .prettyPrinted])
