@@ -126,6 +126,33 @@ struct SocketTests {
     try #expect(router.isSilent())
   }
 
+  @Test("a subscriber may disconnect while a message of several parts waits")
+  func disconnectBeforeMessage() throws {
+    let context = try Context()
+    var options = SocketOptions()
+    options.xpubVerboser = true
+    let publisher = try Socket(.xpub, in: context, options: options)
+    let endpoint = try publisher.bindToFreePort()
+    let subscriber = try Socket(.sub, in: context)
+    try subscriber.subscribe([])
+    try subscriber.connect(endpoint)
+    // The subscription has arrived.
+    _ = try publisher.next()
+    for number in 1...3 {
+      #expect(try publisher.send(["topic".bytes, [UInt8(number)]]) == .sent)
+    }
+    // The check makes libzmq keep the first part of the first message.
+    #expect(try subscriber.waitUntilReadable(within: timeout))
+    try subscriber.disconnect(endpoint)
+    // A first part without the second one would end the process.
+    #expect(try subscriber.isSilent())
+    try subscriber.connect(endpoint)
+    // The end of the first subscription may precede the second one.
+    while try publisher.next() != [[1]] {}
+    #expect(try publisher.send(["topic".bytes, "again".bytes]) == .sent)
+    #expect(try subscriber.next() == ["topic".bytes, "again".bytes])
+  }
+
   @Test("errors have a code, a number and advice, and no endpoint")
   func errors() throws {
     let router = try Socket(.router, in: context)

@@ -49,6 +49,12 @@ public struct Socket: ~Copyable {
   /// Ends a connection of ``connect(_:)`` and drops its queued messages.
   /// - Throws: `addressUnavailable` if no such connection exists.
   public func disconnect(_ endpoint: String) throws(ZeroMQError) {
+    // libzmq 4.3.4 keeps the first part of a subscriber's next message. Without the other parts,
+    // which end with the connection, the next receive would end the process.
+    if kind == .sub {
+      var dropped = Multipart()
+      _ = try receive(into: &dropped)
+    }
     if zmq_disconnect(try handle.open("disconnect"), endpoint) != 0 { throw .last("disconnect") }
   }
 
