@@ -66,6 +66,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -118,11 +119,12 @@ let sources: [Target] = [
       "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
       "Credentials", "SystemClock", crypto,
     ]),
+  library("Relay", "RelayOperation", ["ZeroMQ"]),
   library(
     "Relay", "RelayServer",
     [
-      "RelayPipeline", "FamilyModel", "RelayStore", "ZeroMQ", "Credentials", "SystemClock", logging,
-      lifecycle,
+      "RelayOperation", "RelayPipeline", "FamilyModel", "RelayStore", "ZeroMQ", "Credentials",
+      "SystemClock", logging, lifecycle,
     ]),
 
   library("App", "DeviceConnection", ["FamilyModel"]),
@@ -187,7 +189,8 @@ let sources: [Target] = [
     "relayctl",
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "ProgramOptions", "QRCode",
-      "RelayClient", "RelayWire", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
+      "RelayClient", "RelayOperation", "RelayWire", "SystemClock", "TextTable", "Wording", "ZeroMQ",
+      yams,
     ]),
   program(
     "child-agent",
@@ -195,6 +198,8 @@ let sources: [Target] = [
   program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials", "ProgramOptions"]),
   program(
     "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
+  program(
+    "relay-monitor", ["ProgramOptions", "RelayOperation", hummingbird, logging, lifecycle]),
   program("content-worker", ["ContentCheck", "PrivateFiles", logging, lifecycle]),
 ]
 
@@ -300,6 +305,7 @@ let suites: [Target] = [
       "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
       "ZeroMQ", crypto, logging, lifecycle,
     ]),
+  tests("RelayOperationTests", ["RelayOperation", subprocess, systemPackage]),
   tests("DeviceTurnTests", ["DeviceTurn", "FamilyModel", "ZeroMQ"]),
   tests(
     "DeviceAgentTests",
@@ -367,6 +373,7 @@ let suites: [Target] = [
 let selections: [String: [String]] = [
   "programs": [
     "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
+    "relay-monitor",
   ],
   "demo": ["cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent"],
 ]
@@ -406,6 +413,7 @@ let package = Package(
       .executable(name: "parent-agent", targets: ["parent-agent"]),
       .executable(name: "app-agent", targets: ["app-agent"]),
       .executable(name: "content-worker", targets: ["content-worker"]),
+      .executable(name: "relay-monitor", targets: ["relay-monitor"]),
       .executable(name: "cluster", targets: ["cluster"]),
       .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
     ],
@@ -417,6 +425,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),

@@ -19,7 +19,8 @@ struct Relay: AsyncParsableCommand {
     discussion: """
       Prints `ready` when both sockets are bound. SIGTERM and SIGINT stop the relay \
       after it has stored every request that it received.
-      """)
+      """,
+    version: Program.version)
 
   static func main() async { await Program.run(Self.self) }
 
@@ -62,17 +63,30 @@ struct Relay: AsyncParsableCommand {
     try Endpoint.checkDistinct(requests, broadcasts)
     // The store's lock comes before the sockets, so that a second relay cannot take them from the
     // first.
-    let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
+    let path = folder.appendingPathComponent("relay.sqlite").path
+    let store = try SQLiteEventStore(path: path)
     try store.check()
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.pipeline.maxFamilies = maxFamilies
     if let shards { configuration.pipeline.shards = shards }
+    let notifier = ServiceNotifier()
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
+      notifier.notify(.ready)
     }
+    let operators = try OperatorService(
+      relay, directory: folder, store: path, version: Program.version, notifier: notifier,
+      logger: logger)
     let group = ServiceGroup(
       configuration: .init(
-        services: [.init(service: relay)], gracefulShutdownSignals: [.sigterm, .sigint],
+        services: [
+          .init(service: operators),
+          // The last service stops first.
+          .init(
+            service: relay, successTerminationBehavior: .gracefullyShutdownGroup,
+            failureTerminationBehavior: .gracefullyShutdownGroup),
+        ],
+        gracefulShutdownSignals: [.sigterm, .sigint],
         logger: logger))
     do { try await group.run() } catch let error as ZeroMQError {
       throw CannotListen(

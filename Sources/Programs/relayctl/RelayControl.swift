@@ -12,13 +12,14 @@ struct RelayControl: AsyncParsableCommand {
     abstract: "Set up a relay and its families, inspect them, and act as a guardian.",
     discussion:
       "The operator's commands take --directory RELAY; a guardian's commands take --as CREDENTIAL.",
+    version: Program.version,
     groupedSubcommands: [
       CommandGroup(
         name: "Setup",
         subcommands: [Init.self, Generate.self, Check.self, Apply.self, AddPerson.self]),
       CommandGroup(
         name: "Operator",
-        subcommands: [Families.self, Members.self, Devices.self, Regions.self]),
+        subcommands: [Top.self, Families.self, Members.self, Devices.self, Regions.self]),
       CommandGroup(
         name: "Guardian inspection",
         subcommands: [

@@ -85,6 +85,7 @@ extension Pipeline {
     else { return false }
     counters.shedQuestions += 1
     let problem = Problem(code: Problem.overloaded.code, retryAfter: retryAfter)
+    refusals.refusals[Int(problem.code), default: 0] += 1
     let reply = ReplyEnvelope(
       device: peek.device, requestID: peek.requestID, reply: .refused(id, problem))
     refusals.replies.append((message.bytes(0), reply.encode()))

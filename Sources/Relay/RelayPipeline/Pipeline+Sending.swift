@@ -52,6 +52,7 @@ extension Pipeline {
       sockets.prove(descriptor, receivedIn: epoch)
     }
     counters.malformed += output.malformed
+    if !output.refusals.isEmpty { counters.refusals.merge(output.refusals, uniquingKeysWith: +) }
     counters.events += output.events.count
     inFlight.requests -= output.requests
     inFlight.bytes -= output.bytes

@@ -131,6 +131,20 @@ package final class Pipeline {
     if hasThreads, shards.resume() { counters.workerWakeups += 1 }
   }
 
+  /// The levels of the queues and of the memory.
+  ///
+  /// - Parameter families: The last known number of families, which is kept while a shard runs.
+  package func levels(families: Int) -> RelayLevels {
+    var count = families
+    _ = shards.ifAtRest { access in
+      count = access.familyCount
+      return true
+    }
+    return RelayLevels(
+      requestsInFlight: inFlight.requests, bytesInFlight: inFlight.bytes, families: count,
+      isShedding: admission.isShedding)
+  }
+
   /// Whether the limit of requests in flight is reached.
   var isAtLimit: Bool {
     inFlight.requests >= configuration.maxRequestsInFlight

@@ -30,6 +30,7 @@ extension Shard {
     case .cursor(let family, let device, let cursor):
       cursors.add(StoredCursor(family: family, device: device, cursor: cursor), now: now)
     case .reply(let device, let id, let reply):
+      output.countRefusal(reply)
       var reply = ReplyEnvelope(
         device: device, requestID: id.rawValue, reply: addingChannels(to: reply, device.family))
       if case .attached = reply.reply { reply.pass = passes.pass(device.family, key) }
@@ -82,6 +83,7 @@ extension ShardOutput {
   /// malformed.
   mutating func appendFailure(_ problem: Problem, _ route: [UInt8]) {
     malformed += 1
+    refusals[Int(problem.code), default: 0] += 1
     let unknownDevice = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
     let reply = ReplyEnvelope(device: unknownDevice, requestID: 0, reply: .failed(problem))
     replies.append((route, reply.encode()))

@@ -42,6 +42,8 @@ struct ShardOutput: Sendable {
   var provenDescriptors: [(Int32, epoch: UInt64)] = []
   /// Messages that could not be decoded.
   var malformed = 0
+  /// Refused requests, by the problem's number.
+  var refusals: [Int: Int] = [:]
 
   /// Counts one handled request.
   mutating func countRequest(bytes: Int) {
@@ -71,5 +73,15 @@ struct ShardOutput: Sendable {
     republishes.removeAll(keepingCapacity: true)
     provenDescriptors.removeAll(keepingCapacity: true)
     malformed = 0
+    if !refusals.isEmpty { refusals.removeAll() }
+  }
+
+  /// Counts a reply that refuses its request.
+  mutating func countRefusal(_ reply: Reply) {
+    switch reply {
+    case .refused(_, let problem), .failed(let problem):
+      refusals[Int(problem.code), default: 0] += 1
+    default: break
+    }
   }
 }

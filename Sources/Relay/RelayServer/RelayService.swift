@@ -33,6 +33,8 @@ public actor RelayService: Service {
   }
 
   private nonisolated let thread: SocketThread
+  /// The measurements of this relay.
+  public nonisolated let meter = RelayMeter()
   /// The socket thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
@@ -46,6 +48,9 @@ public actor RelayService: Service {
   private let channelNames: ChannelCipher
   private let sockets: RelaySockets
   private let pipeline: Pipeline
+  /// The time between two records of the counters.
+  private static let recordInterval = Nanoseconds.milliseconds(200)
+  private var nextRecord = MonotonicInstant.machineStart
 
   /// Creates a relay. The relay listens only after ``run()`` is called.
   ///
@@ -65,8 +70,10 @@ public actor RelayService: Service {
     thread = try SocketThread(name: "relay")
     sockets = try RelaySockets(thread)
     pipeline = Pipeline(
-      configuration.pipeline, keys: keys, store: store, sockets: sockets, clock: { .now },
-      onFailure: { [shutdown] error in
+      configuration.pipeline, keys: keys, store: MeasuredStore(store, meter), sockets: sockets,
+      clock: { .now },
+      onFailure: { [shutdown, meter] error in
+        meter.recordFailure("\(error)")
         logger.critical("the relay stops", metadata: ["reason": "\(error)"])
         shutdown.continuation.finish()
       })
@@ -74,6 +81,9 @@ public actor RelayService: Service {
 
   /// Counts since the start.
   public var counters: RelayCounters { pipeline.counters }
+
+  /// Requests a turn of the socket thread, which records the counters. Any thread may call it.
+  public nonisolated func requestTurn() { thread.requestTurn() }
 
   /// Runs until a graceful shutdown, the cancellation of the task, or a failure.
   ///
@@ -122,6 +132,12 @@ public actor RelayService: Service {
     guard pipeline.failure == nil else { return nil }
     let check = sockets.checkConnections()
     pipeline.counters.closedConnections = sockets.closedConnections
+    if now >= nextRecord {
+      nextRecord = now + Self.recordInterval
+      meter.recordTurn(
+        pipeline.counters, pipeline.levels(families: meter.families),
+        connections: sockets.connections)
+    }
     let next = sleep.map { MonotonicInstant.now + .milliseconds($0.count) }
     return [next, check].compactMap { $0 }.min()
   }

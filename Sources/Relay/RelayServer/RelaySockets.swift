@@ -68,6 +68,11 @@ final class RelaySockets: PipelineSockets {
 
   // MARK: Connections
 
+  /// The connections of both sockets.
+  var connections: (requests: Int, broadcasts: Int) {
+    (requestGuard?.count ?? 0, broadcastGuard?.count ?? 0)
+  }
+
   /// Connections that were closed for excessive traffic.
   var closedConnections: Int {
     (requestGuard?.closedConnections ?? 0) + (broadcastGuard?.closedConnections ?? 0)
@@ -83,8 +88,7 @@ final class RelaySockets: PipelineSockets {
       requestGuard?.check()
       broadcastGuard?.check()
     }
-    let count = (requestGuard?.count ?? 0) + (broadcastGuard?.count ?? 0)
-    return count > 0 ? lastCheck + SocketLimits.connectionCheckInterval : nil
+    return connections != (0, 0) ? lastCheck + SocketLimits.connectionCheckInterval : nil
   }
 
   /// Accepts every key: each request is authorized by its family's roster.

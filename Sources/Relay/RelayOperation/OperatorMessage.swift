@@ -1,0 +1,29 @@
+public import Foundation
+
+/// A request of the operator's programs to the relay.
+///
+/// The relay listens at a Unix socket in its folder, which only the folder's owner can reach. A
+/// message is one JSON object.
+public enum OperatorRequest: Codable, Sendable, Hashable {
+  /// The relay's statistics.
+  case statistics
+}
+
+/// The relay's reply to an ``OperatorRequest``.
+public enum OperatorReply: Codable, Sendable, Hashable {
+  /// The statistics of this moment.
+  case statistics(RelayStatistics)
+  /// The relay does not know the request, or could not serve it.
+  case refused(String)
+}
+
+/// The endpoint for operators.
+public enum OperatorEndpoint {
+  /// The largest message in bytes. A larger one ends its connection.
+  package static let maximumBytes = 1 << 20
+
+  /// The endpoint of the relay with this folder.
+  public static func endpoint(in directory: URL) -> String {
+    "ipc://\(directory.appendingPathComponent("operator.ipc").path)"
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import RelayOperation
+
+extension RelayStatistics.Process {
+  /// This process, as `/proc/self` describes it.
+  static var current: Self {
+    var process = Self()
+    process.residentBytes = field("VmRSS:", of: text("/proc/self/status")) * 1_024
+    process.openFiles =
+      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    process.maximumFiles = Int(clamping: limit.rlim_cur)
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    process.cpuSeconds = [usage.ru_utime, usage.ru_stime].reduce(0) {
+      $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+    }
+    process.startTime = start
+    return process
+  }
+
+  private static let start: Double = {
+    // The name of the program, in parentheses, may contain spaces.
+    let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    let boot = Double(field("btime", of: text("/proc/stat")))
+    guard fields.count > 19, let ticks = Double(fields[19]) else { return boot }
+    return boot + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }()
+
+  private static func text(_ path: String) -> String {
+    (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+  }
+
+  /// The first number of the line with this name.
+  private static func field(_ name: String, of text: String) -> Int {
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+  }
+}
+
+extension RelayStatistics.Store {
+  /// The files of the store at this path.
+  init(path: String) {
+    self.init()
+    database = Self.size(path)
+    log = Self.size(path + "-wal")
+    var system = statvfs()
+    if statvfs(path, &system) == 0 {
+      free = Int(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
+    }
+  }
+
+  private static func size(_ path: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return attributes?[.size] as? Int ?? 0
+  }
+}

@@ -1,0 +1,43 @@
+import FamilyModel
+import RelayStore
+
+/// A store whose commits and reads are measured.
+final class MeasuredStore: EventStore {
+  private let base: any EventStore
+  private let meter: RelayMeter
+
+  init(_ base: any EventStore, _ meter: RelayMeter) {
+    self.base = base
+    self.meter = meter
+  }
+
+  func commit(_ batch: Batch) throws(StoreError) {
+    try meter.measureCommit { () throws(StoreError) in try base.commit(batch) }
+  }
+
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    try meter.measureRead { () throws(StoreError) in try base.snapshot(of: family) }
+  }
+
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    try meter.measureRead { () throws(StoreError) in try base.load(family, after: seq) }
+  }
+
+  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+    throws(StoreError) -> (events: [StoredEvent], more: Bool)
+  {
+    try meter.measureRead { () throws(StoreError) in
+      try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    }
+  }
+
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
+    -> StoredEvent?
+  {
+    try meter.measureRead { () throws(StoreError) in
+      try base.event(of: command, by: device, in: family)
+    }
+  }
+
+  func close() { base.close() }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+public import Logging
+import RelayOperation
+public import ServiceLifecycle
+import ZeroMQ
+
+/// The relay's answers to its operator, on a thread of their own.
+///
+/// A relay whose socket thread or disk hangs still answers here, and the numbers show it. The service
+/// also feeds the service manager's watchdog while the relay works.
+public actor OperatorService: Service {
+  /// The time between two checks.
+  static let pulse = Nanoseconds.seconds(1)
+
+  private nonisolated let thread: SocketThread
+  /// The service's thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    thread.asUnownedSerialExecutor()
+  }
+
+  private let directory: URL
+  private let store: String
+  private let version: String
+  private let relay: RelayService
+  private let notifier: ServiceNotifier
+  private let logger: Logger
+  private let context: Context
+  private let socket: Socket
+  private var message = Multipart(maximumParts: 1)
+  private var nextPulse = MonotonicInstant.now
+  private let shutdown = AsyncStream.makeStream(of: Never.self)
+
+  /// Creates the service of a relay.
+  ///
+  /// - Parameters:
+  ///   - directory: The relay's folder.
+  ///   - store: The path of its store.
+  ///   - version: The relay's version.
+  /// - Throws: `ZeroMQError` if the thread or the socket cannot be created.
+  public init(
+    _ relay: RelayService, directory: URL, store: String, version: String,
+    notifier: ServiceNotifier = ServiceNotifier(), logger: Logger
+  ) throws {
+    self.relay = relay
+    self.directory = directory
+    self.store = store
+    self.version = version
+    self.notifier = notifier
+    self.logger = logger
+    thread = try SocketThread(name: "operator")
+    context = try Context()
+    var options = SocketOptions()
+    options.maximumMessageSize = Int64(OperatorEndpoint.maximumBytes)
+    socket = try Socket(.rep, in: context, options: options)
+  }
+
+  /// Runs until a graceful shutdown or the cancellation of the task.
+  ///
+  /// - Throws: `ZeroMQError` if the endpoint cannot be bound.
+  public func run() async throws {
+    defer { thread.stop() }
+    try socket.bind(OperatorEndpoint.endpoint(in: directory))
+    thread.watch(socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
+    thread.onTurn { [weak self] now in self?.assumeIsolated { $0.check(now) } ?? nil }
+    let shutdown = shutdown
+    await withGracefulShutdownHandler {
+      for await _ in shutdown.stream {}
+    } onGracefulShutdown: { [notifier] in
+      notifier.notify(.stopping)
+      shutdown.continuation.finish()
+    }
+  }
+
+  /// Feeds the watchdog while the relay works.
+  ///
+  /// - Returns: The time of the next check.
+  private func check(_ now: MonotonicInstant) -> MonotonicInstant {
+    guard now >= nextPulse else { return nextPulse }
+    nextPulse = now + Self.pulse
+    // An idle relay takes no turn, and then records none.
+    relay.requestTurn()
+    if relay.meter.statistics().isAlive { notifier.notify(.watchdog) }
+    return nextPulse
+  }
+
+  private func drain() {
+    do {
+      while try socket.receive(into: &message) == .message {
+        let reply = reply(to: Data(message.bytes(0)))
+        _ = try socket.send([[UInt8](JSONEncoder().encode(reply))])
+      }
+    } catch { logger.error("operator endpoint", metadata: ["error": "\(error)"]) }
+  }
+
+  private func reply(to bytes: Data) -> OperatorReply {
+    guard let request = try? JSONDecoder().decode(OperatorRequest.self, from: bytes) else {
+      return .refused("The relay does not know this request. Use the relayctl of its version.")
+    }
+    switch request {
+    case .statistics:
+      var statistics = relay.meter.statistics()
+      statistics.version = version
+      statistics.store = RelayStatistics.Store(path: store)
+      statistics.process = .current
+      return .statistics(statistics)
+    }
+  }
+}
