@@ -295,8 +295,8 @@ let suites: [Target] = [
   tests(
     "RelayPipelineTests",
     [
-      "FamilyModel", "FamilyCore", "Credentials", "RelayPipeline", "RelayStore", "RelayWire",
-      "ZeroMQ",
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayPipeline", "RelayStore",
+      "RelayWire", "ZeroMQ",
     ]),
   tests(
     "RelayServerTests",

@@ -1,4 +1,7 @@
+import Credentials
+import FamilyCore
 import FamilyModel
+import FamilyTrust
 import RelayStore
 import RelayWire
 import SystemClock
@@ -35,6 +38,14 @@ struct Exploration: Sendable {
     configuration.wakeThreshold = 1 + numbers.below(3)
     configuration.cachedChannels = 16
     configuration.plainKey = Peers.key
+    // Most results of commands are in the store only.
+    configuration.resultsPerFamily = 1
+    configuration.makeMachine = { shards in
+      RelayMachine(
+        verify: PasscodeCipher.verify, digest: KeyVault.digest,
+        passcodes: PasscodeCipher.evaluator, resultsKept: 1,
+        openFamilies: 4, snapshotEvery: RelayLimits.eventsPerSnapshot)
+    }
     let turns = Semaphore()
     let clock = TestClock(Self.start)
     let pipeline = Pipeline(
@@ -43,7 +54,11 @@ struct Exploration: Sendable {
     pipeline.start { turns.signal() }
     for _ in 0..<4 {
       for _ in 0..<1 + numbers.below(7) {
-        peers.send(numbers.below(5), in: Peers.families[numbers.below(Peers.families.count)])
+        // One busy family evicts results before their commit.
+        let isBusy = seed.isMultiple(of: 4)
+        let kind = isBusy ? [0, 1, 5][numbers.below(3)] : numbers.below(6)
+        let families = isBusy ? 1 : Peers.families.count
+        peers.send(kind, in: Peers.families[numbers.below(families)])
       }
       // Cursors are due after a while.
       clock.advance(by: .seconds(11))

@@ -1,3 +1,4 @@
+import FamilyModel
 import RelayStore
 
 /// The store, and a thread that commits the shards' output in groups.
@@ -129,6 +130,17 @@ final class Committer: Sendable {
       sent.removeAll(keepingCapacity: true)
       swap(&queue.durable, &sent)
       return (queue.commits, queue.failure)
+    }
+  }
+
+  /// The event of a device's command in the output that no commit has begun to write.
+  ///
+  /// Precondition: no shard enqueues output meanwhile.
+  func queuedEvent(of command: CommandID, by device: DeviceID, in family: FamilyID) -> StoredEvent?
+  {
+    guard !defects.has(.storedResultsOnly) else { return nil }
+    return queue.withLock { queue in
+      queue.pending.lazy.compactMap { $0.event(of: command, by: device, in: family) }.first
     }
   }
 

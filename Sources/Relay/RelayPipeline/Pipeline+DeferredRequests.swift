@@ -73,16 +73,20 @@ extension Pipeline {
     guard case .command(let id, _, _) = request.envelope.request,
       access.withShard(of: request.family, { $0.needsResult(id, request) })
     else { return }
-    // The output that is not yet committed may contain the command.
-    flush(access)
     guarded {
-      let device = request.envelope.device.device
-      let stored = try committer.read { store throws(StoreError) in
-        try store.event(of: id, by: device, in: request.family)
-      }
+      let (family, device) = (request.family, request.envelope.device.device)
+      // A commit under way moves output from the queue to the store, so the queue is searched first.
+      let uncommitted =
+        access.withShard(of: family) { $0.output.event(of: id, by: device, in: family) }
+        ?? committer.queuedEvent(of: id, by: device, in: family)
+      let stored =
+        try uncommitted
+        ?? committer.read { store throws(StoreError) in
+          try store.event(of: id, by: device, in: family)
+        }
       let event = try stored.map { try Event.decode($0.payload) }
       access.withShard(of: request.family) {
-        $0.machine.setStoredResult(of: id, by: device, event: event, in: request.family)
+        $0.machine.setStoredResult(of: id, by: device, event: event, in: family)
       }
       counters.resultLookups += 1
     }

@@ -51,6 +51,11 @@ struct ShardOutput: Sendable {
     self.bytes += bytes
   }
 
+  /// The event of a device's command; `nil` if the output has none.
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) -> StoredEvent? {
+    events.first { $0.command == command && $0.device == device && $0.family == family }
+  }
+
   /// Whether the output has no effect.
   var isEmpty: Bool {
     requests == 0 && events.isEmpty && snapshots.isEmpty && passcodeLocks.isEmpty && cursors.isEmpty

@@ -20,6 +20,8 @@ package enum PipelineDefect: CaseIterable, Sendable {
   case earlyEviction
   /// Cursors are written before the events that they count.
   case earlyCursors
+  /// The result of an old command is looked up in the store only.
+  case storedResultsOnly
   /// The socket thread uses shards while their workers run.
   case sharedShards
 }
