@@ -183,7 +183,8 @@ let sources: [Target] = [
   program(
     "relay",
     [
-      "Credentials", "ProgramOptions", "RelayServer", "SQLiteStore", "ZeroMQ", logging, lifecycle,
+      "Credentials", "PrivateFiles", "ProgramOptions", "RelayServer", "RelayStore", "SQLiteStore",
+      "ZeroMQ", logging, lifecycle,
     ]),
   program(
     "relayctl",
@@ -305,7 +306,9 @@ let suites: [Target] = [
       "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
       "ZeroMQ", crypto, logging, lifecycle,
     ]),
-  tests("RelayOperationTests", ["RelayOperation", subprocess, systemPackage]),
+  tests(
+    "RelayOperationTests",
+    ["ProgramOptions", "RelayOperation", "RelayServer", logging, subprocess, systemPackage]),
   tests("DeviceTurnTests", ["DeviceTurn", "FamilyModel", "ZeroMQ"]),
   tests(
     "DeviceAgentTests",

@@ -62,7 +62,7 @@ public struct AgentOptions: ParsableArguments {
   public var regions: String?
 
   /// The lowest level that is logged.
-  @OptionGroup public var logging: LogLevelOption
+  @OptionGroup public var logging: LogOptions
 
   private static let languages = "en, fr, es, pt-BR, ja or zh-Hans"
 

@@ -12,6 +12,14 @@ public enum ExitStatus: Int32, Sendable {
   case refused = 3
   /// Wrong options or arguments.
   case usage = 64
+  /// The store is damaged, or of another version. A restart ends the same way.
+  case unreadableStore = 65
+  /// An address is in use, or another process uses the store.
+  case inUse = 69
+  /// The store failed: a full disk, or an error of the disk. A restart may help.
+  case storeFailed = 74
+  /// Keys are missing, invalid, or readable by others. A restart ends the same way.
+  case unusableKeys = 78
 }
 
 /// The start and the end of a program.

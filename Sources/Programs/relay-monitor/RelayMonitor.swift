@@ -29,7 +29,7 @@ struct RelayMonitor: AsyncParsableCommand {
   @Option(help: "The address to listen at. Only a loopback address keeps the numbers private.")
   var host = "127.0.0.1"
   @Option(help: "The port; 0 chooses a free one.") var port = 9464
-  @OptionGroup var logging: LogLevelOption
+  @OptionGroup var logging: LogOptions
 
   func validate() throws {
     guard 0...65_535 ~= port else {

@@ -2,7 +2,9 @@ import ArgumentParser
 import Credentials
 import Foundation
 import Logging
+import PrivateFiles
 import ProgramOptions
+import RelayStore
 import RelayServer
 import SQLiteStore
 import ServiceLifecycle
@@ -10,6 +12,23 @@ import ZeroMQ
 
 /// An endpoint could not be bound.
 struct CannotListen: Error, CustomStringConvertible { let description: String }
+
+extension ExitStatus {
+  /// The exit code of a relay that failed; `nil` for errors of options and arguments.
+  init?(ofRelay error: any Error) {
+    switch error {
+    case is CannotListen: self = .inUse
+    case is PrivateFile.Failure: self = .unusableKeys
+    case let error as StoreError:
+      switch error.code {
+      case .damaged, .wrongVersion: self = .unreadableStore
+      case .locked: self = .inUse
+      case .conflict, .full, .io: self = .storeFailed
+      }
+    default: return nil
+    }
+  }
+}
 
 /// The program `relay`.
 @main
@@ -22,7 +41,7 @@ struct Relay: AsyncParsableCommand {
       """,
     version: Program.version)
 
-  static func main() async { await Program.run(Self.self) }
+  static func main() async { await Program.run(Self.self, status: ExitStatus.init(ofRelay:)) }
 
   @Option(help: "Folder of the relay's keys and store, created by `relayctl init`.")
   var directory: String
@@ -41,7 +60,7 @@ struct Relay: AsyncParsableCommand {
       """)
   var shards: Int?
   @Option(help: .hidden) var lanes: String?
-  @OptionGroup var logging: LogLevelOption
+  @OptionGroup var logging: LogOptions
 
   func validate() throws {
     guard lanes == nil else { throw ValidationError("--lanes is now --shards.") }

@@ -2,8 +2,10 @@ import FamilyModel
 
 /// Why a store call failed.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
-  let code: Code
+  /// The kinds of failures.
+  public enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
+  /// The kind of this failure.
+  public let code: Code
   let detail: String
 
   /// The bytes on disk are not the bytes that were written.

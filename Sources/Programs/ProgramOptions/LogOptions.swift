@@ -1,14 +1,22 @@
 public import ArgumentParser
 public import Logging
 
-/// The option `--log-level`, which all servers and agents share.
-public struct LogLevelOption: ParsableArguments {
+/// The options `--log-level` and `--log-format`, which all servers and agents share.
+public struct LogOptions: ParsableArguments {
+  /// The forms of a line.
+  public enum Format: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case text, json
+  }
+
   private static let names = Logger.Level.allCases.map(\.rawValue)
   private static let choices = "\(names.dropLast().joined(separator: ", ")) or \(names.last!)"
 
   /// The level's name.
-  @Option(help: "Lowest level that is logged: \(LogLevelOption.choices).")
+  @Option(help: "Lowest level that is logged: \(LogOptions.choices).")
   public var logLevel = "info"
+  /// The form of a line.
+  @Option(help: "The form of a line: text, or json with one object per line.")
+  public var logFormat = Format.text
 
   public init() {}
 
@@ -22,7 +30,9 @@ public struct LogLevelOption: ParsableArguments {
 
   /// A logger that writes messages of this level and above to standard error.
   public func logger(label: String) -> Logger {
-    var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
+    var logger = Logger(label: label) {
+      LineLogHandler(label: $0, format: logFormat, writer: .standardError)
+    }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     return logger
   }

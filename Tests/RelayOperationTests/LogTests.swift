@@ -1,0 +1,57 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import ProgramOptions
+
+@Suite struct LogTests {
+  private func event(_ message: String, _ metadata: Logger.Metadata? = nil) -> LogEvent {
+    LogEvent(
+      level: .notice, message: "\(message)", metadata: metadata, source: "Tests", file: "",
+      function: "", line: 0)
+  }
+
+  @Test("a line of text has the time, level, logger, metadata, source and message")
+  func text() {
+    let handler = LineLogHandler(label: "relay", format: .text, writer: .standardError)
+    let line = handler.line(
+      event("stopping", ["b": "2", "a": "1"]), at: Date(timeIntervalSince1970: 0))
+    #expect(line == "1970-01-01T00:00:00Z notice relay: a=1 b=2 [Tests] stopping")
+  }
+
+  @Test("a line of JSON is one object, whatever the message contains")
+  func json() throws {
+    let handler = LineLogHandler(label: "relay", format: .json, writer: .standardError)
+    let line = handler.line(event("a \"quote\"\nand a line", ["n": "1"]), at: Date())
+    #expect(!line.contains("\n"))
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    #expect(object?["message"] as? String == "a \"quote\"\nand a line")
+    #expect(object?["level"] as? String == "notice")
+    #expect(object?["logger"] as? String == "relay")
+    #expect(object?["metadata"] as? [String: String] == ["n": "1"])
+    let stamp = try #require(object?["time"] as? String)
+    #expect(stamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/) != nil, "\(stamp)")
+  }
+
+  @Test("a reader that stalls loses lines, learns how many, and never stops the writer")
+  func stalledReader() {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let writer = LogWriter(descriptor: ends[1])
+    let line = String(repeating: "x", count: 1_000)
+    // Far more than the pipe and the queue hold.
+    let count = 5_000
+    for _ in 0..<count { writer.write(line) }
+    let reading = FileHandle(fileDescriptor: ends[0])
+    var text = ""
+    while !text.contains("were dropped") {
+      text += String(decoding: reading.availableData, as: UTF8.self)
+    }
+    let lines = text.split(separator: "\n")
+    let whole = lines.count { $0 == line }
+    let dropped = lines.compactMap { $0.wholeMatch(of: /(\d+) lines of the log.*/) }
+      .compactMap { Int($0.1) }.reduce(0, +)
+    #expect(dropped > 0 && whole + dropped == count)
+    close(ends[1])
+  }
+}
