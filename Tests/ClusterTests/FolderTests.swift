@@ -46,15 +46,18 @@ import Testing
       let layout = Layout(folder.path)
       try layout.prepare()
       let relay = Process()
+      let output = Pipe()
       for (program, arguments) in [("relayctl", ["init"]), ("relay", [])] {
         let process = program == "relay" ? relay : Process()
         process.executableURL = URL(fileURLWithPath: Layout.program(program))
         process.arguments = arguments + ["--directory", layout.relay.path]
         process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = program == "relay" ? output as Any : FileHandle.nullDevice
         try process.run()
         if process !== relay { process.waitUntilExit() }
       }
+      // The relay runs when it says so.
+      #expect(!output.fileHandleForReading.availableData.isEmpty)
       let error = #expect(throws: ClusterError.self) {
         _ = try RunningCluster(layout, .example(1))
       }

@@ -18,7 +18,10 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     defer { try? FileManager.default.removeItem(at: folder) }
     let result = try await Subprocess.run(
       .path("/usr/bin/timeout"),
-      arguments: ["-k", "1", "60", "bash", "-c", "exec 2>&1; cd \(folder.path); chmod 700 .; PATH=\(programs.path):$PATH; " + script],
+      arguments: [
+        "-k", "1", "60", "bash", "-c",
+        "exec 2>&1; cd \(folder.path); chmod 700 .; PATH=\(programs.path):$PATH; " + script,
+      ],
       output: .string(limit: 1 << 20), error: .discarded)
     var code: Int32?
     if case .exited(let exited) = result.terminationStatus { code = exited }
@@ -53,7 +56,8 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
         "relayctl init --directory . >/dev/null; trap '' XFSZ; ulimit -f 8; relay --directory .", 74
       ),
       ("relay --directory . --shards 0", 64),
-    ] as [(String, Int32)]) func exitCodes(_ script: String, _ code: Int32) async throws {
+    ] as [(String, Int32)]) func exitCodes(_ script: String, _ code: Int32) async throws
+  {
     let result = try await shell(script)
     #expect(result.code == code, "\(result.output)")
   }

@@ -75,9 +75,11 @@ extension World {
 
   private func view(of device: SimulatedDevice) -> FamilyView {
     let link = device.link
-    // The reply with the channels may be on its way after a connection or a change of the roster.
+    // The reply with the channels may be on its way after a connection or a change of the roster. A
+    // device whose request was lost repeats it after a delay.
     let latest = max(device.rosterTime, device.connectionTime)
-    let isSettled = device.isConnected && now > latest + .seconds(5)
+    let isSettled =
+      device.isConnected && !link.awaitsAttachment && now > latest + .seconds(5)
     let channels = (isSettled ? device.topics : []).compactMap(ChannelName.channel)
     let generations = channels.map { Self.channel($0.audience, $0.generation) }
     return FamilyView(of: link, generations: generations)

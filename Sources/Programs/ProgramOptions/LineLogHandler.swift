@@ -29,7 +29,8 @@ struct LineLogHandler: LogHandler {
     switch format {
     case .text:
       let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      return "\(Self.stamp(time, fractions: false)) \(event.level) \(label):\(pairs) [\(event.source)] \(event.message)"
+      return
+        "\(Self.stamp(time, fractions: false)) \(event.level) \(label):\(pairs) [\(event.source)] \(event.message)"
     case .json:
       let line = Line(
         time: Self.stamp(time, fractions: true),

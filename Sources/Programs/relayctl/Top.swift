@@ -108,7 +108,8 @@ struct TopTable {
     let cpu = (process.cpuSeconds - earlier.process.cpuSeconds) / seconds
     return [
       [
-        "in flight", "\(now.levels.requestsInFlight) requests", Self.bytes(now.levels.bytesInFlight),
+        "in flight", "\(now.levels.requestsInFlight) requests",
+        Self.bytes(now.levels.bytesInFlight),
       ],
       [
         "connections", "\(now.levels.requestConnections) for requests",
@@ -143,7 +144,8 @@ struct TopTable {
       value /= 1_000
       unit += 1
     }
-    return unit == 0 ? "\(count) B" : String(format: value < 10 ? "%.1f %@" : "%.0f %@", value, units[unit])
+    return unit == 0
+      ? "\(count) B" : String(format: value < 10 ? "%.1f %@" : "%.0f %@", value, units[unit])
   }
 
   private static func duration(_ seconds: Double) -> String {

@@ -32,36 +32,41 @@ public struct Metric: Sendable {
   static let prefix = "permission_relay_"
 
   /// All metrics of a relay, in the order of the text.
-  public static let all: [Metric] = [
-    Metric(prefix + "build", .info, "The version of the relay.") { .info("version", $0.version) },
-    Metric(prefix + "uptime_seconds", .gauge, unit: "seconds", "The time since the relay's start.") {
-      .number($0.times.uptime)
-    },
-    Metric(
-      prefix + "turn_age_seconds", .gauge, unit: "seconds",
-      "The time since the relay last served its sockets. A value of 5 or more means that it hangs."
-    ) { .number($0.times.sinceTurn) },
-    Metric(
-      prefix + "commit_age_seconds", .gauge, unit: "seconds",
-      "The time since the present commit began; 0 without one."
-    ) { .number($0.times.presentCommit) },
-    Metric(prefix + "failed", .gauge, "1 after the relay's store or a socket failed, otherwise 0.") {
-      .number($0.failure == nil ? 0 : 1)
-    },
-  ] + counters + [
-    Metric(prefix + "refusals", .counter, "Refused requests, by the number of the problem.") {
-      .labelled(
-        "problem", $0.refusals.sorted { $0.key < $1.key }.map { ("\($0.key)", Double($0.value)) })
-    },
-    Metric(
-      prefix + "commit_duration_seconds", .histogram, unit: "seconds",
-      "How long commits took, with their sync."
-    ) { .histogram($0.commits) },
-    Metric(
-      prefix + "read_duration_seconds", .histogram, unit: "seconds",
-      "How long reads from the store took: pages, families and old results."
-    ) { .histogram($0.reads) },
-  ] + levels + process
+  public static let all: [Metric] =
+    [
+      Metric(prefix + "build", .info, "The version of the relay.") { .info("version", $0.version) },
+      Metric(
+        prefix + "uptime_seconds", .gauge, unit: "seconds", "The time since the relay's start."
+      ) {
+        .number($0.times.uptime)
+      },
+      Metric(
+        prefix + "turn_age_seconds", .gauge, unit: "seconds",
+        "The time since the relay last served its sockets. A value of 5 or more means that it hangs."
+      ) { .number($0.times.sinceTurn) },
+      Metric(
+        prefix + "commit_age_seconds", .gauge, unit: "seconds",
+        "The time since the present commit began; 0 without one."
+      ) { .number($0.times.presentCommit) },
+      Metric(
+        prefix + "failed", .gauge, "1 after the relay's store or a socket failed, otherwise 0."
+      ) {
+        .number($0.failure == nil ? 0 : 1)
+      },
+    ] + counters + [
+      Metric(prefix + "refusals", .counter, "Refused requests, by the number of the problem.") {
+        .labelled(
+          "problem", $0.refusals.sorted { $0.key < $1.key }.map { ("\($0.key)", Double($0.value)) })
+      },
+      Metric(
+        prefix + "commit_duration_seconds", .histogram, unit: "seconds",
+        "How long commits took, with their sync."
+      ) { .histogram($0.commits) },
+      Metric(
+        prefix + "read_duration_seconds", .histogram, unit: "seconds",
+        "How long reads from the store took: pages, families and old results."
+      ) { .histogram($0.reads) },
+    ] + levels + process
 
   private static func counter(_ name: String, _ field: String, _ help: String) -> Metric {
     Metric(prefix + name, .counter, help) { .number(Double($0.counters[field] ?? 0)) }

@@ -40,7 +40,8 @@ public struct OperatorClient: ~Copyable {
       let message = try socket.receive()
     else {
       throw OperatorError(
-        description: "No relay answers for the folder '\(directory.path)' within \(Self.patience) s. "
+        description:
+          "No relay answers for the folder '\(directory.path)' within \(Self.patience) s. "
           + "Start it: relay --directory '\(directory.path)'")
     }
     let reply = try JSONDecoder().decode(OperatorReply.self, from: Data(message.bytes(0)))

@@ -61,7 +61,7 @@ public struct DeviceLink: Sendable {
   var due: Instant?
   var awaitsPong = false
   /// Whether an attachment of this connection has no reply yet.
-  var awaitsAttachment = false
+  package internal(set) var awaitsAttachment = false
   /// Whether the relay's last word is that it does not know this device.
   var isRefused = false
   var fetching: [Audience: PageRequest] = [:]
