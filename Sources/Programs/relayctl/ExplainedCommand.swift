@@ -2,6 +2,7 @@ import ArgumentParser
 import FamilyModel
 import ProgramOptions
 import RelayClient
+import RelayOperation
 
 /// A failed command's explanation: the cause and the next step.
 struct ControlError: Error, CustomStringConvertible {
@@ -46,6 +47,7 @@ extension ExitStatus {
   init?(of error: any Error) {
     switch error {
     case is RelayUnreachable: self = .noRelay
+    case let error as OperatorError where error.isSilence: self = .noRelay
     case is Problem: self = .refused
     case let error as ControlError: self = error.problem == nil ? .failure : .refused
     default: return nil

@@ -8,7 +8,9 @@ import TextTable
 struct Top: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show a running relay: rates, queues, latencies, files.",
-    discussion: "Run this as the relay's user, on the relay's machine.")
+    discussion:
+      "Run this as the relay's user, on the relay's machine. With --once the exit code is 0 "
+      + "only if the relay works: 1 if it hangs or has failed, 2 if it does not answer.")
   @Option(help: "The relay's folder.") var directory: String
   @Option(help: "Seconds between two refreshes.") var interval = 1.0
   @Flag(help: "Print once and exit.") var once = false
@@ -22,7 +24,7 @@ struct Top: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: directory)
     var earlier = try OperatorClient(directory: folder).statistics()
     if json { try Self.print(earlier) }
-    if json, once { return }
+    if json, once { return try Self.check(earlier) }
     let isTerminal = isatty(STDOUT_FILENO) == 1
     repeat {
       try await Task.sleep(for: .seconds(interval))
@@ -35,6 +37,12 @@ struct Top: AsyncParsableCommand {
       }
       earlier = now
     } while !once
+    try Self.check(earlier)
+  }
+
+  /// - Throws: An exit code if the relay hangs or has failed.
+  private static func check(_ statistics: RelayStatistics) throws {
+    guard statistics.isAlive else { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
   private static func print(_ statistics: RelayStatistics) throws {

@@ -122,6 +122,7 @@ public struct Metric: Sendable {
     level("free_bytes", unit: "bytes", "The bytes that the store's file system has left.") {
       $0.store.free
     },
+    level("disk_bytes", unit: "bytes", "The size of the store's file system.") { $0.store.disk },
   ]
 
   private static let process = [

@@ -42,7 +42,7 @@ public struct OperatorClient: ~Copyable {
       throw OperatorError(
         description:
           "No relay answers for the folder '\(directory.path)' within \(Self.patience) s. "
-          + "Start it: relay --directory '\(directory.path)'")
+          + "Start it: relay --directory '\(directory.path)'", isSilence: true)
     }
     let reply = try JSONDecoder().decode(OperatorReply.self, from: Data(message.bytes(0)))
     if case .refused(let reason) = reply { throw OperatorError(description: reason) }
@@ -54,4 +54,6 @@ public struct OperatorClient: ~Copyable {
 public struct OperatorError: Error, CustomStringConvertible {
   /// The sentence, with the next step.
   public let description: String
+  /// Whether no relay answered.
+  public var isSilence = false
 }

@@ -36,6 +36,8 @@ public struct RelayStatistics: Codable, Sendable, Hashable {
     public var log = 0
     /// Bytes that the store's file system has left.
     public var free = 0
+    /// Bytes of the store's file system.
+    public var disk = 0
     public init() {}
   }
 

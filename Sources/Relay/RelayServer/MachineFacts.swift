@@ -23,10 +23,17 @@ extension RelayStatistics.Process {
   private static let start: Double = {
     // The name of the program, in parentheses, may contain spaces.
     let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
-    let boot = Double(field("btime", of: text("/proc/stat")))
+    // A sandbox may hide /proc/stat, which has the time of the boot.
+    let boot = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
     guard fields.count > 19, let ticks = Double(fields[19]) else { return boot }
     return boot + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
   }()
+
+  private static func seconds(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
 
   private static func text(_ path: String) -> String {
     (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -48,6 +55,7 @@ extension RelayStatistics.Store {
     var system = statvfs()
     if statvfs(path, &system) == 0 {
       free = Int(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
+      disk = Int(clamping: UInt64(system.f_blocks) * UInt64(system.f_frsize))
     }
   }
 
