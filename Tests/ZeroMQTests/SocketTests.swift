@@ -153,6 +153,53 @@ struct SocketTests {
     #expect(try subscriber.next() == ["topic".bytes, "again".bytes])
   }
 
+  @Test("the connection of a subscriber may end while a message of several parts waits")
+  func endBeforeMessage() throws {
+    let context = try Context()
+    var options = SocketOptions()
+    options.xpubVerboser = true
+    var publisher: Socket? = try Socket(.xpub, in: context, options: options)
+    let endpoint = try publisher!.bindToFreePort()
+    let subscriber = try Socket(.sub, in: context)
+    var monitor = try Monitor(subscriber, in: context)
+    try subscriber.subscribe([])
+    try subscriber.connect(endpoint)
+    _ = try publisher!.next()
+    #expect(try publisher!.send(["topic".bytes, "message".bytes]) == .sent)
+    // The check makes libzmq keep the first part of the message.
+    #expect(try subscriber.waitUntilReadable(within: timeout))
+    publisher = nil
+    try monitor.wait(for: .disconnected)
+    // libzmq reads its commands when a socket is asked.
+    for _ in 1...100 {
+      _ = try subscriber.events()
+      usleep(1_000)
+    }
+    #expect(try subscriber.next() == ["topic".bytes, "message".bytes])
+  }
+
+  @Test("the connection of a dealer may end between any two parts")
+  func endBetweenParts() throws {
+    for count in 40...60 {
+      let context = try Context()
+      var router: Socket? = try Socket(.router, in: context)
+      let endpoint = try router!.bindToFreePort()
+      let dealer = try Socket(.dealer, in: context)
+      var monitor = try Monitor(dealer, in: context)
+      try dealer.connect(endpoint)
+      try eventually { try dealer.send([[], []]) == .sent }
+      let route = try router!.next()[0]
+      for number in 1...100 {
+        #expect(try router!.send([route, [], [UInt8(number)]]) == .sent)
+      }
+      for _ in 1..<count { _ = try dealer.next() }
+      router = nil
+      try monitor.wait(for: .disconnected)
+      usleep(10_000)
+      while try dealer.receive() != nil {}
+    }
+  }
+
   @Test("errors have a code, a number and advice, and no endpoint")
   func errors() throws {
     let router = try Socket(.router, in: context)

@@ -26,6 +26,19 @@ func eventually(_ body: () async throws -> Bool) async throws {
   }
 }
 
+extension Monitor {
+  /// Waits for an event.
+  mutating func wait(for kind: MonitorEvent.Kind) throws {
+    var isSeen = false
+    let end = MonotonicInstant.now + timeout
+    while !isSeen {
+      guard MonotonicInstant.now < end else { throw TimedOut() }
+      _ = try socket.waitUntilReadable(within: .milliseconds(20))
+      _ = try drain { event in isSeen = isSeen || event.kind == kind }
+    }
+  }
+}
+
 extension Socket {
   /// Waits for the next message.
   func next() throws -> [[UInt8]] {

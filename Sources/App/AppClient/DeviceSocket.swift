@@ -24,6 +24,7 @@ public actor DeviceSocket: DeviceConnection {
   private let context: Context
   private var socket: Socket?
   private var monitor: Monitor?
+  private var isConnected = false
   private var message = Multipart(maximumParts: 4)
 
   /// Connects in the background, and reconnects whenever the connection is lost.
@@ -44,7 +45,6 @@ public actor DeviceSocket: DeviceConnection {
     var options = SocketOptions()
     options.security = .client(keys, server: device)
     options.maximumMessageSize = Int64(Limits.frameBytes)
-    options.immediate = true
     let socket = try Socket(.dealer, in: context, options: options)
     let monitor = try Monitor(socket, in: context)
     thread.watch(socket) { [weak self] in self?.assumeIsolated { $0.drain() } }
@@ -55,13 +55,20 @@ public actor DeviceSocket: DeviceConnection {
   }
 
   private func drainMonitor() {
+    let wasConnected = isConnected
     _ = try? monitor?.drain { event in
       switch event.kind {
-      case .handshakeSucceeded: continuation.yield(.connected)
-      case .disconnected: continuation.yield(.disconnected)
+      case .handshakeSucceeded:
+        isConnected = true
+        continuation.yield(.connected)
+      case .disconnected:
+        isConnected = false
+        continuation.yield(.disconnected)
       default: break
       }
     }
+    // The app repeats its requests after the next handshake.
+    if wasConnected, !isConnected { try? socket?.renewConnection(to: credential.endpoint) }
   }
 
   private func drain() {
@@ -79,6 +86,7 @@ public actor DeviceSocket: DeviceConnection {
   }
 
   public func send(_ request: AppRequest) {
+    guard isConnected else { return }
     _ = try? socket?.send([[], request.encode()])
   }
 }

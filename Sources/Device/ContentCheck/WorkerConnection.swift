@@ -27,7 +27,6 @@ final class WorkerConnection {
     options.maximumMessageSize = Int64(ContentLimits.replyBytes)
     options.sendHighWaterMark = ContentLimits.sendHighWaterMark
     options.receiveHighWaterMark = ContentLimits.receiveHighWaterMark
-    options.immediate = true
     socket = try Socket(.dealer, in: context, options: options)
     monitor = try Monitor(socket, in: context)
     downSince = now
@@ -61,11 +60,14 @@ final class WorkerConnection {
   /// Handles the monitor's events; returns whether a new handshake succeeded.
   func drainMonitor() -> Bool {
     var isNew = false
+    let wasUp = isUp
     let now = MonotonicInstant.now
     _ = try? monitor.drain { event in
       health.step(event.kind, now: now)
       if event.kind == .handshakeSucceeded { isNew = true }
     }
+    // Queued pictures of an ended connection are sent again after the next handshake.
+    if wasUp, !isUp { try? socket.renewConnection(to: address.endpoint) }
     if isUp { downSince = nil } else if downSince == nil { downSince = now }
     return isNew
   }

@@ -7,6 +7,7 @@ import ZeroMQ
 final class MonitoredConnection {
   let socket: Socket
   private var monitor: Monitor
+  private let kind: SocketKind
   private let endpoint: String
   private(set) var health = ConnectionHealth()
 
@@ -16,6 +17,7 @@ final class MonitoredConnection {
   {
     socket = try Socket(kind, in: context, options: options)
     monitor = try Monitor(socket, in: context)
+    self.kind = kind
     self.endpoint = endpoint
     try socket.connect(endpoint)
   }
@@ -25,24 +27,31 @@ final class MonitoredConnection {
   }
 
   /// The states of the connection since the last call. The last one is the current state.
+  ///
+  /// After the end of a connection, nothing stays queued for the absent relay: the outbox keeps
+  /// commands and sends them after a reconnection.
   func drainChanges() throws(ZeroMQError) -> [ConnectionHealth.State] {
     var states: [ConnectionHealth.State] = []
     var health = health
+    let wasConnected = health.state == .connected
     _ = try monitor.drain { event in
       let before = health.state
       health.step(event.kind, now: MonotonicInstant.now)
       if health.state != before { states.append(health.state) }
     }
     self.health = health
+    if kind == .dealer, wasConnected, health.state != .connected { try reconnect() }
     return states
   }
 
   /// Reconnects if libzmq has given up.
   func reconnectIfStalled() throws(ZeroMQError) {
     guard health.hasGivenUp(now: MonotonicInstant.now) else { return }
+    try reconnect()
+  }
+
+  private func reconnect() throws(ZeroMQError) {
     health.didReconnect()
-    // libzmq may already have removed the endpoint with the connection.
-    do { try socket.disconnect(endpoint) } catch  where error.code == .addressUnavailable {}
-    try socket.connect(endpoint)
+    try socket.renewConnection(to: endpoint)
   }
 }

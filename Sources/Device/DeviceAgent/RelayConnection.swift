@@ -16,9 +16,6 @@ final class RelayConnection {
     options.maximumMessageSize = Int64(Limits.frameBytes)
     options.sendHighWaterMark = 10_000
     options.receiveHighWaterMark = 100_000
-    // Nothing is queued for an absent relay: the outbox keeps commands and sends them after a
-    // reconnect.
-    options.immediate = true
     options.reconnectIntervalMaximum = .milliseconds(500)
     // Broadcasts connect first, because a device receives events as soon as it is attached.
     broadcasts = try MonitoredConnection(

@@ -58,6 +58,16 @@ public struct Socket: ~Copyable {
     if zmq_disconnect(try handle.open("disconnect"), endpoint) != 0 { throw .last("disconnect") }
   }
 
+  /// Replaces the connection to an endpoint by a new one, and drops its queued messages.
+  ///
+  /// libzmq queues messages for an absent peer. A client that repeats its requests after a
+  /// reconnection calls this when the connection ends.
+  public func renewConnection(to endpoint: String) throws(ZeroMQError) {
+    // libzmq may already have removed the endpoint with the connection.
+    do { try disconnect(endpoint) } catch  where error.code == .addressUnavailable {}
+    try connect(endpoint)
+  }
+
   /// Stops accepting connections at an endpoint, given as ``lastEndpoint()`` returned it.
   /// - Throws: `addressUnavailable` if the endpoint is not bound.
   public func unbind(_ endpoint: String) throws(ZeroMQError) {

@@ -5,7 +5,8 @@ import CZeroMQ
 ///
 /// Heartbeats (`ZMQ_HEARTBEAT_IVL`) are omitted on purpose: libzmq 4.3.4 aborts the process when a
 /// reader stalls past their timeout. Routing ids are omitted too, because a client that chooses its
-/// own could choose another's.
+/// own could choose another's. `ZMQ_IMMEDIATE` is omitted as well: with it, the end of a connection
+/// between two parts of a message aborts the process. See ``Socket/renewConnection(to:)``.
 public struct SocketOptions: Sendable {
   /// Time that unsent messages are kept after the close; `nil` is unlimited.
   public var linger: Nanoseconds? = .zero
@@ -22,8 +23,6 @@ public struct SocketOptions: Sendable {
   public var xpubManual = false
   /// XPUB: every subscription and unsubscription is received, including repeated ones.
   public var xpubVerboser = false
-  /// Messages are queued only for connected peers, not for absent ones.
-  public var immediate = false
   /// The first delay before a reconnect. libzmq adds a random delay of up to the
   /// same length.
   public var reconnectInterval = Nanoseconds.milliseconds(10)
@@ -50,7 +49,6 @@ public struct SocketOptions: Sendable {
     try handle.set(ZMQ_RECONNECT_IVL_MAX, Self.milliseconds(reconnectIntervalMaximum))
     try handle.set(ZMQ_HANDSHAKE_IVL, Self.milliseconds(handshakeInterval))
     try handle.set(ZMQ_BACKLOG, backlog)
-    if immediate { try handle.enable(ZMQ_IMMEDIATE) }
     if kind == .router, routerMandatory { try handle.enable(ZMQ_ROUTER_MANDATORY) }
     if kind == .xpub, xpubManual { try handle.enable(ZMQ_XPUB_MANUAL) }
     if kind == .xpub, xpubVerboser { try handle.enable(ZMQ_XPUB_VERBOSER) }
