@@ -90,6 +90,25 @@ import Testing
     #expect(try #require(outbox.deadline) - start == Timing.firstRequestTimeout)
   }
 
+  @Test("learns no reply time from the wait after a refusal")
+  func refusedWait() throws {
+    var outbox = Outbox()
+    let id = ID128(high: 1, low: 1)
+    _ = outbox.add(id, .remind(id))
+    outbox.restart(now: start)
+    _ = outbox.startDueAttempts(now: start)
+    outbox.backOff(id, atLeast: .seconds(15), now: start)
+    let again = try #require(outbox.deadline)
+    _ = outbox.startDueAttempts(now: again)
+    outbox.learnReplyTime(of: id, now: again + .milliseconds(20))
+    _ = outbox.remove(id)
+    let next = ID128(high: 1, low: 2)
+    _ = outbox.add(next, .remind(next))
+    outbox.postpone(next, until: start)
+    _ = outbox.startDueAttempts(now: start)
+    #expect(try #require(outbox.deadline) - start == Timing.firstRequestTimeout)
+  }
+
   @Test("spreads the retries of commands that were refused together")
   func jitter() {
     let waits = (0..<1_000).map { self.waits(ID128(high: 1, low: $0), retryAfter: .seconds(2))[0] }

@@ -97,6 +97,25 @@ import Testing
     #expect(now <= Instant(milliseconds: 45_000) && count <= 12, "\(now), \(count) requests")
   }
 
+  @Test("X2: an older page does not end a repeated request, whose page has newer events")
+  func olderPage() throws {
+    var now = Instant(milliseconds: 0)
+    var device = device(now)
+    let first = try #require(
+      fetches(device.step(.broadcast(.event(event(8, after: 7))), now: now)).first)
+    var again: UInt64?
+    while again == nil {
+      now = try #require(device.deadline)
+      again = fetches(device.step(.timer, now: now)).first
+    }
+    #expect(fetches(device.step(.broadcast(.event(event(9, after: 8))), now: now)).isEmpty)
+    let older = Reply.page(conversation, (6...8).map { event($0, after: $0 - 1) }, more: false)
+    _ = device.step(.reply(first, older), now: now)
+    let newer = Reply.page(conversation, (6...9).map { event($0, after: $0 - 1) }, more: false)
+    _ = device.step(.reply(try #require(again), newer), now: now)
+    #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
+  }
+
   @Test("X2: a head that the device lacks makes it fetch; a head that it has does not")
   func head() {
     let now = Instant(milliseconds: 0)

@@ -101,6 +101,11 @@ extension DeviceLink {
       // A relay that lost events returns a page that does not continue the chain. The request then
       // times out and is retried with growing delays.
       if isBehind, delivered(audience) == before { return }
+      if !isBehind, id < request.last {
+        // The relay wrote this page before the last repetition, whose page may have newer events.
+        fetching[audience]?.first = id + 1
+        return
+      }
       fetching[audience] = nil
       if isBehind {
         // The next page takes about as long as this one.

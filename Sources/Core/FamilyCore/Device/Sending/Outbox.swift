@@ -177,7 +177,10 @@ struct Outbox: Sendable {
   func command(_ id: CommandID) -> Command? { pending.first { $0.id == id }?.command }
 
   mutating func postpone(_ id: CommandID, until: Instant) {
-    if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].due = until }
+    guard let index = pending.firstIndex(where: { $0.id == id }) else { return }
+    pending[index].due = until
+    // The wait is the device's own, and no reply time of the relay.
+    pending[index].sent = nil
   }
 
   /// Learns how long the relay took to accept a command.
@@ -210,6 +213,7 @@ struct Outbox: Sendable {
     let wait = max(Timing.backoff(refusals, first, Timing.longestRequestTimeout), retryAfter)
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
+    pending[index].sent = nil
     pending[index].revokeAdmission()
     pending[index].due = now + wait + Timing.jitter(source.next(), below: wait)
   }
