@@ -33,15 +33,17 @@ import Testing
     #expect(stamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/) != nil, "\(stamp)")
   }
 
-  @Test("a reader that stalls loses lines, learns how many, and never stops the writer")
-  func stalledReader() {
+  @Test(
+    "a reader that stalls loses lines, learns how many, and never stops the writer",
+    arguments: [LogOptions.Format.text, .json])
+  func stalledReader(_ format: LogOptions.Format) throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
     let writer = LogWriter(descriptor: ends[1])
     let line = String(repeating: "x", count: 1_000)
     // Far more than the pipe and the queue hold.
     let count = 5_000
-    for _ in 0..<count { writer.write(line) }
+    for _ in 0..<count { writer.write(line, format: format) }
     let reading = FileHandle(fileDescriptor: ends[0])
     var text = ""
     while !text.contains("were dropped") {
@@ -49,7 +51,10 @@ import Testing
     }
     let lines = text.split(separator: "\n")
     let whole = lines.count { $0 == line }
-    let dropped = lines.compactMap { $0.wholeMatch(of: /(\d+) lines of the log.*/) }
+    for statement in lines where statement != line && format == .json {
+      _ = try JSONSerialization.jsonObject(with: Data(statement.utf8))
+    }
+    let dropped = lines.compactMap { $0.firstMatch(of: /(\d+) lines of the log.*/) }
       .compactMap { Int($0.1) }.reduce(0, +)
     #expect(dropped > 0 && whole + dropped == count)
     close(ends[1])

@@ -20,7 +20,7 @@ struct LineLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) { writer.write(line(event, at: Date())) }
+  func log(event: LogEvent) { writer.write(line(event, at: Date()), format: format) }
 
   /// The line without its end.
   func line(_ event: LogEvent, at time: Date) -> String {

@@ -15,6 +15,8 @@ final class LogWriter: Sendable {
   /// The writer of the process's standard error. The end of the process waits for its lines.
   static let standardError: LogWriter = {
     let writer = LogWriter(descriptor: STDERR_FILENO)
+    // A reader that is gone must not end the process.
+    signal(SIGPIPE, SIG_IGN)
     atexit { LogWriter.standardError.flush() }
     return writer
   }()
@@ -22,6 +24,8 @@ final class LogWriter: Sendable {
   private struct Waiting {
     var bytes: [UInt8] = []
     var dropped = 0
+    /// The form of the newest line.
+    var format = LogOptions.Format.text
     var isScheduled = false
   }
 
@@ -32,8 +36,11 @@ final class LogWriter: Sendable {
   init(descriptor: Int32) { self.descriptor = descriptor }
 
   /// Enqueues a line. Returns at once.
-  func write(_ line: String) {
+  ///
+  /// - Parameter format: The form of the line, and of the one that states a number of dropped lines.
+  func write(_ line: String, format: LogOptions.Format = .text) {
     let mustSchedule = waiting.withLock { waiting in
+      waiting.format = format
       guard waiting.bytes.count + line.utf8.count < Self.maximumBytes else {
         waiting.dropped += 1
         return false
@@ -60,7 +67,13 @@ final class LogWriter: Sendable {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
         if count > 0 { rest = rest.dropFirst(count) }
         // A reader that is gone changes nothing.
-        if count < 0, errno != EINTR, errno != EAGAIN { break }
+        guard count < 0 else { continue }
+        if errno == EAGAIN {
+          var descriptor = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          poll(&descriptor, 1, -1)
+        } else if errno != EINTR {
+          break
+        }
       }
     }
   }
@@ -70,7 +83,11 @@ final class LogWriter: Sendable {
       var bytes: [UInt8] = []
       swap(&bytes, &waiting.bytes)
       if waiting.dropped > 0 {
-        bytes += "\(waiting.dropped) lines of the log were dropped: the reader was too slow.\n".utf8
+        let sentence = "\(waiting.dropped) lines of the log were dropped: the reader was too slow."
+        switch waiting.format {
+        case .text: bytes += "\(sentence)\n".utf8
+        case .json: bytes += "{\"level\":\"warning\",\"message\":\"\(sentence)\"}\n".utf8
+        }
         waiting.dropped = 0
       }
       waiting.isScheduled = !bytes.isEmpty

@@ -42,13 +42,21 @@ public enum Program {
       } else {
         try command.run()
       }
-    } catch {
-      guard !type.exitCode(for: error).isSuccess, !(error is ExitCode) else {
-        type.exit(withError: error)
-      }
-      FileHandle.standardError.write(Data((report(type.fullMessage(for: error)) + "\n").utf8))
-      Foundation.exit(status(error)?.rawValue ?? type.exitCode(for: error).rawValue)
+    } catch { end(type, error, status: status) }
+  }
+
+  /// Ends the process with the error's sentence and exit code.
+  ///
+  /// - Parameter status: As in ``run(_:status:)``.
+  public static func end(
+    _ type: (some ParsableCommand).Type, _ error: any Error,
+    status: (any Error) -> ExitStatus? = { _ in nil }
+  ) -> Never {
+    guard !type.exitCode(for: error).isSuccess, !(error is ExitCode) else {
+      type.exit(withError: error)
     }
+    FileHandle.standardError.write(Data((report(type.fullMessage(for: error)) + "\n").utf8))
+    Foundation.exit(status(error)?.rawValue ?? type.exitCode(for: error).rawValue)
   }
 
   /// The error's sentence, and how to get help. The usage follows only if an argument is missing or
