@@ -98,6 +98,7 @@ let sources: [Target] = [
 
   system("Client", "CProcess"),
   library("Client", "PrivateFiles", ["CProcess"]),
+  library("Client", "BackupArchive", ["PrivateFiles", crypto]),
   system("Client", "CSodium"),
   library(
     "Client", "Credentials",
@@ -183,15 +184,15 @@ let sources: [Target] = [
   program(
     "relay",
     [
-      "Credentials", "PrivateFiles", "ProgramOptions", "RelayServer", "RelayStore", "SQLiteStore",
-      "ZeroMQ", logging, lifecycle,
+      "Credentials", "PrivateFiles", "ProgramOptions", "RelayOperation", "RelayServer",
+      "RelayStore", "SQLiteStore", "ZeroMQ", logging, lifecycle,
     ]),
   program(
     "relayctl",
     [
-      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "ProgramOptions", "QRCode",
-      "RelayClient", "RelayOperation", "RelayWire", "SystemClock", "TextTable", "Wording", "ZeroMQ",
-      yams,
+      "FamilyModel", "FamilyCore", "FamilyTrust", "BackupArchive", "Credentials", "PrivateFiles",
+      "ProgramOptions", "QRCode", "RelayClient", "RelayOperation", "RelayStore", "RelayWire",
+      "SQLiteStore", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
     ]),
   program(
     "child-agent",
@@ -291,6 +292,7 @@ let suites: [Target] = [
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire", "ZeroMQ"]),
   tests("PrivateFilesTests", ["PrivateFiles", "TestDisk"]),
+  tests("BackupArchiveTests", ["BackupArchive"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),
   tests("ZeroMQTests", ["ZeroMQ"]),
   tests(

@@ -11,7 +11,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
 
 @Suite(.serialized) struct ServiceTests {
   /// Runs a shell command in a new folder with a relay's keys.
-  private func shell(_ script: String) async throws -> (output: String, code: Int32?) {
+  func shell(_ script: String) async throws -> (output: String, code: Int32?) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -28,7 +28,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     return (result.standardOutput, code)
   }
 
-  private static let start = """
+  static let start = """
     relayctl init --directory . >/dev/null
     await() { for _ in {1..1200}; do "$@" && return; sleep 0.05; done; exit 1; }
     start() { relay --directory . >out 2>&1 & pid=$!; await grep -q ready out; }

@@ -4,8 +4,9 @@ import Foundation
 import Logging
 import PrivateFiles
 import ProgramOptions
-import RelayStore
+import RelayOperation
 import RelayServer
+import RelayStore
 import SQLiteStore
 import ServiceLifecycle
 import ZeroMQ
@@ -99,21 +100,26 @@ struct Relay: AsyncParsableCommand {
     let group = ServiceGroup(
       configuration: .init(
         services: [
-          .init(service: operators),
-          // The last service stops first.
           .init(
             service: relay, successTerminationBehavior: .gracefullyShutdownGroup,
             failureTerminationBehavior: .gracefullyShutdownGroup),
+          // The last service stops first.
+          .init(service: operators),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint],
         logger: logger))
-    do { try await group.run() } catch let error as ZeroMQError {
-      throw CannotListen(
-        description:
-          "Cannot listen at \(configuration.requests) and \(configuration.broadcasts): \(error)")
-    }
+    let result: Result<Void, any Error>
+    do { result = .success(try await group.run()) } catch { result = .failure(error) }
     // Everything is stored and sent. An orderly close of the sockets would take libzmq minutes with
     // hundreds of thousands of subscriptions, because it searches all of them for each connection.
-    withExtendedLifetime(relay) { Foundation.exit(EXIT_SUCCESS) }
+    withExtendedLifetime((relay, operators)) {
+      do { try result.get() } catch let error as ZeroMQError {
+        let error = CannotListen(
+          description: "Cannot listen at \(configuration.requests), \(configuration.broadcasts) or "
+            + "\(OperatorEndpoint.endpoint(in: folder)): \(error)")
+        Program.end(Self.self, error, status: ExitStatus.init(ofRelay:))
+      } catch { Program.end(Self.self, error, status: ExitStatus.init(ofRelay:)) }
+      Foundation.exit(EXIT_SUCCESS)
+    }
   }
 }

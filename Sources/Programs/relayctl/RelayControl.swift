@@ -19,7 +19,10 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [Init.self, Generate.self, Check.self, Apply.self, AddPerson.self]),
       CommandGroup(
         name: "Operator",
-        subcommands: [Top.self, Families.self, Members.self, Devices.self, Regions.self]),
+        subcommands: [
+          Top.self, Families.self, Members.self, Devices.self, Regions.self, MakeBackupKey.self,
+          Backup.self, Verify.self, Restore.self,
+        ]),
       CommandGroup(
         name: "Guardian inspection",
         subcommands: [

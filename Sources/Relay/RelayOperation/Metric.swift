@@ -122,6 +122,10 @@ public struct Metric: Sendable {
     level("free_bytes", unit: "bytes", "The bytes that the store's file system has left.") {
       $0.store.free
     },
+    Metric(
+      prefix + "last_backup_time_seconds", .gauge, unit: "seconds",
+      "When the last backup's copy was complete, in seconds since 1970; 0 without one since the start."
+    ) { .number($0.lastBackup ?? 0) },
     level("disk_bytes", unit: "bytes", "The size of the store's file system.") { $0.store.disk },
   ]
 

@@ -34,6 +34,23 @@ public struct OperatorClient: ~Copyable {
     return statistics
   }
 
+  /// Begins a copy of the store, unless one is under way.
+  ///
+  /// - Throws: ``OperatorError`` as ``statistics()``.
+  public func beginBackup() throws -> BackupState { try backup(.beginBackup) }
+
+  /// The state of the last copy.
+  ///
+  /// - Throws: ``OperatorError`` as ``statistics()``, and if no copy was begun.
+  public func backup() throws -> BackupState { try backup(.backup) }
+
+  private func backup(_ request: OperatorRequest) throws -> BackupState {
+    guard case .backup(let state) = try reply(to: request) else {
+      throw OperatorError(description: "The relay sent another reply than the state of a copy.")
+    }
+    return state
+  }
+
   private func reply(to request: OperatorRequest) throws -> OperatorReply {
     _ = try socket.send([[UInt8](JSONEncoder().encode(request))])
     guard try socket.waitUntilReadable(within: .seconds(Self.patience)),

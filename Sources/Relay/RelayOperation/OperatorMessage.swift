@@ -7,12 +7,18 @@ public import Foundation
 public enum OperatorRequest: Codable, Sendable, Hashable {
   /// The relay's statistics.
   case statistics
+  /// Begins a copy of the store, unless one is under way.
+  case beginBackup
+  /// The state of the last copy.
+  case backup
 }
 
 /// The relay's reply to an ``OperatorRequest``.
 public enum OperatorReply: Codable, Sendable, Hashable {
   /// The statistics of this moment.
   case statistics(RelayStatistics)
+  /// The state of the last copy.
+  case backup(BackupState)
   /// The relay does not know the request, or could not serve it.
   case refused(String)
 }

@@ -74,6 +74,8 @@ public struct RelayStatistics: Codable, Sendable, Hashable {
   public var store = Store()
   /// The process.
   public var process = Process()
+  /// When the last copy of the store was complete, in seconds since 1970; `nil` without one.
+  public var lastBackup: Double?
   /// The reason for which the relay failed; `nil` while it works.
   public var failure: String?
   public init() {}

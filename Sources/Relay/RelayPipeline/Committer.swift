@@ -26,6 +26,7 @@ final class Committer: Sendable {
     var store: any EventStore
     var batch = Batch()
     var outputs: [ShardOutput] = []
+    var isClosed = false
     let defects: Defects
 
     /// Writes the outputs in one transaction.
@@ -73,7 +74,10 @@ final class Committer: Sendable {
   /// Precondition: the thread was started.
   func stop() {
     thread.stop()
-    writer.withLock { $0.store.close() }
+    writer.withLock { writer in
+      writer.isClosed = true
+      writer.store.close()
+    }
   }
 
   /// Moves the output to the end of the queue and leaves an empty one in its place.
@@ -150,6 +154,19 @@ final class Committer: Sendable {
   {
     let result = writer.withLock { writer in
       Result { () throws(StoreError) in try body(writer.store) }
+    }
+    return try result.get()
+  }
+
+  /// Copies the next part of the store. Any thread may call this at any time.
+  ///
+  /// - Throws: `io` after ``stop()``.
+  func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+    let result = writer.withLock { writer in
+      Result { () throws(StoreError) in
+        guard !writer.isClosed else { throw .io("the store is closed") }
+        return try writer.store.copyPart(to: path)
+      }
     }
     return try result.get()
   }

@@ -39,5 +39,9 @@ final class MeasuredStore: EventStore {
     }
   }
 
+  func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+    try base.copyPart(to: path)
+  }
+
   func close() { base.close() }
 }

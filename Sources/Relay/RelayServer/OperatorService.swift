@@ -28,6 +28,8 @@ public actor OperatorService: Service {
   private let socket: Socket
   private var message = Multipart(maximumParts: 1)
   private var nextPulse = MonotonicInstant.now
+  /// The last copy of the store; `nil` if none was requested.
+  private var backup: StoreBackup?
   private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   /// Creates the service of a relay.
@@ -71,22 +73,28 @@ public actor OperatorService: Service {
     }
   }
 
-  /// Feeds the watchdog while the relay works.
+  /// Copies the next part of a backup, and feeds the watchdog while the relay works.
   ///
   /// - Returns: The time of the next check.
   private func check(_ now: MonotonicInstant) -> MonotonicInstant {
-    guard now >= nextPulse else { return nextPulse }
-    nextPulse = now + Self.pulse
-    // An idle relay takes no turn, and then records none.
-    relay.requestTurn()
-    if relay.meter.statistics().isAlive { notifier.notify(.watchdog) }
-    return nextPulse
+    backup?.advance()
+    if now >= nextPulse {
+      nextPulse = now + Self.pulse
+      // An idle relay takes no turn, and then records none.
+      relay.requestTurn()
+      if relay.meter.statistics().isAlive { notifier.notify(.watchdog) }
+    }
+    guard let backup, backup.state.isUnderWay else { return nextPulse }
+    return min(nextPulse, backup.due)
   }
 
   private func drain() {
     do {
-      while try socket.receive(into: &message) == .message {
-        let reply = reply(to: Data(message.bytes(0)))
+      while true {
+        let result = try socket.receive(into: &message)
+        guard result != .nothing else { return }
+        // Each request has a reply: libzmq accepts no further request before it.
+        let reply = reply(to: result == .message ? Data(message.bytes(0)) : Data())
         _ = try socket.send([[UInt8](JSONEncoder().encode(reply))])
       }
     } catch { logger.error("operator endpoint", metadata: ["error": "\(error)"]) }
@@ -102,7 +110,16 @@ public actor OperatorService: Service {
       statistics.version = version
       statistics.store = RelayStatistics.Store(path: store)
       statistics.process = .current
+      statistics.lastBackup = backup?.state.completed
       return .statistics(statistics)
+    case .beginBackup:
+      if backup?.state.isUnderWay != true {
+        let path = directory.appendingPathComponent("backup.sqlite").path
+        backup = StoreBackup(relay.copier, to: path)
+      }
+      return .backup(backup!.state)
+    case .backup:
+      return backup.map { .backup($0.state) } ?? .refused("No copy of the store was requested.")
     }
   }
 }

@@ -35,6 +35,8 @@ public actor RelayService: Service {
   private nonisolated let thread: SocketThread
   /// The measurements of this relay.
   public nonisolated let meter = RelayMeter()
+  /// Copies the store.
+  nonisolated let copier: StoreCopier
   /// The socket thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
@@ -77,6 +79,7 @@ public actor RelayService: Service {
         logger.critical("the relay stops", metadata: ["reason": "\(error)"])
         shutdown.continuation.finish()
       })
+    copier = pipeline.copier
   }
 
   /// Counts since the start.

@@ -57,11 +57,39 @@ public protocol EventStore: AnyObject {
   /// - Throws: `damaged` if the event's checksum does not match.
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?
+  /// Copies the next part of the store to the file `path`, and begins a copy if none to that file is
+  /// under way. Commits between two calls are part of the copy.
+  ///
+  /// A complete copy has exactly the commits that returned before the last call. The caller syncs the
+  /// file.
+  ///
+  /// - Throws: `io` if the engine makes no copies. After an error the next call begins again.
+  func copyPart(to path: String) throws(StoreError) -> CopyProgress
   /// Releases the file and its lock. Precondition: no call follows.
   func close()
 }
 
+/// How much of a copy is made, in pages of the engine.
+public struct CopyProgress: Hashable, Sendable {
+  /// The pages that are copied.
+  public var copied: Int
+  /// All pages.
+  public var total: Int
+  /// Whether the copy is complete.
+  public var isComplete: Bool
+  /// The progress of a copy.
+  public init(copied: Int, total: Int, isComplete: Bool) {
+    self.copied = copied
+    self.total = total
+    self.isComplete = isComplete
+  }
+}
+
 extension EventStore {
+  public func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+    throw .io("this engine makes no copies")
+  }
+
   /// All events and cursors of a family.
   public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
     try load(family, after: 0)

@@ -51,6 +51,8 @@ public final class SQLiteEventStore: EventStore {
   private let checkpointer: Checkpointer
   var heads: HeadCache
   var lastRow: Int64 = 0
+  /// The copy under way.
+  var copy: StoreCopy?
 
   /// Opens the log at `path`, or creates it with mode 0600.
   ///
@@ -125,7 +127,12 @@ public final class SQLiteEventStore: EventStore {
     }
   }
 
+  /// The number of events.
+  public var events: Int { Int(lastRow) }
+
   public func close() {
+    // SQLite closes no connection whose database is being copied.
+    copy = nil
     checkpointer.close(before: queue)
     try? queue.close()
     lock.unlock()
