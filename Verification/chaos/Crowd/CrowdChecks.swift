@@ -4,6 +4,7 @@ import Foundation
 import History
 import ProcessCluster
 import SQLiteStore
+import Synchronization
 
 /// The verdicts on a crowd: each family has a history of its own, from the workers' journals, the
 /// recorder and the stores.
@@ -28,7 +29,6 @@ struct CrowdChecks {
     ]
   }
 
-  private let checkers: [any Checker]
   private(set) var rows: [Row]
   private(set) var rates = CrowdRates()
   private(set) var facts = 0
@@ -43,8 +43,8 @@ struct CrowdChecks {
     _ crowd: Crowd, _ recorded: History, isRestored: Bool, clock: RunClock, begin: Double,
     progress: (Int) -> Void
   ) throws {
-    checkers = Self.checkers(isRestored: isRestored)
-    rows = checkers.map { Row(checker: $0.name) }
+    let judge = Judge(Self.checkers(isRestored: isRestored))
+    rows = []
     let journals = try RecordedFacts(crowd.plan.names.indices.map(crowd.journal))
     facts = journals.count
     let ofRecorder = RecorderFacts(recorded)
@@ -78,22 +78,9 @@ struct CrowdChecks {
       events += log.count - 1
       for fact in log { history.record(fact, at: clock.now) }
       history.record(.storeRead, at: clock.now)
-      judge(history, family)
+      judge.judge(history, family)
     }
-  }
-
-  private mutating func judge(_ history: History, _ family: FamilyID) {
-    for (index, (_, verdict)) in history.verdicts(of: checkers).enumerated() {
-      switch verdict {
-      case .ok: rows[index].ok += 1
-      case .unknown(let why):
-        rows[index].other += 1
-        rows[index].example = rows[index].example ?? "family \(family.rawValue): unknown: \(why)"
-      case .violated(let what, _):
-        rows[index].other += 1
-        rows[index].example = rows[index].example ?? "family \(family.rawValue): \(what)"
-      }
-    }
+    rows = judge.rows
   }
 
   private mutating func countCommands(
@@ -105,6 +92,53 @@ struct CrowdChecks {
         counted.insert(CommandName(device.device, command)).inserted
       else { continue }
       rates.count(at: clock.seconds(at) - begin)
+    }
+  }
+}
+
+/// Judges histories on a thread of its own, while the next ones are read.
+private final class Judge: Sendable {
+  /// Histories that may wait. Each takes some megabytes.
+  private static let waiting = 2
+
+  private let checkers: [any Checker]
+  private let verdicts: Mutex<[CrowdChecks.Row]>
+  private let queue = DispatchQueue(label: "judge")
+  private let slots = DispatchSemaphore(value: waiting)
+
+  init(_ checkers: [any Checker]) {
+    self.checkers = checkers
+    verdicts = Mutex(checkers.map { CrowdChecks.Row(checker: $0.name) })
+  }
+
+  /// The verdicts on all histories.
+  var rows: [CrowdChecks.Row] {
+    queue.sync { verdicts.withLock { $0 } }
+  }
+
+  /// Begins to judge a family's history.
+  func judge(_ history: History, _ family: FamilyID) {
+    slots.wait()
+    queue.async { [self] in
+      let all = history.verdicts(of: checkers)
+      verdicts.withLock { rows in
+        for (index, (_, verdict)) in all.enumerated() { rows[index].count(verdict, family) }
+      }
+      slots.signal()
+    }
+  }
+}
+
+extension CrowdChecks.Row {
+  fileprivate mutating func count(_ verdict: Verdict, _ family: FamilyID) {
+    switch verdict {
+    case .ok: ok += 1
+    case .unknown(let why):
+      other += 1
+      example = example ?? "family \(family.rawValue): unknown: \(why)"
+    case .violated(let what, _):
+      other += 1
+      example = example ?? "family \(family.rawValue): \(what)"
     }
   }
 }

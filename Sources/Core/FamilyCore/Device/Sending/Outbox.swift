@@ -69,12 +69,22 @@ struct Outbox: Sendable {
     min(max(Timing.firstRequestTimeout, replyTime * 2), Timing.longestRequestTimeout)
   }
 
-  var deadline: Instant? { sendable.lazy.map { pending[$0].due }.min() }
-  /// The commands that wait for no earlier text of their conversation, in order.
-  private var sendable: [Int] {
-    var texts: Set<PersonID> = []
-    return pending.indices.filter { index in
-      pending[index].awaitedText.map { texts.insert($0).inserted } ?? true
+  var deadline: Instant? {
+    var earliest: Instant?
+    forEachSendable { earliest = min(earliest ?? pending[$0].due, pending[$0].due) }
+    return earliest
+  }
+
+  /// Visits the commands that wait for no earlier text of their conversation, in order.
+  private func forEachSendable(_ body: (Int) -> Void) {
+    // A family has few children, so a search costs less than a set.
+    var conversations: [PersonID] = []
+    for index in pending.indices {
+      if let child = pending[index].awaitedText {
+        if conversations.contains(child) { continue }
+        conversations.append(child)
+      }
+      body(index)
     }
   }
   var isFull: Bool { newCount >= Limits.outbox }
@@ -222,7 +232,9 @@ struct Outbox: Sendable {
   /// question that is not admitted, the next attempt requests admission again.
   mutating func startDueAttempts(now: Instant) -> [Pending] {
     var due: [Pending] = []
-    for index in sendable where pending[index].due <= now {
+    var dueIndices: [Int] = []
+    forEachSendable { if pending[$0].due <= now { dueIndices.append($0) } }
+    for index in dueIndices {
       if pending[index].isAdmitted {
         let wait = Timing.backoff(
           pending[index].attempts, firstTimeout, Timing.longestRequestTimeout)
