@@ -3,15 +3,27 @@ import Glibc
 package import RelayStore
 package import SQLiteStore
 
-/// A store that reports its commits and can delay or fail them.
+/// A store that reports its commits and can delay or fail them, and that can fail reads.
 package final class WatchedStore: EventStore {
   package enum Mode: Sendable { case slow(milliseconds: UInt32), failing }
+  package enum Read: Sendable { case load, page, result }
   private let store: SQLiteEventStore
   private let mode: @Sendable (Batch) -> Mode?
+  private let failure: @Sendable (Read, FamilyID) -> StoreError?
 
-  package init(_ store: SQLiteEventStore, _ mode: @escaping @Sendable (Batch) -> Mode?) {
+  package init(
+    _ store: SQLiteEventStore, _ mode: @escaping @Sendable (Batch) -> Mode? = { _ in nil },
+    failure: @escaping @Sendable (Read, FamilyID) -> StoreError?
+  ) {
     self.store = store
     self.mode = mode
+    self.failure = failure
+  }
+
+  package convenience init(
+    _ store: SQLiteEventStore, _ mode: @escaping @Sendable (Batch) -> Mode?
+  ) {
+    self.init(store, mode) { _, _ in nil }
   }
 
   package func commit(_ batch: Batch) throws(StoreError) {
@@ -26,19 +38,22 @@ package final class WatchedStore: EventStore {
     try store.snapshot(of: family)
   }
   package func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
-    try store.load(family, after: seq)
+    if let error = failure(.load, family) { throw error }
+    return try store.load(family, after: seq)
   }
   package func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
   )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
-    try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    if let error = failure(.page, family) { throw error }
+    return try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
   }
   package func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
     throws(StoreError) -> StoredEvent?
   {
-    try store.event(of: command, by: device, in: family)
+    if let error = failure(.result, family) { throw error }
+    return try store.event(of: command, by: device, in: family)
   }
   package func close() { store.close() }
 }

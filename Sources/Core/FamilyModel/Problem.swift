@@ -170,8 +170,8 @@ public struct Problem: Error, Hashable, Sendable {
   public static func tooFast(retryAfter: Milliseconds) -> Problem {
     Problem(code: 502, retryAfter: retryAfter)
   }
-  /// The store is damaged: it no longer holds the data that was written. The relay serves nothing
-  /// from it.
+  /// The store is damaged: it no longer holds the data that was written. A relay with a damaged record
+  /// refuses the requests of its family, and serves all others.
   public static let storeDamaged = Problem(503)
 }
 

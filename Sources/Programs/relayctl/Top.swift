@@ -85,6 +85,7 @@ struct TopTable {
       ("requests", "requests"), ("events", "events"), ("commits", "commits"),
       ("questions shed", "shedQuestions"), ("events republished", "republished"),
       ("families loaded", "familyLoads"), ("old results looked up", "resultLookups"),
+      ("damaged families", "damagedFamilies"),
       ("replies dropped", "undeliveredReplies"), ("connections closed", "closedConnections"),
     ]
     return [["", "per second", "since the start"]]

@@ -100,6 +100,8 @@ public struct Metric: Sendable {
     counter("shed_questions", "shedQuestions", "Questions refused under overload."),
     counter("result_lookups", "resultLookups", "Results of old commands that the store looked up."),
     counter("family_loads", "familyLoads", "Families loaded from the store."),
+    counter(
+      "damaged_families", "damagedFamilies", "Families with records that could not be read."),
   ]
 
   private static let levels = [

@@ -50,12 +50,14 @@ extension Pipeline {
 
   /// Loads what the request needs from the store and executes the request on its shard.
   private func execute(_ request: PendingRequest, _ access: borrowing ShardAccess) {
-    let isLoaded = loadFamily(
-      request.family, for: request.key, isTrusted: request.isAdministrator || hasPass(request),
-      access)
-    loadResult(for: request, access)
-    // After a failed load the shard would treat the family as unknown.
-    guard failure == nil else { return }
+    let isTrusted = request.isAdministrator || hasPass(request)
+    guard
+      let isLoaded = loadFamily(request.family, for: request.key, isTrusted: isTrusted, access),
+      loadResult(for: request, access)
+    else {
+      // After a failed load the shard would treat the family as unknown.
+      return access.withShard(of: request.family) { $0.refuse(request, .storeDamaged) }
+    }
     if case .fetch = request.envelope.request { flushPages(of: request.family, access) }
     let isRefused = access.withShard(of: request.family) { $0.execute(request) }
     if isLoaded { unprovenReads.recordRead(for: request.key, isRefused: isRefused, now: clock()) }
@@ -69,11 +71,13 @@ extension Pipeline {
   }
 
   /// Looks up the result of a command that is older than the results in memory.
-  private func loadResult(for request: PendingRequest, _ access: borrowing ShardAccess) {
+  ///
+  /// - Returns: Whether the request can be executed.
+  private func loadResult(for request: PendingRequest, _ access: borrowing ShardAccess) -> Bool {
     guard case .command(let id, _, _) = request.envelope.request,
       access.withShard(of: request.family, { $0.needsResult(id, request) })
-    else { return }
-    guarded {
+    else { return true }
+    return confined(to: request.family, refuses: false) {
       let (family, device) = (request.family, request.envelope.device.device)
       // A commit under way moves output from the queue to the store, so the queue is searched first.
       let uncommitted =
@@ -102,15 +106,16 @@ extension Pipeline {
   /// load.
   ///
   /// - Parameter isTrusted: Whether the rate limit does not apply.
-  /// - Returns: Whether a load was attempted.
+  /// - Returns: Whether the store was read; `nil` if the family's records cannot be read.
   func loadFamily(
     _ family: FamilyID, for key: [UInt8], isTrusted: Bool, _ access: borrowing ShardAccess
-  ) -> Bool {
-    guard !access.withShard(of: family, { $0.machine.holds(family) }),
-      isTrusted || unprovenReads.mayRead(key, now: clock())
-    else { return false }
+  ) -> Bool? {
     let now = clock()
-    guarded {
+    guard !access.withShard(of: family, { $0.machine.holds(family) }),
+      isTrusted || unprovenReads.mayRead(key, now: now)
+    else { return false }
+    guard !damaged.refuses(family, now: now) else { return nil }
+    let isLoaded = confined(to: family, refuses: true) {
       // The family's cursors may be in a commit that is under way.
       if !configuration.defects.has(.earlyEviction) { committer.finish() }
       let resultsKept = configuration.resultsPerFamily
@@ -133,8 +138,9 @@ extension Pipeline {
           now: now)
       }
       counters.familyLoads += 1
+      damaged.recordLoad(of: family)
     }
-    return true
+    return isLoaded ? true : nil
   }
 
   /// Evicts a family that does not exist, so that guessed numbers cannot push real families out of

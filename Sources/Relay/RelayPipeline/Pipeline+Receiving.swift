@@ -97,7 +97,10 @@ extension Pipeline {
   package func approves(
     _ channel: ChannelCipher.ChannelID, for key: [UInt8], _ access: borrowing ShardAccess
   ) -> Bool {
-    let isLoaded = loadFamily(channel.family, for: key, isTrusted: false, access)
+    guard let isLoaded = loadFamily(channel.family, for: key, isTrusted: false, access) else {
+      // The device subscribes again when it attaches.
+      return false
+    }
     let isApproved = access.withShard(of: channel.family) {
       $0.approves(channel, for: key, now: clock())
     }

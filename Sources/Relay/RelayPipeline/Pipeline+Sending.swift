@@ -64,11 +64,13 @@ extension Pipeline {
   }
 
   private func send(_ request: ShardOutput.Page) throws {
-    let page = try page(
-      request.device.family, request.audience, request.after, configuration.pageEvents)
-    let envelope = ReplyEnvelope(
-      device: request.device, requestID: request.id,
-      reply: .page(request.audience, page.events, more: page.more, upTo: request.upTo))
+    var answer = Reply.failed(.storeDamaged)
+    _ = confined(to: request.device.family, refuses: false) {
+      let page = try page(
+        request.device.family, request.audience, request.after, configuration.pageEvents)
+      answer = .page(request.audience, page.events, more: page.more, upTo: request.upTo)
+    }
+    let envelope = ReplyEnvelope(device: request.device, requestID: request.id, reply: answer)
     try reply(request.route, envelope.encode())
   }
 
@@ -83,7 +85,10 @@ extension Pipeline {
   private func republish(_ request: ShardOutput.Republish, _ access: borrowing ShardAccess) throws {
     counters.republished += 1
     // Until the event is durable, no event has its number.
-    let events = try page(request.family, request.audience, request.seq - 1, 1).events
+    var events: [Event] = []
+    _ = confined(to: request.family, refuses: false) {
+      events = try page(request.family, request.audience, request.seq - 1, 1).events
+    }
     for event in events where event.seq == request.seq {
       let (topic, bytes) = access.withShard(of: request.family) {
         $0.seal(.event(event), request.family, request.audience, request.generation)

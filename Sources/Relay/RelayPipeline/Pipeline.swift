@@ -32,13 +32,19 @@ import ZeroMQ
 ///   early.
 /// - Sends never block: messages to a peer whose queue is full are dropped.
 ///
-/// After a store failure the relay sends the output that was durable before. Then it sends nothing
+/// ## Failures
+/// A read that fails concerns one family: ``DamagedFamilies``. Its requests are refused with problem
+/// 503, and all other families are served.
+///
+/// After a failed commit the relay sends the output that was durable before. Then it sends nothing
 /// more: which events of the failed commit are durable is unknown.
 package final class Pipeline {
   let configuration: PipelineConfiguration
   let sockets: any PipelineSockets
   let clock: @Sendable () -> Instant
   private let onFailure: (any Error) -> Void
+  let onDamage: (FamilyID, any Error) -> Void
+  var damaged = DamagedFamilies()
   let committer: Committer
   let shards: ShardPool
   let passes: EnrolmentPass
@@ -68,15 +74,18 @@ package final class Pipeline {
   /// - Parameters:
   ///   - store: The store, which this pipeline alone uses.
   ///   - clock: The wall clock. Several threads call it.
+  ///   - onDamage: Called at the first failed read of each family's records.
   ///   - onFailure: Called once, with the error that ends the relay.
   package init(
     _ configuration: PipelineConfiguration, keys: RelayKeys, store: sending any EventStore,
     sockets: any PipelineSockets, clock: @escaping @Sendable () -> Instant,
+    onDamage: @escaping (FamilyID, any Error) -> Void = { _, _ in },
     onFailure: @escaping (any Error) -> Void
   ) {
     self.configuration = configuration
     self.sockets = sockets
     self.clock = clock
+    self.onDamage = onDamage
     self.onFailure = onFailure
     committer = Committer(store, configuration.defects)
     passes = EnrolmentPass(secret: keys.channelSecret)

@@ -164,6 +164,15 @@ struct Shard: ~Copyable, Sendable {
     return isRefused
   }
 
+  /// Refuses the request without the machine. The sender repeats the request later.
+  mutating func refuse(_ request: PendingRequest, _ problem: Problem) {
+    let reply = ReplyEnvelope(
+      device: request.envelope.device, requestID: request.envelope.requestID,
+      reply: .failed(problem))
+    output.countRefusal(reply.reply)
+    output.replies.append((request.route, reply.encode()))
+  }
+
   /// Whether the owner of the key may subscribe to the channel.
   mutating func approves(_ channel: ChannelCipher.ChannelID, for key: [UInt8], now: Instant) -> Bool
   {

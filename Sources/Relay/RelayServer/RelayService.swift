@@ -74,6 +74,11 @@ public actor RelayService: Service {
     pipeline = Pipeline(
       configuration.pipeline, keys: keys, store: MeasuredStore(store, meter), sockets: sockets,
       clock: { .now },
+      onDamage: { family, error in
+        logger.error(
+          "a family's records cannot be read; run `relayctl check` on a backup",
+          metadata: ["family": "\(family.rawValue)", "reason": "\(error)"])
+      },
       onFailure: { [shutdown, meter] error in
         meter.recordFailure("\(error)")
         logger.critical("the relay stops", metadata: ["reason": "\(error)"])
