@@ -58,16 +58,22 @@ struct DeliveryTracker: Hashable, Sendable {
     if attaches || isAttached(device, now: now) { lastActivity[device] = now }
   }
 
-  /// Moves a cursor, never beyond the head.
+  /// Moves a cursor.
+  ///
+  /// A cursor beyond the head counts events of a history that the relay has lost, and says nothing
+  /// about the present one. An attachment with such a cursor may also be late: the device then lacks
+  /// nothing that a republish does not bring.
   ///
   /// - Parameter back: Whether the cursor may move back, because an attachment states it.
   /// - Returns: the new cursor; `nil` if the cursor did not move.
   mutating func move(
     _ device: DeviceID, _ cursor: Cursor, from old: Cursor, head: UInt64, back: Bool
   ) -> Cursor? {
-    var new = old
-    new.delivered = max(back ? 0 : old.delivered, min(cursor.delivered, head))
-    new.read = max(back ? 0 : old.read, min(cursor.read, new.delivered))
+    var new = back ? Cursor(cursor.audience, delivered: 0, read: 0) : old
+    if cursor.delivered <= head {
+      new.delivered = max(new.delivered, cursor.delivered)
+      new.read = max(new.read, min(cursor.read, new.delivered))
+    }
     guard new != old else { return nil }
     restore(device, new)
     return new
