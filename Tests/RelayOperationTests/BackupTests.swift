@@ -19,7 +19,7 @@ extension ServiceTests {
         relayctl restore first --key key.json --directory other >/dev/null
         stat -c '%a %n' other other/* first
         relay --directory other >out2 2>&1 & pid=$!
-        await grep -q ready out2
+        await grep -qs ready out2
         mv administrator.json other/
         sed -i "s#$PWD/requests.ipc#$PWD/other/requests.ipc#" other/administrator.json
         [ "$(relayctl families --directory other --families 1-2 --json)" = "$before" ] && echo same
@@ -35,6 +35,42 @@ extension ServiceTests {
         "code 0", "again 1", "key 1", "stopped 2", "has 14 events. The backup is whole.",
         "700 other", "600 other/relay.json", "600 other/relay.sqlite", "600 first", "same",
         "short 1", "restore 1",
+      ], "\(result.output)")
+  }
+
+  @Test("O2: an operator finds a damaged record, saves the rest, and the other families continue")
+  func salvage() async throws {
+    let result = try await shell(
+      Self.start + """
+        start
+        relayctl generate --families 2 >families.yaml
+        relayctl apply families.yaml --directory . --credentials keys >/dev/null
+        relayctl check-store --directory . 2>/dev/null; echo "running $?"
+        kill $pid; wait $pid
+        relayctl check-store --directory .; echo "whole $?"
+        python3 -c '
+        import sqlite3
+        base = sqlite3.connect("relay.sqlite")
+        base.execute("UPDATE event SET payload = zeroblob(9) WHERE family = 2 AND seq = 3")
+        base.commit(); base.close()'
+        relay --directory . >/dev/null 2>&1; echo "start $?"
+        relayctl check-store --directory . | tail -4; echo "damaged ${PIPESTATUS[0]}"
+        relayctl export --directory . --to other | tail -1
+        mv administrator.json other/
+        sed -i "s#$PWD/requests.ipc#$PWD/other/requests.ipc#" other/administrator.json
+        relay --directory other >out2 2>&1 & pid=$!
+        await grep -qs ready out2
+        relayctl apply families.yaml --directory other --credentials keys >/dev/null; echo "apply $?"
+        kill $pid; wait $pid
+        relayctl check-store --directory missing 2>/dev/null; echo "missing $?"
+        """)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(
+      lines == [
+        "running 1", "14 events of 2 families are whole.", "whole 0", "start 65",
+        "family  first lost event  newest known event", "2       3                 7",
+        "9 events of 2 families are whole. 1 records are unreadable.", "damaged 65",
+        "Next: relay --directory other", "apply 0", "missing 1",
       ], "\(result.output)")
   }
 }

@@ -31,7 +31,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
   static let start = """
     relayctl init --directory . >/dev/null
     await() { for _ in {1..1200}; do "$@" && return; sleep 0.05; done; exit 1; }
-    start() { relay --directory . >out 2>&1 & pid=$!; await grep -q ready out; }
+    start() { relay --directory . >out 2>&1 & pid=$!; await grep -qs ready out; }
 
     """
 
@@ -86,7 +86,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
       Self.start + """
         start
         relay-monitor --directory . --port 0 >monitor 2>/dev/null & monitor=$!
-        await grep -q ready monitor
+        await grep -qs ready monitor
         url=$(sed -n 's/^ready //p' monitor)
         ask() { python3 - "$url/$1" <<'PYTHON'
         import sys, urllib.request, urllib.error

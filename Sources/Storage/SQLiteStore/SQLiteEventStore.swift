@@ -67,9 +67,7 @@ public final class SQLiteEventStore: EventStore {
     path: String, limits: LogLimits, headCycle: Int = HeadCache.cycleFamilies
   ) throws(StoreError) {
     heads = HeadCache(cycleFamilies: headCycle)
-    queue = try StoreFile.open(
-      path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
-      cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
+    queue = try Self.openFile(path)
     lock = try FileLock(path)
     checkpointer = Checkpointer(try StoreFile.join(path), limits)
     try StoreFile.translatingErrors {
@@ -86,6 +84,13 @@ public final class SQLiteEventStore: EventStore {
         heads.commit(written: [])
       }
     }
+  }
+
+  /// Opens the file, or creates it.
+  static func openFile(_ path: String) throws(StoreError) -> DatabaseQueue {
+    try StoreFile.open(
+      path, application: 0x5052_4C31, versions: Self.versions, synchronous: "FULL",
+      cacheKilobytes: Self.cacheKilobytes, isShared: true, schema: Self.schema)
   }
 
   /// SQLite's effective settings: `PRAGMA synchronous` (2 is FULL) and `PRAGMA journal_mode`.

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import PrivateFiles
+import ProgramOptions
+import RelayStore
+import SQLiteStore
+import TextTable
+
+struct CheckStore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check-store",
+    abstract: "Read each record of a stopped relay's store, and name what is damaged.",
+    discussion: "The exit code is 65 if anything is damaged. To save the rest: relayctl export.")
+  @Option(help: "The relay's folder.") var directory: String
+
+  func run() throws {
+    let result = try StoreSalvage(path: SalvageReport.store(in: directory)).run()
+    print(SalvageReport(result).text)
+    if !result.isWhole { throw ExitCode(ExitStatus.unreadableStore.rawValue) }
+  }
+}
+
+struct Export: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Copy what is whole of a stopped relay to a new folder.",
+    discussion: "A damaged family keeps its events before the damage. Devices notice that, and "
+      + "give back what the relay lost.")
+  @Option(help: "The relay's folder. Its records stay as they are.") var directory: String
+  @Option(help: "The new folder.") var to: String
+
+  func run() throws {
+    let target = URL(fileURLWithPath: to)
+    guard !FileManager.default.fileExists(atPath: target.path) else {
+      throw ControlError("'\(target.path)' exists. Choose another --to.".printable)
+    }
+    let salvage = try StoreSalvage(path: SalvageReport.store(in: directory))
+    let keys = try PrivateFile.read(
+      URL(fileURLWithPath: directory).appendingPathComponent("relay.json"))
+    try PrivateFile.createFolder(target)
+    try PrivateFile.write(keys, to: target.appendingPathComponent("relay.json"))
+    let store = try SQLiteEventStore(path: SalvageReport.store(in: to))
+    defer { store.close() }
+    let result = try salvage.run(into: store)
+    try store.check(whole: .max)
+    print(SalvageReport(result).text)
+    print("Next: relay --directory \(to)".printable)
+  }
+}
+
+/// The content and the losses of a store, for people.
+private struct SalvageReport {
+  let text: String
+
+  static func store(in directory: String) -> String {
+    URL(fileURLWithPath: directory).appendingPathComponent("relay.sqlite").path
+  }
+
+  init(_ result: StoreSalvage.Result) {
+    let count = "\(result.events) events of \(result.families) families are whole."
+    guard !result.isWhole else {
+      text = count
+      return
+    }
+    let rows = result.losses.map { ["\($0.family.rawValue)", "\($0.first)", "\($0.last)"] }
+    text = """
+      \(Table.render([["family", "first lost event", "newest known event"]] + rows))
+
+      \(count) \(result.unreadable) records are unreadable.
+      """
+  }
+}
+
+extension StoreSalvage.Result {
+  /// Whether nothing is lost.
+  fileprivate var isWhole: Bool { losses.isEmpty && unreadable == 0 }
+}
