@@ -53,7 +53,7 @@ import Testing
     #expect(bytes.range(of: example.files[1].bytes.prefix(300)) == nil)
   }
 
-  @Test("a key file gives the same key back, and nobody else may read it")
+  @Test("a key file gives the same key back, and no other user may read it")
   func keyFile() throws {
     let example = try Example()
     defer { example.remove() }

@@ -39,7 +39,8 @@ package final class RelayFixture: Sendable {
     in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000,
     maxRequestsInFlight: Int? = nil,
     wakeThreshold: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
-    wrap: (SQLiteEventStore) -> any EventStore = { $0 }
+    wrap: (SQLiteEventStore) -> any EventStore = { $0 },
+    adjust: (inout RelayService.Configuration) -> Void = { _ in }
   ) async throws {
     self.folder = folder
     requests = try overTCP ? RelayFixture.freeEndpoint() : RelayKeys.requests(in: folder)
@@ -55,6 +56,7 @@ package final class RelayFixture: Sendable {
     // The small batches of tests must wake the shard workers, too.
     configuration.pipeline.wakeThreshold = wakeThreshold
     configuration.pipeline.requestsPerSlice = 2
+    adjust(&configuration)
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
     var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }

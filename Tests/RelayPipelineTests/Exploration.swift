@@ -50,6 +50,7 @@ struct Exploration: Sendable {
     let clock = TestClock(Self.start)
     let pipeline = Pipeline(
       configuration, keys: Peers.keys, store: store, sockets: peers, clock: { clock.now },
+      onDamage: { _, error in report("a read fails: \(error)") },
       onFailure: { _ in peers.hasFailed = true })
     pipeline.start { turns.signal() }
     for _ in 0..<4 {

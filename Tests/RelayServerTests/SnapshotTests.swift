@@ -42,9 +42,8 @@ import Testing
     try stored(file) { try $0.commit(batch) }
     fixture = try await RelayFixture(in: fixture.folder)
     child = try fixture.peer(1, 30, pairs[30])
-    try child.send(.ping)
-    #expect((await fixture.failure() as? StoreError)?.isDamage == true)
-    #expect(try child.receive(within: .milliseconds(100)) == nil)
+    #expect(try child.ask(.ping) == .failed(.storeDamaged))
+    try await fixture.stop()
   }
 
   private func stored<R>(_ file: URL, _ body: (SQLiteEventStore) throws -> R) throws -> R {

@@ -27,7 +27,7 @@ enum ArchiveForm {
   static let last = Data("last".utf8)
 }
 
-/// What a backup contains.
+/// The content of a backup.
 public struct ArchiveHeader: Codable, Sendable, Hashable {
   /// A file of the backup.
   public struct File: Codable, Sendable, Hashable {

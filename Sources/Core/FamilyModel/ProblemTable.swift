@@ -311,7 +311,7 @@ extension Problem {
     ProblemEntry(
       501, "store failed",
       "The relay cannot write its store.",
-      "Nothing was changed. The relay's log has the cause, often a full disk."),
+      "Nothing was changed. Make room on the relay's disk; devices send their commands again."),
     ProblemEntry(
       502, "rate limit exceeded",
       "The device, or its family, sends more requests than allowed.",

@@ -60,6 +60,16 @@ struct Relay: AsyncParsableCommand {
       processors).
       """)
   var shards: Int?
+  @Option(
+    name: .customLong("operator"),
+    help: "Folder of the socket for relayctl and relay-monitor (default: the relay's folder).")
+  var operatorFolder: String?
+  @Option(
+    help: """
+      Megabytes of the disk that stay free. Below, commands are refused with problem 501, and reads \
+      continue. 0 turns the check off.
+      """)
+  var diskReserve = 256
   @Option(help: .hidden) var lanes: String?
   @OptionGroup var logging: LogOptions
 
@@ -69,6 +79,9 @@ struct Relay: AsyncParsableCommand {
       throw ValidationError("--max-families-in-memory must be 1 or more.")
     }
     try Endpoint.check(requests, broadcasts)
+    guard 0...(1 << 30) ~= diskReserve else {
+      throw ValidationError("--disk-reserve takes 0 or more megabytes.")
+    }
     guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
 
@@ -89,13 +102,16 @@ struct Relay: AsyncParsableCommand {
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.pipeline.maxFamilies = maxFamilies
     if let shards { configuration.pipeline.shards = shards }
+    configuration.pipeline.reservedBytes = diskReserve << 20
+    configuration.pipeline.freeBytes = { RelayStatistics.Store.freeBytes(at: path) }
     let notifier = ServiceNotifier()
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
       notifier.notify(.ready)
     }
+    let operatorFolder = operatorFolder.map { URL(fileURLWithPath: $0) } ?? folder
     let operators = try OperatorService(
-      relay, directory: folder, store: path, version: Program.version, notifier: notifier,
+      relay, at: operatorFolder, store: path, version: Program.version, notifier: notifier,
       logger: logger)
     let group = ServiceGroup(
       configuration: .init(
@@ -116,7 +132,7 @@ struct Relay: AsyncParsableCommand {
       do { try result.get() } catch let error as ZeroMQError {
         let error = CannotListen(
           description: "Cannot listen at \(configuration.requests), \(configuration.broadcasts) or "
-            + "\(OperatorEndpoint.endpoint(in: folder)): \(error)")
+            + "\(OperatorEndpoint.endpoint(in: operatorFolder)): \(error)")
         Program.end(Self.self, error, status: ExitStatus.init(ofRelay:))
       } catch { Program.end(Self.self, error, status: ExitStatus.init(ofRelay:)) }
       Foundation.exit(EXIT_SUCCESS)

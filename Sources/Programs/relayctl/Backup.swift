@@ -36,8 +36,10 @@ struct Backup: AsyncParsableCommand {
     discussion: "Run this as the relay's user, on the relay's machine. The copy has each commit "
       + "before the command's end.")
   @Option(help: "The relay's folder.") var directory: String
+  @Option(help: "The folder of `relay --operator` (default: the relay's folder).")
+  var `operator`: String?
   @Option(help: "The new file of the backup.") var to: String
-  @Option(help: "What `relayctl backup-key` printed.") var publicKey: String
+  @Option(help: "The key that `relayctl backup-key` printed.") var publicKey: String
 
   /// How often the state of the copy is requested.
   private static let pollInterval = Duration.milliseconds(200)
@@ -50,11 +52,12 @@ struct Backup: AsyncParsableCommand {
     // An invalid key must not cost a copy.
     let recipient = try ArchiveWriter.recipient(publicKey)
     let folder = URL(fileURLWithPath: directory)
-    var state = try OperatorClient(directory: folder).beginBackup()
+    let socket = `operator`.map { URL(fileURLWithPath: $0) } ?? folder
+    var state = try OperatorClient(directory: socket).beginBackup()
     let id = state.id
     while state.isUnderWay {
       try await Task.sleep(for: Self.pollInterval)
-      state = try OperatorClient(directory: folder).backup()
+      state = try OperatorClient(directory: socket).backup()
       guard state.id == id else {
         throw ControlError("The relay was restarted during the copy. Repeat the command.")
       }

@@ -74,9 +74,10 @@ struct TopTable {
   }
 
   private var state: String {
-    let word =
-      now.failure.map { "FAILED: \($0)" }
-      ?? (now.isAlive ? now.levels.isShedding ? "overloaded" : "running" : "HANGS")
+    let working =
+      now.levels.isFull == true
+      ? "DISK FULL: commands are refused" : now.levels.isShedding ? "overloaded" : "running"
+    let word = now.failure.map { "FAILED: \($0)" } ?? (now.isAlive ? working : "HANGS")
     return "relay \(now.version), \(word), up \(Self.duration(now.times.uptime))"
   }
 

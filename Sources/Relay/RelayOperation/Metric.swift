@@ -119,6 +119,9 @@ public struct Metric: Sendable {
     level("shedding", "1 while new questions are refused under overload, otherwise 0.") {
       $0.levels.isShedding ? 1 : 0
     },
+    level("full", "1 while commands are refused, because the disk has less than its reserve.") {
+      $0.levels.isFull == true ? 1 : 0
+    },
     level("database_bytes", unit: "bytes", "The size of the database.") { $0.store.database },
     level("log_bytes", unit: "bytes", "The size of the write-ahead log.") { $0.store.log },
     level("free_bytes", unit: "bytes", "The bytes that the store's file system has left.") {

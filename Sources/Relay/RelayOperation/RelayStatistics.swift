@@ -25,6 +25,9 @@ public struct RelayStatistics: Codable, Sendable, Hashable {
     public var broadcastConnections = 0
     /// Whether new questions are refused, because requests arrive faster than the relay works.
     public var isShedding = false
+    /// Whether commands are refused, because the disk has less than its reserve; `nil` from a relay of
+    /// an earlier version.
+    public var isFull: Bool?
     public init() {}
   }
 

@@ -9,6 +9,7 @@ extension Pipeline {
   ///   requested turn.
   package func turn(uptime: Milliseconds) -> Milliseconds? {
     guarded { try sendDurable() }
+    lookAtSpace(uptime: uptime)
     if shards.isBlocked { withShards { _ in } }
     let now = clock()
     if isClockSetBack(now, uptime: uptime) {

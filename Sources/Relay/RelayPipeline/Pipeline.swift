@@ -36,6 +36,8 @@ import ZeroMQ
 /// A read that fails concerns one family: ``DamagedFamilies``. Its requests are refused with problem
 /// 503, and all other families are served.
 ///
+/// A disk with less than its reserve refuses commands with problem 501: ``SpaceWatch``. Reads continue.
+///
 /// After a failed commit the relay sends the output that was durable before. Then it sends nothing
 /// more: which events of the failed commit are durable is unknown.
 package final class Pipeline {
@@ -45,6 +47,7 @@ package final class Pipeline {
   private let onFailure: (any Error) -> Void
   let onDamage: (FamilyID, any Error) -> Void
   var damaged = DamagedFamilies()
+  var space: SpaceWatch
   let committer: Committer
   let shards: ShardPool
   let passes: EnrolmentPass
@@ -86,6 +89,7 @@ package final class Pipeline {
     self.sockets = sockets
     self.clock = clock
     self.onDamage = onDamage
+    space = SpaceWatch(reserve: configuration.reservedBytes)
     self.onFailure = onFailure
     committer = Committer(store, configuration.defects)
     passes = EnrolmentPass(secret: keys.channelSecret)
@@ -97,6 +101,7 @@ package final class Pipeline {
   /// - Parameter requestTurn: Requests a call of ``turn(uptime:)`` soon, from any thread.
   package func start(_ requestTurn: @escaping @Sendable () -> Void) {
     hasThreads = true
+    lookAtSpace(uptime: .zero)
     committer.start(onCommit: requestTurn)
     for worker in shards.workers { worker.start(committer, onBlocked: requestTurn) }
   }
@@ -116,7 +121,8 @@ package final class Pipeline {
     shards.whileAtRest { access in
       guarded { try handleWaiting(access) }
       flush(access)
-      while failure == nil, access.hasUnwrittenCursors {
+      // Devices repeat the cursors that a full disk cannot take.
+      while failure == nil, !isFull, access.hasUnwrittenCursors {
         access.forEachShard { $0.cursors.writeNoLater(than: clock()) }
         flush(access)
       }
@@ -151,7 +157,7 @@ package final class Pipeline {
     }
     return RelayLevels(
       requestsInFlight: inFlight.requests, bytesInFlight: inFlight.bytes, families: count,
-      isShedding: admission.isShedding)
+      isShedding: admission.isShedding, isFull: isFull)
   }
 
   /// Whether the limit of requests in flight is reached.

@@ -10,6 +10,10 @@ public struct PipelineConfiguration: Sendable {
   public var maxFamilies = 100_000
   /// Shards that handle families in parallel, from 1 to 16.
   public var shards = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
+  /// Bytes of the disk below which the relay accepts no writes; 0: it always does.
+  public var reservedBytes = RelayLimits.reservedBytes
+  /// The bytes that the store's disk has left; `nil` if unknown. Called about once a second.
+  public var freeBytes: @Sendable () -> Int? = { nil }
   /// See ``RelayLimits/requestsInFlight``.
   package var maxRequestsInFlight = RelayLimits.requestsInFlight
   /// See ``RelayLimits/requestsPerSlice``.

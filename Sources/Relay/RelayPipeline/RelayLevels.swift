@@ -9,10 +9,16 @@ public struct RelayLevels: Sendable, Hashable {
   /// Whether new questions are refused, because requests arrive faster than the relay works.
   public var isShedding: Bool
 
-  package init(requestsInFlight: Int, bytesInFlight: Int, families: Int, isShedding: Bool) {
+  /// Whether commands are refused, because the disk has less than its reserve.
+  public var isFull: Bool
+
+  package init(
+    requestsInFlight: Int, bytesInFlight: Int, families: Int, isShedding: Bool, isFull: Bool
+  ) {
     self.requestsInFlight = requestsInFlight
     self.bytesInFlight = bytesInFlight
     self.families = families
     self.isShedding = isShedding
+    self.isFull = isFull
   }
 }

@@ -53,6 +53,11 @@ enum RelayLimits {
   /// Events of a family from one snapshot to the next, at least. As many are read when the family
   /// is loaded.
   static let eventsPerSnapshot: UInt64 = 1_024
+  /// Bytes of the disk below which commands are refused with problem 501 and cursors wait in memory.
+  /// Several times the largest write-ahead log, so that commits under way have room.
+  static let reservedBytes = 256 << 20
+  /// When the sender of a command that a full disk refuses sends the command again.
+  static let fullRetry = Milliseconds.seconds(30)
   /// Empty outputs that are kept for reuse. The memory of further ones is released.
   static let spareOutputs = 64
 

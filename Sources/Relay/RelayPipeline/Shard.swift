@@ -23,6 +23,8 @@ struct Shard: ~Copyable, Sendable {
   /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of
   /// them.
   var isBacklogged = false
+  /// Whether the disk is full. Then requests that need a commit are refused, and cursors wait.
+  var isFull = false
   var machine: RelayMachine
   var output = ShardOutput()
   var cursors: CursorWriteBehind
@@ -82,7 +84,9 @@ struct Shard: ~Copyable, Sendable {
 
   /// Enqueues the output, with the cursors that are due, unless the output is empty.
   mutating func enqueueOutput(at committer: Committer, now: Instant, wakesThread: Bool) {
-    output.cursors += cursors.removeDue(eventCount: output.events.count, now: now)
+    if !isFull {
+      output.cursors += cursors.removeDue(eventCount: output.events.count, now: now)
+    }
     if !output.isEmpty { committer.enqueue(&output, wakesThread: wakesThread) }
   }
 
@@ -110,6 +114,10 @@ struct Shard: ~Copyable, Sendable {
         route: route, key: key, isAdministrator: isAdministrator,
         descriptor: mayProve ? descriptor(of: index) : nil, envelope: envelope, bytes: bytes,
         receivedAt: receivedAt)
+      if isFull, request.envelope.request.needsCommit {
+        output.countRequest(bytes: bytes)
+        return refuse(request, .storeFull)
+      }
       guard mustDefer(request) else {
         output.countRequest(bytes: bytes)
         return _ = execute(request)
@@ -166,9 +174,12 @@ struct Shard: ~Copyable, Sendable {
 
   /// Refuses the request without the machine. The sender repeats the request later.
   mutating func refuse(_ request: PendingRequest, _ problem: Problem) {
+    var answer = Reply.failed(problem)
+    if case .command(let id, _, _) = request.envelope.request, problem.retryAfter > .zero {
+      answer = .refused(id, problem)
+    }
     let reply = ReplyEnvelope(
-      device: request.envelope.device, requestID: request.envelope.requestID,
-      reply: .failed(problem))
+      device: request.envelope.device, requestID: request.envelope.requestID, reply: answer)
     output.countRefusal(reply.reply)
     output.replies.append((request.route, reply.encode()))
   }
@@ -186,7 +197,7 @@ struct Shard: ~Copyable, Sendable {
 
   /// When the next timer is due, or cursors are.
   var deadline: Instant? {
-    [isBacklogged ? nil : machine.deadline, cursors.due].compactMap { $0 }.min()
+    [isBacklogged ? nil : machine.deadline, isFull ? nil : cursors.due].compactMap { $0 }.min()
   }
 
   /// Runs the machine's timers if one is due. Their output and the due cursors leave with the next
@@ -218,4 +229,10 @@ struct Shard: ~Copyable, Sendable {
 
 extension Request {
   fileprivate var isCommand: Bool { if case .command = self { true } else { false } }
+}
+
+extension Problem {
+  /// The store takes no writes until the disk has room.
+  fileprivate static let storeFull = Problem(
+    code: Problem.storeFailed.code, retryAfter: RelayLimits.fullRetry)
 }

@@ -21,6 +21,7 @@ final class ShardWorker: Sendable {
     var batch = MessageBatch()
     var state = State.resting
     var isBacklogged = false
+    var isFull = false
     /// Messages of the batch inside the shard that the shard has not handled.
     var unhandledCount = 0
     /// Whether the shard has deferred requests.
@@ -77,6 +78,9 @@ final class ShardWorker: Sendable {
     queue.withLock { $0.isBacklogged = isBacklogged }
   }
 
+  /// Sets whether the disk is full; see ``Shard/isFull``. Takes effect with the next slice.
+  func setFull(_ isFull: Bool) { queue.withLock { $0.isFull = isFull } }
+
   /// Requests that wait. Exact while the worker is at rest.
   var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
@@ -124,7 +128,7 @@ final class ShardWorker: Sendable {
   func deadline(whileRunning fallback: Instant) -> Instant? {
     guard isAtRest else { return fallback }
     return shard.withLock { shard in
-      updateBacklog(of: &shard)
+      updateFlags(of: &shard)
       return shard.deadline
     }
   }
@@ -144,7 +148,7 @@ final class ShardWorker: Sendable {
   /// Runs the timers that are due at `now`.
   func runTimers(_: borrowing ShardAccess, now: Instant) {
     shard.withLock { shard in
-      updateBacklog(of: &shard)
+      updateFlags(of: &shard)
       shard.runTimers(now: now)
     }
   }
@@ -160,15 +164,15 @@ final class ShardWorker: Sendable {
     return shard.withLock { $0.drainDeferred() }
   }
 
-  private func updateBacklog(of shard: inout Shard) {
-    shard.isBacklogged = queue.withLock { $0.isBacklogged }
+  private func updateFlags(of shard: inout Shard) {
+    (shard.isBacklogged, shard.isFull) = queue.withLock { ($0.isBacklogged, $0.isFull) }
   }
 
   private func handleSlice(finally body: (inout Shard) -> Void) {
     shard.withLock { shard in
       queue.withLock { queue in
         if shard.unhandledCount == 0 { swap(&queue.batch, &shard.batch) }
-        shard.isBacklogged = queue.isBacklogged
+        (shard.isBacklogged, shard.isFull) = (queue.isBacklogged, queue.isFull)
       }
       shard.handleSlice(clock)
       body(&shard)

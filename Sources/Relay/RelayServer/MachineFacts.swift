@@ -1,5 +1,5 @@
 import Foundation
-import RelayOperation
+public import RelayOperation
 
 extension RelayStatistics.Process {
   /// This process, as `/proc/self` describes it.
@@ -47,14 +47,21 @@ extension RelayStatistics.Process {
 }
 
 extension RelayStatistics.Store {
+  /// The bytes that are free on the disk of the path; `nil` if unknown.
+  public static func freeBytes(at path: String) -> Int? {
+    var system = statvfs()
+    guard statvfs(path, &system) == 0 else { return nil }
+    return Int(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
+  }
+
   /// The files of the store at this path.
   init(path: String) {
     self.init()
     database = Self.size(path)
     log = Self.size(path + "-wal")
+    free = Self.freeBytes(at: path) ?? 0
     var system = statvfs()
     if statvfs(path, &system) == 0 {
-      free = Int(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
       disk = Int(clamping: UInt64(system.f_blocks) * UInt64(system.f_frsize))
     }
   }

@@ -35,12 +35,12 @@ public actor OperatorService: Service {
   /// Creates the service of a relay.
   ///
   /// - Parameters:
-  ///   - directory: The relay's folder.
+  ///   - directory: The folder of the socket.
   ///   - store: The path of its store.
   ///   - version: The relay's version.
   /// - Throws: `ZeroMQError` if the thread or the socket cannot be created.
   public init(
-    _ relay: RelayService, directory: URL, store: String, version: String,
+    _ relay: RelayService, at directory: URL, store: String, version: String,
     notifier: ServiceNotifier = ServiceNotifier(), logger: Logger
   ) throws {
     self.relay = relay
@@ -114,8 +114,9 @@ public actor OperatorService: Service {
       return .statistics(statistics)
     case .beginBackup:
       if backup?.state.isUnderWay != true {
-        let path = directory.appendingPathComponent("backup.sqlite").path
-        backup = StoreBackup(relay.copier, to: path)
+        let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
+        backup = StoreBackup(
+          relay.copier, to: folder.appendingPathComponent("backup.sqlite").path)
       }
       return .backup(backup!.state)
     case .backup:

@@ -8,7 +8,8 @@ public final class RelayMeter: Sendable {
   private struct State {
     var counters = RelayCounters()
     var levels = RelayLevels(
-      requestsInFlight: 0, bytesInFlight: 0, families: 0, isShedding: false)
+      requestsInFlight: 0, bytesInFlight: 0, families: 0, isShedding: false,
+      isFull: false)
     var connections = (requests: 0, broadcasts: 0)
     var turn = MonotonicInstant.now
     var commitBegin: MonotonicInstant?
@@ -75,6 +76,7 @@ public final class RelayMeter: Sendable {
     result.levels.bytesInFlight = state.levels.bytesInFlight
     result.levels.families = state.levels.families
     result.levels.isShedding = state.levels.isShedding
+    result.levels.isFull = state.levels.isFull
     result.levels.requestConnections = state.connections.requests
     result.levels.broadcastConnections = state.connections.broadcasts
     result.commits = state.commits

@@ -53,6 +53,7 @@ public actor RelayService: Service {
   /// The time between two records of the counters.
   private static let recordInterval = Nanoseconds.milliseconds(200)
   private var nextRecord = MonotonicInstant.machineStart
+  private var wasFull = false
 
   /// Creates a relay. The relay listens only after ``run()`` is called.
   ///
@@ -138,6 +139,7 @@ public actor RelayService: Service {
   private func turn(_ now: MonotonicInstant) -> MonotonicInstant? {
     let sleep = pipeline.turn(uptime: .milliseconds(now.uptime.milliseconds))
     guard pipeline.failure == nil else { return nil }
+    logSpace()
     let check = sockets.checkConnections()
     pipeline.counters.closedConnections = sockets.closedConnections
     if now >= nextRecord {
@@ -148,6 +150,20 @@ public actor RelayService: Service {
     }
     let next = sleep.map { MonotonicInstant.now + .milliseconds($0.count) }
     return [next, check].compactMap { $0 }.min()
+  }
+
+  /// Logs that the disk has become full, or has room again.
+  private func logSpace() {
+    guard pipeline.isFull != wasFull else { return }
+    wasFull = pipeline.isFull
+    let reserve = "\(configuration.pipeline.reservedBytes >> 20) MB"
+    if wasFull {
+      logger.error(
+        "the disk has less than its reserve: commands are refused with problem 501; make room",
+        metadata: ["reserve": "\(reserve)"])
+    } else {
+      logger.notice("the disk has room again: commands are accepted")
+    }
   }
 
   /// Approves the subscriptions of members to exact topics.

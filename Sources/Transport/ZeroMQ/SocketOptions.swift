@@ -5,8 +5,9 @@ import CZeroMQ
 ///
 /// Heartbeats (`ZMQ_HEARTBEAT_IVL`) are omitted on purpose: libzmq 4.3.4 aborts the process when a
 /// reader stalls past their timeout. Routing ids are omitted too, because a client that chooses its
-/// own could choose another's. `ZMQ_IMMEDIATE` is omitted as well: with it, the end of a connection
-/// between two parts of a message aborts the process. See ``Socket/renewConnection(to:)``.
+/// own could choose another's. The option `ZMQ_IMMEDIATE` is omitted as well: with it, the end of a
+/// connection between two parts of a message aborts the process. See
+/// ``Socket/renewConnection(to:)``.
 public struct SocketOptions: Sendable {
   /// Time that unsent messages are kept after the close; `nil` is unlimited.
   public var linger: Nanoseconds? = .zero
