@@ -86,6 +86,8 @@ import Testing
     #expect(try RelayActivity.findings(inLogOf: layout, copies: 1, commands: 20_000).count == 1)
     #expect(try RelayActivity.findings(inLogOf: layout, copies: 0, commands: 20_000).count == 2)
     #expect(try RelayActivity.findings(inLogOf: layout, copies: 0, commands: 19_999) == [])
+    #expect(RelayActivity.idleness(commands: 0, rate: 60, seconds: 24).count == 1)
+    #expect(RelayActivity.idleness(commands: 100, rate: 60, seconds: 24) == [])
     try Data("workerWakeups: 0\nworkerWakeups: 12\n".utf8).write(to: layout.log("relay"))
     #expect(try RelayActivity.findings(inLogOf: layout, copies: 1, commands: 20_000) == [])
   }

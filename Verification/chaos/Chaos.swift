@@ -116,6 +116,7 @@ struct Run: AsyncParsableCommand {
       parts.append("--crowd \(crowd) --rate \(rate.formatted()) --workers \(workers)")
     }
     if pause != FaultPlan.pause { parts.append("--pause \(pause.formatted())") }
+    if patience != 120 { parts.append("--patience \(patience.formatted())") }
     if let faults { parts.append("--faults \(faults)") }
     if let previous { parts.append("--previous \(previous)") }
     if let mutant { parts.append("--mutant \(mutant.rawValue)") }

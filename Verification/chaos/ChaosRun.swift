@@ -109,7 +109,7 @@ struct ChaosRun: Sendable {
       ) { done in
         if done % 100 == 0 { say("checked \(done) of \(crowd.plan.families) families") }
       }
-      for finding in try activity.findings(commands: checks.rates.total) {
+      for finding in try activity.findings(checks.rates.total, crowd.rate, seconds: seconds) {
         log.addFinding(finding)
       }
       return checks

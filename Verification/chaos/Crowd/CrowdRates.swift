@@ -10,6 +10,8 @@ final class RelayActivity: Sendable {
   static let interval = Duration.milliseconds(500)
   /// The commands of a run from which on shards and copies must have run.
   static let busy = 20_000
+  /// The part of the requested commands below which a crowd counts as idle.
+  static let idlePart = 0.02
 
   private let layout: Layout
   private let relay: SupervisedProcess
@@ -42,11 +44,20 @@ final class RelayActivity: Sendable {
     text.matches(of: /workerWakeups: ([0-9]+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
   }
 
-  /// The parts of the relay that did not run, although the crowd kept it busy.
+  /// A finding if the crowd did almost nothing, because then its checkers judged nothing.
+  static func idleness(commands: Int, rate: Double, seconds: Double) -> [String] {
+    guard Double(commands) < idlePart * rate * seconds else { return [] }
+    return ["the crowd was idle: \(commands) commands of about \(Int(rate * seconds))"]
+  }
+
+  /// The parts of the relay that did not run, although the crowd kept it busy, and an idle crowd.
   ///
-  /// - Parameter commands: The commands of the crowd. Few of them wake no shard and fill no log.
-  func findings(commands: Int) throws -> [String] {
+  /// - Parameters:
+  ///   - commands: The commands of the crowd. Few of them wake no shard and fill no log.
+  ///   - rate: The requested commands per second.
+  func findings(_ commands: Int, _ rate: Double, seconds: Double) throws -> [String] {
     try Self.findings(inLogOf: layout, copies: copies.withLock { $0 }, commands: commands)
+      + Self.idleness(commands: commands, rate: rate, seconds: seconds)
   }
 
   static func findings(inLogOf layout: Layout, copies: Int, commands: Int) throws -> [String] {
