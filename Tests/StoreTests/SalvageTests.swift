@@ -9,7 +9,7 @@ import Testing
 @Suite struct SalvageTests {
   /// A closed store with 3 families of 100 events each, in turn: event `seq` of family `f` is in row
   /// `3 * (seq - 1) + f`.
-  private func makeStore(_ folder: Folder) throws {
+  func makeStore(_ folder: Folder) throws {
     let store = try SQLiteEventStore(path: folder.path("a"), limits: LogLimits(), headCycle: 1)
     for seq: UInt64 in 1...100 {
       var batch = batch((1...3).map { event($0, seq) })
@@ -23,7 +23,7 @@ import Testing
     store.close()
   }
 
-  private func change(_ folder: Folder, _ sql: String) throws {
+  func change(_ folder: Folder, _ sql: String) throws {
     let queue = try DatabaseQueue(path: folder.path("a"))
     try queue.inDatabase { db in
       try db.execute(sql: sql)
@@ -113,5 +113,25 @@ import Testing
     let store = try SQLiteEventStore(path: folder.path("c"))
     #expect(throws: StoreError.locked) { _ = try StoreSalvage(path: folder.path("c")).run() }
     store.close()
+  }
+}
+
+extension SalvageTests {
+  @Test("O2: a verification in parts reads each event once, and names the damaged one")
+  func verification() throws {
+    let folder = try Folder()
+    try makeStore(folder)
+    try change(folder, "UPDATE event SET payload = x'00' WHERE family = 2 AND seq = 40")
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    defer { store.close() }
+    var (position, events, damage) = (Int64?(0), 0, [StoreError]())
+    while let after = position {
+      let part = try store.verify(after: after, limit: 7)
+      #expect(part.events <= 7)
+      position = part.position
+      events += part.events
+      damage += part.damage
+    }
+    #expect(events == 300 && damage == [.damaged("event 40 of family 2")])
   }
 }

@@ -100,6 +100,8 @@ public struct Metric: Sendable {
     counter("shed_questions", "shedQuestions", "Questions refused under overload."),
     counter("result_lookups", "resultLookups", "Results of old commands that the store looked up."),
     counter("family_loads", "familyLoads", "Families loaded from the store."),
+    counter("scrubbed_events", "scrubbedEvents", "Stored events that the scrub verified."),
+    counter("scrub_damage", "scrubDamage", "Damaged events that the scrub found."),
     counter(
       "damaged_families", "damagedFamilies", "Families with records that could not be read."),
   ]

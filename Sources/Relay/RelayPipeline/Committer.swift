@@ -158,14 +158,16 @@ final class Committer: Sendable {
     return try result.get()
   }
 
-  /// Copies the next part of the store. Any thread may call this at any time.
+  /// Uses the store as ``read(_:)`` does. Any thread may call this at any time.
   ///
   /// - Throws: `io` after ``stop()``.
-  func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+  func readUnlessClosed<R: Sendable>(
+    _ body: @Sendable (any EventStore) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     let result = writer.withLock { writer in
       Result { () throws(StoreError) in
         guard !writer.isClosed else { throw .io("the store is closed") }
-        return try writer.store.copyPart(to: path)
+        return try body(writer.store)
       }
     }
     return try result.get()

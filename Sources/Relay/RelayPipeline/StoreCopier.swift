@@ -1,14 +1,23 @@
 package import RelayStore
 
-/// Copies the store of a pipeline in parts, beside its commits. Any thread may use the copier.
+/// Copies and verifies the store of a pipeline in parts, beside its commits. Any thread may use it.
 package struct StoreCopier: Sendable {
   let committer: Committer
+
+  /// Verifies some events. Waits for a commit under way, and delays the next one by the part's time.
+  ///
+  /// - Throws: `io` after the end of the commits, and the store's error.
+  package func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification {
+    try committer.readUnlessClosed { store throws(StoreError) in
+      try store.verify(after: position, limit: limit)
+    }
+  }
 
   /// Copies the next part. Waits for a commit under way, and delays the next one by the part's time.
   ///
   /// - Throws: `io` after the end of the commits, and the store's error.
   package func copyPart(to path: String) throws(StoreError) -> CopyProgress {
-    try committer.copyPart(to: path)
+    try committer.readUnlessClosed { store throws(StoreError) in try store.copyPart(to: path) }
   }
 }
 

@@ -39,6 +39,10 @@ final class MeasuredStore: EventStore {
     }
   }
 
+  func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification {
+    try base.verify(after: position, limit: limit)
+  }
+
   func copyPart(to path: String) throws(StoreError) -> CopyProgress {
     try base.copyPart(to: path)
   }

@@ -30,6 +30,7 @@ public actor OperatorService: Service {
   private var nextPulse = MonotonicInstant.now
   /// The last copy of the store; `nil` if none was requested.
   private var backup: StoreBackup?
+  private var scrub: StoreScrub
   private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   /// Creates the service of a relay.
@@ -49,6 +50,7 @@ public actor OperatorService: Service {
     self.version = version
     self.notifier = notifier
     self.logger = logger
+    scrub = StoreScrub(relay.copier, logger)
     thread = try SocketThread(name: "operator")
     context = try Context()
     var options = SocketOptions()
@@ -73,19 +75,21 @@ public actor OperatorService: Service {
     }
   }
 
-  /// Copies the next part of a backup, and feeds the watchdog while the relay works.
+  /// Copies the next part of a backup, verifies the next part of the store, and feeds the watchdog while the relay works.
   ///
   /// - Returns: The time of the next check.
   private func check(_ now: MonotonicInstant) -> MonotonicInstant {
     backup?.advance()
+    scrub.advance()
     if now >= nextPulse {
       nextPulse = now + Self.pulse
       // An idle relay takes no turn, and then records none.
       relay.requestTurn()
       if relay.meter.statistics().isAlive { notifier.notify(.watchdog) }
     }
-    guard let backup, backup.state.isUnderWay else { return nextPulse }
-    return min(nextPulse, backup.due)
+    let next = min(nextPulse, scrub.due)
+    guard let backup, backup.state.isUnderWay else { return next }
+    return min(next, backup.due)
   }
 
   private func drain() {
@@ -110,6 +114,8 @@ public actor OperatorService: Service {
       statistics.version = version
       statistics.store = RelayStatistics.Store(path: store)
       statistics.process = .current
+      statistics.counters["scrubbedEvents"] = scrub.events
+      statistics.counters["scrubDamage"] = scrub.damage
       statistics.lastBackup = backup?.state.completed
       return .statistics(statistics)
     case .beginBackup:

@@ -57,6 +57,14 @@ public protocol EventStore: AnyObject {
   /// - Throws: `damaged` if the event's checksum does not match.
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?
+  /// Verifies some events, in the engine's order, so that damage is found before a reader needs the
+  /// event.
+  ///
+  /// - Parameters:
+  ///   - position: The last position of the call before; 0 begins.
+  ///   - limit: The largest number of events.
+  /// - Returns: The last position, `nil` at the end of the store, and the damaged events.
+  func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification
   /// Copies the next part of the store to the file `path`, and begins a copy if none to that file is
   /// under way. Commits between two calls are part of the copy.
   ///
@@ -67,6 +75,22 @@ public protocol EventStore: AnyObject {
   func copyPart(to path: String) throws(StoreError) -> CopyProgress
   /// Releases the file and its lock. Precondition: no call follows.
   func close()
+}
+
+/// The result of a verification of some events.
+public struct Verification: Hashable, Sendable {
+  /// Where the next call continues; `nil` at the end.
+  public var position: Int64?
+  /// Verified events.
+  public var events: Int
+  /// The damage that was found.
+  public var damage: [StoreError]
+  /// A result.
+  public init(position: Int64?, events: Int = 0, damage: [StoreError] = []) {
+    self.position = position
+    self.events = events
+    self.damage = damage
+  }
 }
 
 /// How much of a copy is made, in pages of the engine.
@@ -86,6 +110,10 @@ public struct CopyProgress: Hashable, Sendable {
 }
 
 extension EventStore {
+  public func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification {
+    Verification(position: nil)
+  }
+
   public func copyPart(to path: String) throws(StoreError) -> CopyProgress {
     throw .io("this engine makes no copies")
   }

@@ -6,7 +6,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: Hashable, Sendable { case damaged, conflict, full, locked, io, wrongVersion }
   /// The kind of this failure.
   public let code: Code
-  let detail: String
+  /// The damaged record, or the failed call. The text contains no stored data.
+  public let detail: String
 
   /// The bytes on disk are not the bytes that were written.
   ///

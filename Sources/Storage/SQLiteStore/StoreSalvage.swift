@@ -93,17 +93,7 @@ public final class StoreSalvage {
 
   /// The event, if its checksum matches.
   private static func event(inRow row: Int64, _ db: Database) -> StoredEvent? {
-    try? {
-      let query = try RawStatement(
-        db,
-        """
-        SELECT prior, family, seq, audience, device, command, at, payload, sum FROM event
-        WHERE id = ?
-        """)
-      query.bind(1, row)
-      defer { query.reset() }
-      return try query.next() ? try SQLiteEventStore.event(query) : nil
-    }()
+    try? SQLiteEventStore.event(inRow: row, db)
   }
 
   private static func heads(_ db: Database) -> [(family: FamilyID, seq: UInt64)] {
