@@ -8,6 +8,7 @@ extension World {
     switch event {
     case .step(let index): act(scenario.steps[index].act)
     case .start(.relay): startRelay()
+    case .repairRelay: repairRelay()
     case .start(.device(let device)): startDevice(device)
     case .start(.app(let device, let app)): startApp(device, app, byDevice: false)
     case .relayTurn: relayTurn()

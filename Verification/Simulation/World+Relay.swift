@@ -17,6 +17,7 @@ extension World {
     let pipeline = Pipeline(
       pipelineConfiguration, keys: ChannelName.keys, store: SimulatedStore(self), sockets: sockets,
       clock: { box.value.clock(box.value.relay.clock) },
+      onDamage: { [unowned self] _, error in noticeDamage(error) },
       onFailure: { [unowned self] in failRelay($0) })
     relay.process = (pipeline, sockets)
     forgetBranches()
@@ -88,6 +89,20 @@ extension World {
     endRelay(power: false)
     guard let error = error as? StoreError, error.isDamage else { return }
     reach(.relayDiskDamaged)
+    relay.disk.repair()
+  }
+
+  /// Schedules the repair of damage that the relay has confined to a family. The relay's log tells the
+  /// operator.
+  private func noticeDamage(_ error: any Error) {
+    record(.fault("a family's records cannot be read: \(error)"))
+    guard let error = error as? StoreError, error.isDamage else { return }
+    reach(.relayDiskDamaged)
+    queue.schedule(.repairRelay, at: now + random.milliseconds(1_000...60_000))
+  }
+
+  func repairRelay() {
+    endRelay(power: false)
     relay.disk.repair()
   }
 

@@ -12,6 +12,8 @@ final class World {
   enum ScheduledEvent {
     case step(Int)
     case start(Act.Process)
+    /// An operator stops the relay, and restores damaged data.
+    case repairRelay
     case relayTurn
     case relayTimer
     case request(Int, connection: Int, Envelope)
