@@ -70,6 +70,22 @@ import Testing
     }
   }
 
+  @Test("O11: a report is replaced whole with mode 0600, and waits for no disk")
+  func report() throws {
+    try inFolder {
+      let file = folder.appendingPathComponent("status.json")
+      let before = counted_syncs()
+      for text in ["old and long", "new"] {
+        try PrivateFile.write(Data(text.utf8), to: file, isDurable: false)
+      }
+      #expect(counted_syncs() == before)
+      #expect(try PrivateFile.read(file) == Data("new".utf8))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["status.json"])
+      try PrivateFile.write(Data("key".utf8), to: file)
+      #expect(counted_syncs() == before + 2)
+    }
+  }
+
   @Test("F3: a prepared link leads no secret and no truncation to another file") func links() throws
   {
     try inFolder {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static _Thread_local long count;
+static _Thread_local long syncs;
 static _Thread_local long room = -1;
 static _Thread_local int denied;
 static _Atomic ino_t failing[8];
@@ -21,6 +22,8 @@ static _Atomic ino_t watched[2];
 static _Atomic(disk_watcher) watcher;
 
 long counted_fdatasync(void) { return count; }
+
+long counted_syncs(void) { return syncs; }
 
 static int replace_failing(ino_t from, ino_t to) {
   for (int index = 0; index < 8; index++) {
@@ -105,6 +108,7 @@ static void count_entry(int descriptor) {
 
 int fdatasync(int descriptor) {
   count++;
+  syncs++;
   count_entry(descriptor);
   if (is_failing(inode(descriptor))) {
     errno = EIO;
@@ -164,6 +168,7 @@ ssize_t pread64(int descriptor, void *bytes, size_t length, off64_t place) {
 }
 
 int fsync(int descriptor) {
+  syncs++;
   count_entry(descriptor);
   return (int)syscall(SYS_fsync, descriptor);
 }

@@ -72,7 +72,10 @@ public enum PrivateFile {
 
   /// Writes the file atomically with mode 0600. Never follows a link, and never writes into a file
   /// that another process has prepared.
-  public static func write(_ data: Data, to file: URL) throws {
+  ///
+  /// - Parameter isDurable: Whether to sync the file and its folder, so that a power cut does not lose
+  ///   them. A sync takes milliseconds. A report that the program writes again needs none.
+  public static func write(_ data: Data, to file: URL, isDurable: Bool = true) throws {
     let name = String(UInt64.random(in: .min ... .max), radix: 36)
     let temporary = file.appendingPathExtension("new-\(name)")
     let descriptor = open(
@@ -82,10 +85,10 @@ public enum PrivateFile {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       try handle.write(contentsOf: data)
       // A power cut must not lose keys that the relay has already accepted.
-      try handle.synchronize()
+      if isDurable { try handle.synchronize() }
       try handle.close()
       guard rename(temporary.path, file.path) == 0 else { throw failure("write", file) }
-      try sync(folder: file.deletingLastPathComponent())
+      if isDurable { try sync(folder: file.deletingLastPathComponent()) }
     } catch {
       unlink(temporary.path)
       throw error

@@ -105,7 +105,9 @@ extension AgentHost {
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
     encoder.dateEncodingStrategy = .iso8601
     let file = configuration.directory.appendingPathComponent("status.json")
-    if let data = try? encoder.encode(status) { try? PrivateFile.write(data, to: file) }
+    // A sync would delay every device of the host, up to ten times a second.
+    guard let data = try? encoder.encode(status) else { return }
+    try? PrivateFile.write(data, to: file, isDurable: false)
   }
 
   /// The current state of the hosted devices.

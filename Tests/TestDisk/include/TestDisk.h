@@ -4,6 +4,9 @@
 /// How often this thread has called fdatasync.
 long counted_fdatasync(void);
 
+/// How often this thread has called fdatasync or fsync.
+long counted_syncs(void);
+
 /// From now on fdatasync of this file fails, or does not. Tests at the same time may have some such files.
 void fail_fdatasync(ino_t inode, int fails);
 
