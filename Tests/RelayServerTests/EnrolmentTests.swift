@@ -75,6 +75,35 @@ import ZeroMQ
     try await home.fixture.stop()
   }
 
+  @Test("O11: a join that was killed resumes with the same keys and the same code")
+  func resumed() async throws {
+    var home = try await Invited()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "join-\(UUID().uuidString.prefix(8))")
+    try PrivateFile.createFolder(folder)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = PendingJoin.file(beside: folder.appendingPathComponent("emily.json"))
+    #expect(try PendingJoin(from: file) == nil)
+    try PendingJoin(home.code).write(to: file)
+    for _ in 1...2 {
+      var joining = try Joining(try #require(try PendingJoin(from: file)))
+      #expect(try joining.credential() == nil)
+    }
+    // Other keys with the same code are those of a stranger.
+    try expectRefused(home.code)
+    #expect(try home.organizer.family().link.joins.count == 1)
+    try home.admitDevice()
+    let pending = try #require(try PendingJoin(from: file))
+    var joining = try Joining(pending)
+    let credential = try #require(try joining.credential())
+    #expect(credential.name == "P3")
+    let listed = try home.organizer.family().link.roster.device(credential.address.device)
+    #expect(listed == credential.device)
+    try Data("{}".utf8).write(to: file)
+    #expect(throws: PrivateFile.Failure.self) { _ = try PendingJoin(from: file) }
+    try await home.fixture.stop()
+  }
+
   @Test("F3: an expired code is refused") func expired() async throws {
     let home = try await Invited(lasting: .seconds(5))
     // Expiry is a moment of the wall clock, without an event.

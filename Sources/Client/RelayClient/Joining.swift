@@ -13,14 +13,18 @@ public struct Joining: ~Copyable {
   private let deviceKeys: DeviceKeys
   private var client: RequestClient
 
-  /// Makes the device's keys and connects to the code's relay.
-  public init(_ code: JoinCode) throws {
-    let keys = try CurveKeyPair.generate()
-    let client = try RequestClient(keys, relay: code.relayKey, at: code.requests)
-    self.code = code
-    self.keys = keys
+  /// Makes the device's keys and connects to the code's relay. The keys end with the process.
+  public init(_ code: JoinCode) throws { try self.init(PendingJoin(code)) }
+
+  /// Connects to the code's relay with the keys of a pending join. Precondition: the pending join is
+  /// durable, unless its keys may end with the process.
+  public init(_ pending: PendingJoin) throws {
+    let client = try RequestClient(
+      pending.keys, relay: pending.code.relayKey, at: pending.code.requests)
+    code = pending.code
+    keys = pending.keys
+    deviceKeys = pending.deviceKeys
     self.client = consume client
-    deviceKeys = DeviceKeys()
   }
 
   /// Sends the join request and reads the result. Call repeatedly until the result is not `nil`.
