@@ -87,6 +87,61 @@ private final class CountingVault: DeviceVault {
     #expect(home.children[3]!.step(.admitted(question), now: home.now) == [])
   }
 
+  @Test("R8: a question that is cancelled while it waits for admission is never sent")
+  func cancelled() throws {
+    var (home, _) = home()
+    let question = home.ask("maria")
+    let wanted = try #require(home.wantingToAsk.first)
+    home.child(3, .cancel(question))
+    #expect(home.children[3]!.link.pendingCommands.isEmpty)
+    #expect(!home.machines.records(of: 3).contains { if case .outbox = $0 { true } else { false } })
+    home.child(3, .admitted(wanted))
+    home.wait(.minutes(5))
+    #expect(questions(home) == 0 && home.refused[3] == nil)
+    // The question can be asked again.
+    home.admitsQuestions = true
+    home.ask("maria")
+    #expect(questions(home) == 1)
+  }
+
+  @Test("R8: a question that an overloaded relay refused is cancelled without another message")
+  func overloaded() throws {
+    var (home, _) = home()
+    let question = home.ask("maria")
+    let wanted = try #require(home.wantingToAsk.first)
+    home.away.insert(3)
+    home.child(3, .admitted(wanted))
+    home.away.remove(3)
+    let sent = home.frames.count
+    home.child(3, .reply(0, .refused(wanted, .overloaded)))
+    home.child(3, .cancel(question))
+    home.wait(.minutes(5))
+    #expect(questions(home) == 0 && home.refused[3] == nil && sent > 0)
+    #expect(home.children[3]!.link.pendingCommands.isEmpty)
+  }
+
+  @Test(
+    "R8: a cancellation of a question that the relay may have waits for it, however late it arrives",
+    arguments: [false, true])
+  func lost(isRestarted: Bool) throws {
+    var (home, _) = home()
+    let question = home.ask("maria")
+    home.away.insert(3)
+    home.child(3, .admitted(try #require(home.wantingToAsk.first)))
+    if isRestarted { home.restore(3) } else { home.child(3, .disconnected) }
+    home.child(3, .cancel(question))
+    #expect(home.children[3]!.link.pendingCommands.count == 2)
+    // Longer than the attempts of a command about a question that nobody knows.
+    home.connect(3)
+    home.wait(.minutes(10))
+    #expect(questions(home) == 0 && home.refused[3] == nil)
+    home.child(3, .admitted(try #require(home.wantingToAsk.last)))
+    #expect(questions(home) == 1 && home.refused[3] == nil)
+    home.wait(.minutes(1))
+    #expect(home.log.contains { if case .cancelled(question) = $0.body { true } else { false } })
+    #expect(home.children[3]!.link.pendingCommands.isEmpty)
+  }
+
   @Test("answers and messages need no admission")
   func others() {
     var (home, _) = home()

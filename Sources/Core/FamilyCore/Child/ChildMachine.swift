@@ -197,7 +197,8 @@ public struct ChildMachine: Sendable {
       passcodeChecked(prompt, proof, now: now, into: &out, effects: &effects)
     case .post(let text):
       send(.post(child: link.personID, .text(text)), now: now, into: &out)
-    case .cancel(let id): send(.cancel(id), now: now, into: &out)
+    case .cancel(let id):
+      try? link.cancel(id, id: link.nextID(now: now), now: now, into: &out)
     case .setAge(let settings): set(settings, now: now, into: &out, effects: &effects)
     case .shareAgain(let app):
       changeAge(

@@ -16,6 +16,17 @@ extension DeviceLink {
       into: &out)
   }
 
+  /// Cancels a question. A question that is still in the outbox leaves it, and nothing is sent. A
+  /// cancellation of a question that the relay may have waits for the question's event.
+  ///
+  /// - Throws: As ``send(_:id:now:into:)``.
+  mutating func cancel(
+    _ question: QuestionID, id: CommandID, now: Instant, into out: inout Output
+  ) throws(Problem) {
+    if sender.withdrawAsk(of: question, into: &out) { return }
+    try send(.cancel(question), id: id, now: now, into: &out)
+  }
+
   /// The host has room for the question.
   mutating func admitted(_ id: CommandID, now: Instant) {
     if state == .attached { sender.admit(id, now: now) }

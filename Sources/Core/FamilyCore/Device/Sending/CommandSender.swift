@@ -17,6 +17,8 @@ import FamilyModel
 /// - *Confirmed* → (30 s, doubling to 1 h) *in flight*.
 /// - *In flight* → (the id is taken, or ahead of the relay's clock) *queued* under a new id.
 /// - *In flight* → (time-out) *queued*; → (overloaded) *queued*, delayed and without admission.
+/// - *Queued*, *awaiting admission*, *blocked* → (its question is cancelled before the relay can have
+///   it) *removed*.
 /// - Every state but *removed* → (``suspend()``) *suspended* → (``restart(now:)``) *queued*.
 ///
 /// A command that lacks a key is *blocked* behind a key share: a second command that holds the key
@@ -47,13 +49,6 @@ struct CommandSender: Sendable {
     self.address = address
     self.person = person
     self.ids = CommandIDSource(ids)
-  }
-
-  /// The key shares that the relay has not acknowledged.
-  var pendingKeyShares: [(audience: Audience, wraps: [KeyWrap])] {
-    outbox.pending.compactMap {
-      if case .shareKeys(let audience, let wraps) = $0.command { (audience, wraps) } else { nil }
-    }
   }
 
   mutating func nextID(now: Instant) -> CommandID { ids.next(now: now) }
@@ -282,7 +277,9 @@ struct CommandSender: Sendable {
       {
       case .sealed(let signed): send(signed, attempt: pending.attempts, into: &out)
       case .blocked: isBlocked = true
-      case .unknownQuestion where pending.attempts < Self.attemptsForQuestion: isBlocked = true
+      case .unknownQuestion
+      where pending.attempts < Self.attemptsForQuestion || outbox.asksQuestion(of: pending.command):
+        isBlocked = true
       case .unknownQuestion: fail(pending.id, .unknown, verifier: &verifier, into: &out)
       case .invalid(let problem): fail(pending.id, problem, verifier: &verifier, into: &out)
       case .lacksKey(let audience, let readers):
@@ -369,6 +366,7 @@ struct CommandSender: Sendable {
     _ signed: SignedCommand, attempt: Int, into out: inout DeviceLink.Output
   ) {
     let request = Request.command(signed.id, signed.command, signed.signature)
+    outbox.markSent(signed.id)
     if attempt > 1 {
       send(request, into: &out)
     } else {

@@ -24,6 +24,11 @@ struct Outbox: Sendable {
     var lostFrom: Audience?
     /// The command is not due before this time; the largest one: it is held.
     var notBefore = Instant(milliseconds: .min)
+    /// How often the command was sent to the relay, less the refusals for which the relay stored
+    /// nothing. Above zero the relay may have the command; so may it after a restart.
+    fileprivate(set) var unrefused = 0
+    /// Whether the relay cannot have the command.
+    var isUnknownToRelay: Bool { unrefused <= 0 }
     /// Whether the command repeats a lost statement.
     var isGivenBack: Bool { lostFrom != nil }
     /// Whether the command waits for the end of its audience's history.
@@ -96,8 +101,9 @@ struct Outbox: Sendable {
   mutating func restore(
     _ position: UInt64, _ id: CommandID, _ command: Command, basedOnSeq: UInt64
   ) {
-    pending.append(
-      Pending(position: position, id: id, command: command, basedOnSeq: basedOnSeq))
+    var entry = Pending(position: position, id: id, command: command, basedOnSeq: basedOnSeq)
+    entry.unrefused = 1
+    pending.append(entry)
     pending.sort { $0.position < $1.position }
     next = max(next, position + 1)
   }
@@ -113,6 +119,11 @@ struct Outbox: Sendable {
     guard let index = pending.firstIndex(where: { $0.id == id }) else { return nil }
     let entry = pending.remove(at: index)
     return (entry, .delete(.outbox(position: entry.position)))
+  }
+
+  /// Records that the command was sent to the relay.
+  mutating func markSent(_ id: CommandID) {
+    if let index = pending.firstIndex(where: { $0.id == id }) { pending[index].unrefused += 1 }
   }
 
   /// Makes every command due and resets its delays.
@@ -223,6 +234,7 @@ struct Outbox: Sendable {
     let wait = max(Timing.backoff(refusals, first, Timing.longestRequestTimeout), retryAfter)
     var source = IDSource(seed: id.low ^ UInt64(refusals + 1))
     pending[index].refusals += 1
+    pending[index].unrefused -= 1
     pending[index].sent = nil
     pending[index].revokeAdmission()
     pending[index].due = now + wait + Timing.jitter(source.next(), below: wait)
