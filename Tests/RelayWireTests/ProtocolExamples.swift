@@ -101,6 +101,24 @@ struct ProtocolExamples {
       .asked(header, .sealed(sealed)), Self.commandID, Self.conversation, DeviceID(2), known)
   }
 
+  /// The nonce that a device derives for the question.
+  var nonce: [UInt8] {
+    let sealed = vault.seal(
+      .question(question), keyName, oneContentKey, binding: contentBinding)
+    return Array(sealed.bytes.dropFirst(Self.sealedPrefix).prefix(12))
+  }
+
+  /// The bytes before the nonce of a sealed content: the key's name, and the box's tag and count.
+  private static let sealedPrefix = 22
+
+  /// The digest by which the next roster names this one.
+  var rosterName: [UInt8] {
+    let event = Event(
+      seq: 1, previous: 0, audience: .family, command: Self.rosterCommand, device: DeviceID(1),
+      at: Self.at, body: .rosterChanged(roster))
+    return event.rosterDigest(in: Self.family, digest: KeyVault.digest).bytes
+  }
+
   var rosterBytes: [UInt8] {
     signedBytes(.rosterChanged(roster), Self.rosterCommand, .family, DeviceID(1), Knowledge())
   }
@@ -187,6 +205,8 @@ struct ProtocolExamples {
         device: DeviceAddress(family: FamilyID(0), device: DeviceID(0)), requestID: 0,
         reply: .failed(.malformed)
       ).encode(),
+      "nonce": nonce,
+      "former": rosterName,
       "roster-digest": KeyVault.digest(roster.hiddenBytes),
       "signed-roster": rosterBytes,
       "signed-join": join.signedBytes(family: Self.family),
