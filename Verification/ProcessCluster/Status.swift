@@ -18,6 +18,10 @@ package struct Status: Codable {
     package var position: UInt64
     package var outbox: Int
     package var unacknowledged: Int
+    /// Events that the device rejected.
+    package var disbelieved: Int
+    /// Messages that the device cannot open yet.
+    package var unopened: Int?
     package var questions: [Question]
     package var known: [String: [String]]
   }
