@@ -133,20 +133,25 @@ import ZeroMQ
     channel.key = [UInt8](repeating: 9, count: 32)
     try fixture.answer((route, first), .attached([channel]))
     #expect(try fixture.publisher.waitUntilReadable(within: patience))
+    let inbox = AgentFixture.inbox.bytes
     for length in 0..<100 {
       let noise = (0..<length).map { _ in UInt8(truncatingIfNeeded: source.next()) }
-      _ = try fixture.publisher.send([topic, noise])
+      _ = try fixture.publisher.send([inbox, [16] + topic + noise])
     }
     let sealed = ChannelCipher.seal([1, 2, 3], topic: topic, key: channel.key)
-    _ = try fixture.publisher.send([topic, sealed])
-    _ = try fixture.publisher.send([topic])
-    #expect(try await fixture.counters { $0.unusableBroadcasts == 102 })
+    _ = try fixture.publisher.send([inbox, [16] + topic + sealed])
+    // Frames that are shorter than their topic, and one of an unknown channel.
+    for frame in [[], [0], [0, 1], [1], [255, 1, 2], [3, 1, 2, 3] + sealed] {
+      _ = try fixture.publisher.send([inbox, frame])
+    }
+    _ = try fixture.publisher.send([inbox])
+    #expect(try await fixture.counters { $0.unusableBroadcasts == 108 })
 
     // The device still decodes valid broadcasts and fetches missing events.
     let head = Broadcast.head(.family, seq: 5).encode()
-    _ = try fixture.publisher.send([
-      topic, ChannelCipher.seal(head, topic: topic, key: channel.key),
-    ])
+    let frame = SealedBroadcast(
+      topic: topic, sealed: ChannelCipher.seal(head, topic: topic, key: channel.key))
+    _ = try fixture.publisher.send([inbox, frame.frame])
     #expect(try fixture.nextFetch()?.audience == .family)
     await fixture.stop()
   }
@@ -235,11 +240,17 @@ import ZeroMQ
     channel.topic = [UInt8](repeating: 7, count: 16)
     channel.key = [UInt8](repeating: 9, count: 32)
     try fixture.answer(first, .attached([channel]))
-    #expect(try fixture.subscription() == [1] + channel.topic)
+    let topic = AgentFixture.inbox.subscription
+    #expect(try fixture.subscription() == [1] + topic)
     // The relay sends this reply to the ping of a device that lags behind.
     try fixture.answer(first, .attached([channel]))
-    #expect(try fixture.subscription() == [0] + channel.topic)
-    #expect(try fixture.subscription() == [1] + channel.topic)
+    #expect(try fixture.subscription() == [0] + topic)
+    #expect(try fixture.subscription() == [1] + topic)
+    // A relay that has restarted names another inbox.
+    let other = Inbox(process: 9, number: 1)
+    try fixture.answer(first, .attached([channel]), inbox: other)
+    #expect(try fixture.subscription() == [0] + topic)
+    #expect(try fixture.subscription() == [1] + other.subscription)
     await fixture.stop()
   }
 }
@@ -259,9 +270,12 @@ extension AgentFixture {
     return nil
   }
 
-  func answer(_ request: Asked, _ reply: Reply) throws {
-    let envelope = ReplyEnvelope(
+  static let inbox = Inbox(process: 8, number: 1)
+
+  func answer(_ request: Asked, _ reply: Reply, inbox: Inbox = AgentFixture.inbox) throws {
+    var envelope = ReplyEnvelope(
       device: request.envelope.device, requestID: request.envelope.requestID, reply: reply)
+    if case .attached = reply { envelope.inbox = inbox }
     _ = try router.send([request.route, [], envelope.encode()])
   }
 

@@ -11,6 +11,8 @@ package final class Peer {
   private let broadcasts: Socket
   private let isPlain: Bool
   package private(set) var channels: [Audience: Channel] = [:]
+  /// The inbox of the last attachment.
+  package private(set) var inbox: Inbox?
   /// The relay's proof of enrolment from the last attachment, for the next one.
   package var pass: [UInt8] = []
   /// Received broadcasts that no channel key opens.
@@ -74,6 +76,7 @@ package final class Peer {
     try send(request)
     while let reply = try receive(within: time) {
       if !reply.pass.isEmpty { pass = reply.pass }
+      inbox = reply.inbox ?? inbox
       if reply.requestID == lastID { return reply.reply.opened() }
     }
     return nil
@@ -83,22 +86,21 @@ package final class Peer {
     try ask(.command(id, .post(child: PersonID(child), .text(text))))
   }
 
-  /// Attaches and subscribes to the channels of the reply.
+  /// Attaches and subscribes to the inbox of the reply.
   package func attach(_ cursors: [Cursor] = []) throws {
-    guard case .attached(let list, _) = try ask(.attach(cursors)) else { throw Problem.notEnrolled }
-    for channel in list {
-      channels[channel.audience] = channel
-      try broadcasts.subscribe(channel.topic)
+    let old = inbox
+    guard case .attached(let list, _) = try ask(.attach(cursors)), let inbox else {
+      throw Problem.notEnrolled
     }
+    for channel in list { channels[channel.audience] = channel }
+    if inbox != old { try broadcasts.subscribe(inbox.subscription) }
   }
 
   package func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
 
   package func resubscribe() throws {
-    for channel in channels.values {
-      try broadcasts.unsubscribe(channel.topic)
-      try broadcasts.subscribe(channel.topic)
-    }
+    try broadcasts.unsubscribe(inbox!.subscription)
+    try broadcasts.subscribe(inbox!.subscription)
   }
 
   /// Whether the event arrives. Skips other events.
@@ -111,9 +113,9 @@ package final class Peer {
     guard try broadcasts.waitUntilReadable(within: time),
       let message = try broadcasts.receive()
     else { return nil }
-    let topic = message.bytes(0)
-    guard let channel = channels.values.first(where: { $0.topic == topic }),
-      let bytes = ChannelCipher.open(message.bytes(1), topic: topic, key: channel.key)
+    guard let frame = SealedBroadcast(frame: message.bytes(1)),
+      let channel = channels.values.first(where: { $0.topic == frame.topic }),
+      let bytes = ChannelCipher.open(frame.sealed, topic: frame.topic, key: channel.key)
     else {
       unopenedCount += 1
       return try broadcast(within: time)

@@ -52,6 +52,8 @@ struct Exploration: Sendable {
       configuration, keys: Peers.keys, store: store, sockets: peers, clock: { clock.now },
       onDamage: { _, error in report("a read fails: \(error)") },
       onFailure: { _ in peers.hasFailed = true })
+    let device = DeviceAddress(family: FamilyID(Peers.families[0]), device: DeviceID(30))
+    _ = pipeline.inboxes.attached(device, PeerKey(Peers.key)!)
     pipeline.start { turns.signal() }
     for _ in 0..<4 {
       for _ in 0..<1 + numbers.below(7) {

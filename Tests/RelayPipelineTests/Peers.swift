@@ -136,9 +136,10 @@ final class Peers: PipelineSockets {
     return true
   }
 
-  func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws {
+  func publish(_ topic: [UInt8], _ frame: [UInt8]) throws {
     if hasFailed { report("a broadcast was sent after a failed commit") }
-    guard case .event(let event) = try Broadcast.decode(bytes),
+    guard let message = SealedBroadcast(frame: frame),
+      case .event(let event) = try Broadcast.decode(message.sealed),
       let family = posted.first(where: { $0.value.contains(event.command) })?.key
     else { return }
     if !store.holds(FamilyID(family), event.seq) { report("a broadcast left before its commit") }

@@ -153,7 +153,7 @@ import ZeroMQ
     #expect(guardian.channels[.family]!.generation == 1)
     #expect(guardian.channels[.family]!.topic != old.topic)
     #expect(guardian.channels[.family]!.key != old.key)
-    try removed.subscribe(guardian.channels[.family]!.topic)
+    try removed.resubscribe()
     while try removed.broadcast(within: .milliseconds(300)) != nil {}
     try fixture.setRoster(1, pairs)
     #expect(try removed.broadcast(within: .milliseconds(300)) == nil && removed.unopenedCount == 0)

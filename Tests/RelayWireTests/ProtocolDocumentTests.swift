@@ -54,8 +54,10 @@ import Testing
       binding: examples.contentBinding)
     #expect(content == .question(examples.question))
     let channel = examples.channel
+    let frame = try #require(SealedBroadcast(frame: try bytes("broadcast-frame")))
+    #expect(frame.topic == channel.topic)
     #expect(
-      ChannelCipher.open(try bytes("broadcast-frame"), topic: channel.topic, key: channel.key)
+      ChannelCipher.open(frame.sealed, topic: frame.topic, key: channel.key)
         == (try bytes("broadcast")))
     #expect(
       examples.vault.unwrap(try bytes("wrap"), binding: examples.wrapBinding)

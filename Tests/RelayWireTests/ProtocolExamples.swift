@@ -179,14 +179,16 @@ struct ProtocolExamples {
     func request(_ id: UInt64, _ request: Request) -> [UInt8] {
       Envelope(device: emily, requestID: id, request: request).encode()
     }
-    func reply(_ id: UInt64, _ reply: Reply) -> [UInt8] {
-      ReplyEnvelope(device: emily, requestID: id, reply: reply).encode()
+    func reply(_ id: UInt64, _ reply: Reply, _ inbox: Inbox? = nil) -> [UInt8] {
+      var envelope = ReplyEnvelope(device: emily, requestID: id, reply: reply)
+      envelope.inbox = inbox
+      return envelope.encode()
     }
     let join = ticket.join(Self.family, publicKey: emilyCurve, keys: emilyKeys)
     let stranger = DeviceAddress(family: Self.family, device: DeviceID(0))
     return [
       "attach": request(1, .attach([Cursor(conversation, delivered: 4, read: 2)])),
-      "attached": reply(1, .attached([channel])),
+      "attached": reply(1, .attached([channel]), Inbox(process: 0x71_7273, number: 5)),
       "content": Content.question(question).bytes,
       "key-name": keyName.bytes,
       "one-content-key": oneContentKey,

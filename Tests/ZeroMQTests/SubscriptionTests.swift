@@ -47,6 +47,32 @@ struct SubscriptionTests {
     try #expect(honest.next() == [mine, "last".bytes])
   }
 
+  @Test("O7: a peer is subscribed to the approved topic, which need not be the requested one")
+  func otherTopic() throws {
+    let xpub = try makeXPUB()
+    var gate = SubscriptionGate()
+    let endpoint = try xpub.bindToFreePort()
+    let first = try Socket(.sub, in: context)
+    let second = try Socket(.sub, in: context)
+    try first.subscribe([1])
+    try first.connect(endpoint)
+    try second.subscribe([1])
+    try second.connect(endpoint)
+    var count: UInt8 = 0
+    try eventually {
+      _ = try gate.drain(xpub) { _ in
+        count += 1
+        return [1, count]
+      }
+      return count == 2
+    }
+    let topics: [[UInt8]] = [[1], [1, 1], [1, 2], [2]]
+    for topic in topics { #expect(try xpub.send([topic, topic]) == .sent) }
+    let received = [try first.next(), try second.next()]
+    #expect(Set(received) == [[[1, 1], [1, 1]], [[1, 2], [1, 2]]])
+    #expect(try first.isSilent() && second.isSilent())
+  }
+
   @Test("a disconnecting peer is reported without a user id")
   func gone() throws {
     let xpub = try makeXPUB()
@@ -58,7 +84,7 @@ struct SubscriptionTests {
     try eventually {
       _ = try gate.drain(xpub) {
         events.append($0)
-        return true
+        return $0.topic
       }
       return events.count == 1
     }
@@ -66,7 +92,7 @@ struct SubscriptionTests {
     try eventually {
       _ = try gate.drain(xpub) {
         events.append($0)
-        return true
+        return $0.topic
       }
       return events.count == 2
     }
@@ -92,7 +118,7 @@ struct SubscriptionTests {
     try eventually {
       _ = try gate.drain(xpub, limit: 1) {
         events.append($0)
-        return true
+        return $0.topic
       }
       return events.contains { $0.topic == foreign }
     }
@@ -100,12 +126,12 @@ struct SubscriptionTests {
     #expect(events[0].topic == "noise".bytes)
     #expect(!events[1].isApprovable)
     // Once the queue has been empty, subscriptions are approved again.
-    try eventually { try !gate.drain(xpub) { _ in true } }
+    try eventually { try !gate.drain(xpub) { $0.topic } }
     try intruder.sendSubscription(to: mine)
     try eventually {
       _ = try gate.drain(xpub) {
         events.append($0)
-        return true
+        return $0.topic
       }
       return events.last?.topic == mine
     }
@@ -123,7 +149,7 @@ struct SubscriptionTests {
     try eventually {
       _ = try gate.drain(xpub) {
         kinds.append($0.kind)
-        return true
+        return $0.topic
       }
       return !kinds.isEmpty
     }

@@ -78,7 +78,7 @@ actor TestRelay {
     guard broadcasts != nil else { return }
     _ = try? gate.drain(broadcasts!) { event in
       subscriptions.append(event)
-      return topics.contains(event.topic)
+      return topics.contains(event.topic) ? event.topic : nil
     }
   }
 }

@@ -193,7 +193,7 @@ extension FamilyDriver {
   private mutating func carryOut(_ effect: RelayMachine.Effect) {
     switch effect {
     case .append(_, let event): machines.log.append(stored(event))
-    case .snapshot, .cursor, .approve: break
+    case .snapshot, .cursor: break
     case .passcodeLock(_, let bytes): machines.passcodeLock = bytes
     case .reply(let device, let id, let reply): deliver(reply, id, to: device)
     case .page(let device, let id, let audience, let after, _):

@@ -117,8 +117,7 @@ extension Scenario {
       let person = random.pick(devices.filter { $0.family == victim && $0.person.role == .child })
         .person.id
       let audience = random.pick([Audience.family, .conversation(person), .account(person)])
-      return .eavesdrop(
-        random.below(devices.count), family: victim, audience, generation: UInt32(random.below(2)))
+      return .eavesdrop(random.below(devices.count), family: victim, audience)
     }
   }
 

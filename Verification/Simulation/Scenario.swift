@@ -70,7 +70,7 @@ enum Act: Sendable {
   case ageSettings(Int, AgeSettings)
   case addChild(Int)
   case administrate(family: Int, Change)
-  case eavesdrop(Int, family: Int, Audience, generation: UInt32)
+  case eavesdrop(Int, family: Int, Audience)
   /// Acts of the dishonest member, drawn from a seed.
   case attack(Int, UInt64)
   /// A guardian removes the dishonest member's device.

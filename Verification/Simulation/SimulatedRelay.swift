@@ -29,8 +29,8 @@ struct SimulatedRelay {
   var process: (pipeline: Pipeline, sockets: SimulatedSockets)?
   var inbox: [Message] = []
   var isRunning = false
-  /// The subscribed devices by topic.
-  var listeners: [[UInt8]: [Int]] = [:]
+  /// The devices whose subscriptions to an inbox were approved.
+  var listeners: [Inbox: [Int]] = [:]
   var crash = CrashCountdown()
   var clock = Milliseconds.zero
   var delay = Milliseconds.zero

@@ -1,3 +1,4 @@
+import Credentials
 import FamilyCore
 import FamilyModel
 import RelayPipeline
@@ -40,9 +41,14 @@ final class SimulatedSockets: PipelineSockets {
     return true
   }
 
-  func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws {
+  func publish(_ topic: [UInt8], _ frame: [UInt8]) throws {
     guard world.relaySurvives() else { throw Crashed() }
-    world.publish(world.withOriginalID(try Broadcast.decode(bytes)), topic)
+    // Broadcasts are not sealed.
+    guard let inbox = Inbox(bytes: topic), let message = SealedBroadcast(frame: frame) else {
+      return
+    }
+    let broadcast = world.withOriginalID(try Broadcast.decode(message.sealed))
+    world.publish(broadcast, message.topic, on: inbox)
   }
 
   private static func route(_ device: Int, _ connection: Int) -> [UInt8] {

@@ -38,8 +38,7 @@ extension World {
     let device = devices[index]
     device.connection += 1
     device.isListening = false
-    for topic in device.topics { relay.listeners[topic]?.removeAll { $0 == index } }
-    for topic in device.foreignTopics { relay.listeners[topic]?.removeAll { $0 == index } }
+    unsubscribe(index)
     guard device.isConnected else { return }
     device.isConnected = false
     if device.isRunning { connectionChanged(false, of: index) }
@@ -53,8 +52,10 @@ extension World {
       .subscribe(index, connection: devices[index].connection, topic), at: at)
   }
 
-  func unsubscribe(_ index: Int, _ topic: [UInt8]) {
-    relay.listeners[topic]?.removeAll { $0 == index }
+  /// Ends all subscriptions of the device.
+  func unsubscribe(_ index: Int) {
+    for inbox in devices[index].approved { relay.listeners[inbox]?.removeAll { $0 == index } }
+    devices[index].approved = []
   }
 
   // MARK: messages
@@ -78,9 +79,9 @@ extension World {
     }
   }
 
-  func publish(_ broadcast: Broadcast, _ topic: [UInt8]) {
-    guard !isLying else { return lie(broadcast, topic) }
-    guard let listeners = relay.listeners[topic], !listeners.isEmpty else { return }
+  func publish(_ broadcast: Broadcast, _ topic: [UInt8], on inbox: Inbox) {
+    guard !isLying else { return lie(broadcast, topic, on: inbox) }
+    guard let listeners = relay.listeners[inbox], !listeners.isEmpty else { return }
     let opened = broadcast.opened()
     for index in listeners {
       for at in arrivals(index, up: false) {

@@ -50,8 +50,8 @@ extension World {
     case .ageSettings(let index, let settings): forChild(index) { .setAge($0, settings) }
     case .addChild(let index): guardian(index, .addChild(displayName: "New"))
     case .administrate(let family, let change): administrate(family, change)
-    case .eavesdrop(let index, let family, let audience, let generation):
-      eavesdrop(index, FamilyID(UInt64(family) + 1), audience, generation)
+    case .eavesdrop(let index, let family, let audience):
+      eavesdrop(index, FamilyID(UInt64(family) + 1), audience)
     case .attack(let index, let seed): attack(index, seed)
     case .expel(let index, let removed, let withPlants):
       expel(by: index, removed, withPlants: withPlants)
@@ -156,13 +156,11 @@ extension World {
 
   // MARK: eavesdropping
 
-  /// A device subscribes to a foreign channel by its topic and fetches from it.
-  private func eavesdrop(
-    _ index: Int, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
-  ) {
+  /// A device subscribes to the inboxes of a family's other devices and fetches from an audience.
+  private func eavesdrop(_ index: Int, _ family: FamilyID, _ audience: Audience) {
     let device = devices[index]
-    let topic = ChannelName.bytes(family, audience, generation)
-    if !device.foreignTopics.contains(topic) {
+    for other in devices where other !== device && other.address.family == family {
+      guard let topic = other.inbox?.bytes, !device.foreignTopics.contains(topic) else { continue }
       // The device repeats the subscription after every reconnection.
       device.foreignTopics.append(topic)
       subscribe(index, topic)

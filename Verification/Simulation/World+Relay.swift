@@ -177,16 +177,17 @@ extension World {
   private func subscribe(
     _ device: Int, _ connection: Int, _ topic: [UInt8], _ pipeline: Pipeline
   ) {
-    guard openBranch(of: device), let channel = ChannelName.channel(of: topic) else { return }
-    var isApproved = false
+    guard openBranch(of: device) else { return }
+    var approved: Inbox?
     pipeline.withShards { access in
-      isApproved = pipeline.approves(channel, for: devices[device].key, access)
+      approved = pipeline.subscribe(to: topic, key: devices[device].key, access)
     }
-    isApproved = isApproved || mutant == .subscriptionCheck
-    if !isApproved { reach(.subscriptionRefused) }
-    guard relay.isRunning, isApproved, devices[device].connection == connection else { return }
-    if !(relay.listeners[topic]?.contains(device) ?? false) {
-      relay.listeners[topic, default: []].append(device)
+    if mutant == .subscriptionCheck { approved = approved ?? Inbox(bytes: topic) }
+    guard let approved else { return reach(.subscriptionRefused) }
+    guard relay.isRunning, devices[device].connection == connection else { return }
+    if !(relay.listeners[approved]?.contains(device) ?? false) {
+      relay.listeners[approved, default: []].append(device)
+      devices[device].approved.append(approved)
     }
   }
 
@@ -206,6 +207,7 @@ extension World {
   func relayReplies(_ envelope: ReplyEnvelope, to device: Int, _ connection: Int) {
     let envelope = withOriginalID(envelope)
     if device >= 0 {
+      devices[device].inbox = envelope.inbox ?? devices[device].inbox
       if let member, member.index == device, !envelope.pass.isEmpty { member.pass = envelope.pass }
       recordGuess(envelope, by: device)
       if case .evaluated = envelope.reply { recordGuess(envelope.requestID, by: device) }

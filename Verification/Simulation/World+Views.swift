@@ -80,7 +80,8 @@ extension World {
     let latest = max(device.rosterTime, device.connectionTime)
     let isSettled =
       device.isConnected && !link.awaitsAttachment && now > latest + .seconds(5)
-    let channels = (isSettled ? device.topics : []).compactMap(ChannelName.channel)
+    let topics = device.host?.devices[device.address]?.channelTopics ?? []
+    let channels = (isSettled ? topics : []).compactMap(ChannelName.channel)
     let generations = channels.map { Self.channel($0.audience, $0.generation) }
     return FamilyView(of: link, generations: generations)
   }

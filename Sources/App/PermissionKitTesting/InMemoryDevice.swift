@@ -76,7 +76,7 @@ final class InMemoryDevice {
     case .reply(let bytes):
       host.messageArrived(key: key)
       host.received(bytes.withUnsafeBytes { try? ReplyEnvelope.decode($0) }, key: key)
-    case .broadcast(let topic, let sealed): host.received((topic, sealed), key: key)
+    case .broadcast(let frame): host.received(frame: frame, key: key)
     }
   }
 

@@ -9,7 +9,7 @@ extension InMemoryFamily {
     switch effect {
     case .send(let envelope, _): relay?.send(envelope, from: device.number)
     case .subscribe(let topic, _): relay?.subscribe(device.number, to: topic)
-    case .unsubscribe(let topic, _): relay?.unsubscribe(device.number, from: topic)
+    case .unsubscribe: relay?.unsubscribe(device.number)
     case .local(let effect, _): carryOut(effect, of: device)
     }
   }

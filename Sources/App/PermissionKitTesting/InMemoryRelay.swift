@@ -12,7 +12,6 @@ final class InMemoryRelay {
   private static let keys = RelayKeys(
     keys: try! .generate(), administrator: CurvePublicKey(bytes: key(of: 0))!,
     channelSecret: Array(repeating: 5, count: ChannelCipher.keyBytes))
-  private static let channels = ChannelCipher(secret: keys.channelSecret)
   /// Channels with a cached topic; less than in production, because there is one family.
   private static let cachedChannels = 64
 
@@ -46,18 +45,16 @@ final class InMemoryRelay {
     sockets.enqueue(envelope.encode(), from: device, key: Self.key(of: device))
   }
 
-  /// Subscribes the device to the topic if the pipeline approves the subscription.
+  /// Subscribes the device to its inbox if the pipeline approves the subscription.
   func subscribe(_ device: UInt32, to topic: [UInt8]) {
-    guard let channel = Self.channels.channelID(of: topic) else { return }
     pipeline.withShards { access in
-      guard pipeline.approves(channel, for: Self.key(of: device), access) else { return }
-      sockets.subscribe(device, to: topic)
+      let inbox = pipeline.subscribe(to: topic, key: Self.key(of: device), access)
+      if let inbox { sockets.subscribe(device, to: inbox) }
     }
   }
 
-  func unsubscribe(_ device: UInt32, from topic: [UInt8]) {
-    sockets.unsubscribe(device, from: topic)
-  }
+  /// Ends the device's subscription.
+  func unsubscribe(_ device: UInt32) { sockets.disconnect(device) }
 
   /// Ends the device's connection.
   func disconnect(_ device: UInt32) { sockets.disconnect(device) }

@@ -1,3 +1,4 @@
+import FamilyModel
 import RelayPipeline
 import ZeroMQ
 
@@ -6,14 +7,15 @@ final class InMemorySockets: PipelineSockets {
   /// A message of the relay to a device.
   enum Message {
     case reply([UInt8])
-    case broadcast(topic: [UInt8], sealed: [UInt8])
+    /// The second frame of a broadcast.
+    case broadcast([UInt8])
   }
 
   /// The requests that wait, with the devices and the keys of their connections.
   private var requests: [(device: UInt32, key: [UInt8], bytes: [UInt8])] = []
   /// The messages that wait for their devices.
   private var messages: [(device: UInt32, Message)] = []
-  /// The devices that listen to each topic.
+  /// The devices that receive the broadcasts of each inbox, by its topic.
   private var subscribers: [[UInt8]: [UInt32]] = [:]
 
   func enqueue(_ bytes: [UInt8], from device: UInt32, key: [UInt8]) {
@@ -26,17 +28,14 @@ final class InMemorySockets: PipelineSockets {
     return messages
   }
 
-  func subscribe(_ device: UInt32, to topic: [UInt8]) {
-    subscribers[topic, default: []].append(device)
-  }
-
-  func unsubscribe(_ device: UInt32, from topic: [UInt8]) {
-    subscribers[topic]?.removeAll { $0 == device }
+  func subscribe(_ device: UInt32, to inbox: Inbox) {
+    guard !(subscribers[inbox.bytes]?.contains(device) ?? false) else { return }
+    subscribers[inbox.bytes, default: []].append(device)
   }
 
   /// Ends all subscriptions of the device.
   func disconnect(_ device: UInt32) {
-    for topic in subscribers.keys { unsubscribe(device, from: topic) }
+    for topic in subscribers.keys { subscribers[topic]!.removeAll { $0 == device } }
   }
 
   func receive(into message: inout Multipart) -> ReceiveResult {
@@ -53,10 +52,8 @@ final class InMemorySockets: PipelineSockets {
     return true
   }
 
-  func publish(_ topic: [UInt8], _ bytes: [UInt8]) {
-    for device in subscribers[topic] ?? [] {
-      messages.append((device, .broadcast(topic: topic, sealed: bytes)))
-    }
+  func publish(_ topic: [UInt8], _ frame: [UInt8]) {
+    for device in subscribers[topic] ?? [] { messages.append((device, .broadcast(frame))) }
   }
 
   func hasReceivedAll() {}

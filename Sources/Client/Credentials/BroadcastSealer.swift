@@ -31,25 +31,44 @@ package struct BroadcastSealer {
   package mutating func seal(_ bytes: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8] {
     advanceNonce()
     return withUnsafeBytes(of: (prefix, counter)) { nonce in
-      Self.seal(bytes, topic: topic, key: key, nonce: nonce)
+      Self.seal(bytes, topic: topic, key: key, nonce: nonce, behind: [])
     }
   }
 
+  /// Seals a broadcast.
+  ///
+  /// - Returns: The frame, as ``SealedBroadcast/init(frame:)`` expects.
+  package mutating func sealFrame(_ bytes: [UInt8], topic: [UInt8], key: [UInt8]) -> [UInt8] {
+    advanceNonce()
+    return withUnsafeBytes(of: (prefix, counter)) { nonce in
+      Self.seal(bytes, topic: topic, key: key, nonce: nonce, behind: topic)
+    }
+  }
+
+  /// Seals behind a name with its length; an empty name has no length.
   private static func seal(
-    _ bytes: [UInt8], topic: [UInt8], key: [UInt8], nonce: UnsafeRawBufferPointer
+    _ bytes: [UInt8], topic: [UInt8], key: [UInt8], nonce: UnsafeRawBufferPointer,
+    behind name: [UInt8]
   ) -> [UInt8] {
     let nonce = UnsafeRawBufferPointer(rebasing: nonce[..<nonceBytes])
     guard hasHardwareAES else {
-      return ChannelCipher.seal(bytes, topic: topic, key: key, nonce: nonce)
+      let sealed = ChannelCipher.seal(bytes, topic: topic, key: key, nonce: nonce)
+      return name.isEmpty ? sealed : SealedBroadcast(topic: name, sealed: sealed).frame
     }
     precondition(key.count == ChannelCipher.keyBytes)
-    let size = nonceBytes + bytes.count + tagBytes
+    let start = name.isEmpty ? 0 : 1 + name.count
+    let size = start + nonceBytes + bytes.count + tagBytes
     return [UInt8](unsafeUninitializedCapacity: size) { out, count in
-      UnsafeMutableRawBufferPointer(out).copyMemory(from: nonce)
+      if start > 0 {
+        out[0] = UInt8(name.count)
+        _ = UnsafeMutableBufferPointer(rebasing: out[1...]).update(from: name)
+      }
+      let box = UnsafeMutableBufferPointer(rebasing: out[start...])
+      UnsafeMutableRawBufferPointer(box).copyMemory(from: nonce)
       // Fails only above 64 GiB.
       crypto_aead_aes256gcm_encrypt(
-        out.baseAddress! + nonceBytes, nil, bytes, UInt64(bytes.count), topic,
-        UInt64(topic.count), nil, out.baseAddress!, key)
+        box.baseAddress! + nonceBytes, nil, bytes, UInt64(bytes.count), topic,
+        UInt64(topic.count), nil, box.baseAddress!, key)
       count = size
     }
   }

@@ -9,8 +9,8 @@ public struct Channel: Hashable, Sendable {
   public var head: UInt64
   /// The hash of the chain up to `head`.
   public var hash: ChainHash
-  /// The subscription prefix. The machine leaves it empty; the shell, which holds the relay's
-  /// secret, fills it in.
+  /// Names the channel in its broadcasts. The machine leaves it empty; the shell, which holds the
+  /// relay's secret, fills it in.
   public var topic: [UInt8] = []
   /// The key, 32 bytes, filled in by the shell.
   public var key: [UInt8] = []

@@ -72,8 +72,8 @@ extension AgentHost {
   private func drainBroadcasts(_ key: [UInt8]) {
     guard let connection = connections[key] else { return }
     guarded {
-      try connection.drainBroadcasts(limit: Self.drainLimit) { message in
-        self.host.received(message, key: key)
+      try connection.drainBroadcasts(limit: Self.drainLimit) { frame in
+        self.host.received(frame: frame, key: key)
       }
     }
   }

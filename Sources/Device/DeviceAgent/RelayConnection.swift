@@ -43,14 +43,12 @@ final class RelayConnection {
     }
   }
 
-  /// Passes the topics and sealed bytes of waiting broadcasts to `body`, at most `limit`; `nil` for
-  /// a message with a wrong number of frames.
-  func drainBroadcasts(limit: Int, _ body: ((topic: [UInt8], sealed: [UInt8])?) -> Void)
-    throws(ZeroMQError)
-  {
+  /// Passes the second frames of waiting broadcasts to `body`, at most `limit`; `nil` for a message
+  /// with a wrong number of frames. The first frame is the inbox.
+  func drainBroadcasts(limit: Int, _ body: ([UInt8]?) -> Void) throws(ZeroMQError) {
     for _ in 0..<limit {
       guard try broadcasts.socket.receive(into: &message) != .nothing else { return }
-      body(message.count == 2 ? (message.bytes(0), message.bytes(1)) : nil)
+      body(message.count == 2 ? message.bytes(1) : nil)
     }
   }
 }

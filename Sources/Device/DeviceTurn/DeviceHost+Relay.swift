@@ -55,6 +55,7 @@ extension DeviceHost {
     switch reply {
     case .attached:
       keep(envelope.pass, of: device)
+      if let inbox = envelope.inbox { connections[key]?.subscription.inbox = inbox }
       attachQueue.replied(to: envelope.device, now: clock.now)
       connections[key]?.presence.add(envelope.device, now: clock.moment)
     case .failed:
@@ -74,13 +75,15 @@ extension DeviceHost {
     delayCommit()
   }
 
-  /// Opens and handles a broadcast; `nil` for a message with a wrong number of frames.
-  package func received(_ message: (topic: [UInt8], sealed: [UInt8])?, key: [UInt8]) {
-    guard let (topic, sealed) = message,
-      let first = connections[key]?.firstSubscriber(of: topic),
+  /// Opens and handles the second frame of a broadcast; `nil` for a message with a wrong number of
+  /// frames.
+  package func received(frame: [UInt8]?, key: [UInt8]) {
+    guard let message = frame.flatMap(SealedBroadcast.init(frame:)),
+      case let topic = message.topic,
+      let first = connections[key]?.firstReader(of: topic),
       let channel = devices[first]?.channels.first(where: { $0.topic == topic }),
       let bytes = ChannelCipher.open(
-        sealed, topic: topic, key: channel.key.0.bytes + channel.key.1.bytes),
+        message.sealed, topic: topic, key: channel.key.0.bytes + channel.key.1.bytes),
       let broadcast = try? Broadcast.decode(bytes)
     else { return counters.unusableBroadcasts += 1 }
     received(broadcast, topic: topic, key: key)
@@ -88,7 +91,7 @@ extension DeviceHost {
 
   /// Handles an opened broadcast.
   package func received(_ broadcast: Broadcast, topic: [UInt8], key: [UInt8]) {
-    guard let first = connections[key]?.firstSubscriber(of: topic) else { return }
+    guard let first = connections[key]?.firstReader(of: topic) else { return }
     var broadcast = broadcast
     rosters.share(&broadcast, of: first.family)
     // A device's own event acknowledges its command.
@@ -96,7 +99,7 @@ extension DeviceHost {
       connections[key]?.questionWindow.answered(
         event.command, wasOverloaded: false, now: clock.moment)
     }
-    for address in [first] + connections[key]!.furtherSubscribers(of: topic) {
+    for address in [first] + connections[key]!.furtherReaders(of: topic) {
       guard let device = devices[address], device.isOnline else { continue }
       onBroadcast?(broadcast, address)
       perform(device.step(.broadcast(broadcast), or: .broadcast(broadcast), clock), for: address)

@@ -21,10 +21,9 @@ extension DeviceHost {
     waiting.effects.append(.send(envelope, key: device.key))
   }
 
-  /// Subscribes the device to exactly these channels.
+  /// Makes the device a reader of exactly these channels, and subscribes its connection.
   ///
-  /// - Parameter resubscribes: Whether to repeat the current subscriptions, because broadcasts were
-  ///   lost.
+  /// - Parameter resubscribes: Whether to repeat the subscription, because broadcasts were lost.
   func listen(_ channels: [Channel], resubscribes: Bool, of address: DeviceAddress) {
     guard let device = devices[address], connections[device.key] != nil else { return }
     var wanted = channels.compactMap(HostedDevice.SubscribedChannel.init)
@@ -34,21 +33,18 @@ extension DeviceHost {
       if let known { wanted[index].topic = known.topic }
     }
     for old in device.channels where !wanted.contains(where: { $0.topic == old.topic }) {
-      if connections[device.key]!.remove(address, from: old.topic) {
-        waiting.effects.append(.unsubscribe(old.topic, key: device.key))
-      }
+      connections[device.key]!.remove(address, from: old.topic)
     }
-    for new in wanted {
-      if !device.channels.contains(where: { $0.topic == new.topic }) {
-        if connections[device.key]!.add(address, to: new.topic) {
-          waiting.effects.append(.subscribe(new.topic, key: device.key))
-        }
-      } else if resubscribes {
-        // libzmq does not send a subscription that it counts already.
-        waiting.effects.append(.unsubscribe(new.topic, key: device.key))
-        waiting.effects.append(.subscribe(new.topic, key: device.key))
-      }
+    for new in wanted where !device.channels.contains(where: { $0.topic == new.topic }) {
+      connections[device.key]!.add(address, to: new.topic)
     }
     device.channels = wanted
+    let change = connections[device.key]!.subscription.change(
+      repeats: resubscribes, now: clock.moment)
+    guard let change else { return }
+    if let old = change.unsubscribe {
+      waiting.effects.append(.unsubscribe(old, key: device.key))
+    }
+    waiting.effects.append(.subscribe(change.subscribe, key: device.key))
   }
 }

@@ -17,7 +17,7 @@ package enum HostEffect {
   /// Sends a request over the connection of a key. Dropped if the connection's queue is full: the
   /// machine's timer retries.
   case send(Envelope, key: [UInt8])
-  /// Subscribes the connection of a key to a topic.
+  /// Subscribes the connection of a key to a topic: the start of its inbox.
   case subscribe([UInt8], key: [UInt8])
   /// Ends the connection's subscription to a topic.
   case unsubscribe([UInt8], key: [UInt8])

@@ -14,7 +14,7 @@ package final class HostedDevice {
     init(_ value: Value) { self.value = value }
   }
 
-  /// A channel to which the device is subscribed.
+  /// A channel that the device reads.
   struct SubscribedChannel {
     var topic: [UInt8]
     /// The channel key's 32 bytes in two halves, which need no allocation.
@@ -37,8 +37,10 @@ package final class HostedDevice {
   package let isInFamily: Bool
   private let childMachine: Machine<ChildMachine>?
   private let guardianMachine: Machine<GuardianMachine>?
-  /// The device's subscriptions.
+  /// The channels that the device reads.
   var channels: [SubscribedChannel] = []
+  /// The topics of the channels that the device reads.
+  package var channelTopics: [[UInt8]] { channels.map(\.topic) }
   /// The state of the connection to the relay.
   package internal(set) var connection = ConnectionHealth.State.connecting
   /// Events that the device or an app rejected.

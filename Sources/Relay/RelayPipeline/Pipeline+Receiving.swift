@@ -1,5 +1,4 @@
-package import Credentials
-import FamilyModel
+package import FamilyModel
 import RelayWire
 import ZeroMQ
 
@@ -92,20 +91,20 @@ extension Pipeline {
     return true
   }
 
-  /// Whether the owner of the key may subscribe to the channel. Loads the family if the key's rate
-  /// limit permits it.
-  package func approves(
-    _ channel: ChannelCipher.ChannelID, for key: [UInt8], _ access: borrowing ShardAccess
-  ) -> Bool {
-    guard let isLoaded = loadFamily(channel.family, for: key, isTrusted: false, access) else {
-      // The device subscribes again when it attaches.
-      return false
+  /// Handles a subscription of the owner of the key. The heads of the devices that attached last
+  /// follow on the inbox.
+  ///
+  /// - Parameter topic: The requested topic; only ``Inbox/subscription`` is approved.
+  /// - Returns: The inbox to approve in place of the topic; `nil` refuses the subscription. The host
+  ///   subscribes again when a reply has another inbox.
+  package func subscribe(to topic: [UInt8], key: [UInt8], _ access: borrowing ShardAccess) -> Inbox?
+  {
+    guard let peer = PeerKey(key), let (inbox, devices) = inboxes.subscribe(peer, to: topic) else {
+      return nil
     }
-    let isApproved = access.withShard(of: channel.family) {
-      $0.approves(channel, for: key, now: clock())
+    for device in devices {
+      access.withShard(of: device.family) { $0.subscribed(device, key: key, now: clock()) }
     }
-    if isLoaded { unprovenReads.recordRead(for: key, isRefused: !isApproved, now: clock()) }
-    evictIfUnknown(channel.family, access)
-    return isApproved
+    return inbox
   }
 }

@@ -43,9 +43,15 @@ extension Pipeline {
   }
 
   private func send(_ output: inout ShardOutput) throws {
+    for attachment in output.attachments {
+      let inbox = inboxes.attached(attachment.device, attachment.key)
+      ReplyEnvelope.append(inbox, to: &output.replies[attachment.reply].bytes)
+    }
     // A disconnected peer retries after it reconnects.
     for (route, bytes) in output.replies { try reply(route, bytes) }
-    for (topic, bytes) in output.broadcasts { try sockets.publish(topic, bytes) }
+    for broadcast in output.broadcasts {
+      try publish(broadcast.frame, to: output.readers[broadcast.readers])
+    }
     for page in output.pages { try send(page) }
     try republish(output.republishes)
     for (descriptor, epoch) in output.provenDescriptors {
@@ -57,6 +63,13 @@ extension Pipeline {
     inFlight.requests -= output.requests
     inFlight.bytes -= output.bytes
     output.removeAll()
+  }
+
+  /// Publishes the frame on the inbox of each reader that has one.
+  private func publish(_ frame: [UInt8], to readers: some Sequence<PeerKey>) throws {
+    for reader in readers {
+      if let topic = inboxes.topic(of: reader) { try sockets.publish(topic, frame) }
+    }
   }
 
   private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
@@ -90,10 +103,13 @@ extension Pipeline {
       events = try page(request.family, request.audience, request.seq - 1, 1).events
     }
     for event in events where event.seq == request.seq {
-      let (topic, bytes) = access.withShard(of: request.family) {
-        $0.seal(.event(event), request.family, request.audience, request.generation)
+      let (frame, readers) = access.withShard(of: request.family) { shard in
+        (
+          shard.seal(.event(event), request.family, request.audience, request.generation),
+          shard.readers(of: request.audience, in: request.family)
+        )
       }
-      try sockets.publish(topic, bytes)
+      try publish(frame, to: readers)
     }
   }
 

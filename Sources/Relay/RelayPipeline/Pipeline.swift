@@ -51,6 +51,7 @@ package final class Pipeline {
   let committer: Committer
   let shards: ShardPool
   let passes: EnrolmentPass
+  var inboxes: Inboxes
   var unprovenReads = UnprovenReadLimit()
   var admission = Admission()
   var message = Multipart(maximumParts: 4)
@@ -90,6 +91,7 @@ package final class Pipeline {
     self.clock = clock
     self.onDamage = onDamage
     space = SpaceWatch(reserve: configuration.reservedBytes)
+    inboxes = Inboxes(limit: configuration.maxInboxes)
     self.onFailure = onFailure
     committer = Committer(store, configuration.defects)
     passes = EnrolmentPass(secret: keys.channelSecret)

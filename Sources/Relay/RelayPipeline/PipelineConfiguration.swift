@@ -25,6 +25,8 @@ public struct PipelineConfiguration: Sendable {
   package var plainKey: [UInt8]?
   /// See ``RelayLimits/cachedChannels``.
   package var cachedChannels = RelayLimits.cachedChannels
+  /// See ``RelayLimits/inboxes``.
+  package var maxInboxes = RelayLimits.inboxes
   /// See ``RelayLimits/resultsPerFamily``.
   package var resultsPerFamily = RelayLimits.resultsPerFamily
   /// See ``Limits/pageEvents``.

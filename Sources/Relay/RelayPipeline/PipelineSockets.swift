@@ -14,8 +14,8 @@ package protocol PipelineSockets: AnyObject {
   ///
   /// - Returns: Whether the peer's queue took the reply.
   func reply(_ route: [UInt8], _ bytes: [UInt8]) throws -> Bool
-  /// Broadcasts without blocking. Messages to a slow peer are dropped.
-  func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws
+  /// Broadcasts a frame on the topic of an inbox without blocking. Messages to a slow peer are dropped.
+  func publish(_ topic: [UInt8], _ frame: [UInt8]) throws
   /// The peer of the connection has proved its identity.
   func prove(_ descriptor: Int32, receivedIn epoch: UInt64)
 }

@@ -39,6 +39,13 @@ enum RelayLimits {
   /// derived again later. Several times ``unpackedFamilies``, so that few channels share a slot.
   static let cachedChannels = 65_536
 
+  /// Inboxes: keys whose hosts receive broadcasts. At the limit a key that attached long ago loses its
+  /// inbox, and its devices get a new one when they are late. Below 400 bytes each, 400 MB in all.
+  static let inboxes = 1 << 20
+  /// Devices of a key for which a new subscription broadcasts the heads. The others, which attached
+  /// earlier, learn of missed events by a republish.
+  static let devicesPerInbox = 8
+
   // MARK: Store
 
   /// Pages of history that wait for one commit, each of up to `Limits.pageBytes`. At the limit the

@@ -1,3 +1,4 @@
+import Credentials
 import FamilyCore
 import FamilyModel
 import RelayStore
@@ -14,7 +15,6 @@ extension Shard {
     _ effect: RelayMachine.Effect, route: [UInt8], key: [UInt8], now: Instant
   ) {
     switch effect {
-    case .approve: break
     case .append(let family, let event):
       let bytes = event.encode()
       output.lastEncodedEvent = (family, event.seq, bytes)
@@ -33,7 +33,13 @@ extension Shard {
       output.countRefusal(reply)
       var reply = ReplyEnvelope(
         device: device, requestID: id.rawValue, reply: addingChannels(to: reply, device.family))
-      if case .attached = reply.reply { reply.pass = passes.pass(device.family, key) }
+      if case .attached = reply.reply {
+        reply.pass = passes.pass(device.family, key)
+        if let key = PeerKey(key) {
+          output.attachments.append(
+            .init(reply: output.replies.count, device: device, key: key))
+        }
+      }
       output.replies.append((route, reply.encode()))
     case .page(let device, let id, let audience, let after, let upTo):
       output.pages.append(
@@ -41,12 +47,41 @@ extension Shard {
           route: route, device: device, id: id.rawValue, audience: audience, after: after,
           upTo: upTo))
     case .broadcast(let family, let generation, let audience, let broadcast):
-      output.broadcasts.append(seal(broadcast, family, audience, generation))
+      let readers = appendReaders(of: broadcast, to: audience, in: family)
+      // A broadcast without readers needs no seal.
+      guard !readers.isEmpty else { return }
+      let frame = seal(broadcast, family, audience, generation)
+      output.broadcasts.append(.init(frame: frame, readers: readers))
     case .republish(let family, let generation, let audience, let seq):
       output.republishes.append(
         .init(
           family: family, generation: generation, audience: audience, seq: seq))
     }
+  }
+
+  /// Adds the keys of the broadcast's readers to the output, each once.
+  ///
+  /// A new roster has the readers of the roster before, too: a removed device learns of its removal.
+  private mutating func appendReaders(
+    of broadcast: Broadcast, to audience: Audience, in family: FamilyID
+  ) -> Range<Int> {
+    let start = output.readers.count
+    if let onlyReader {
+      output.readers.append(onlyReader)
+    } else {
+      if case .event(let event) = broadcast, case .rosterChanged = event.body {
+        output.readers += formerReaders
+      }
+      machine.appendKeys(of: audience, in: family, to: &output.readers, from: start)
+    }
+    return start..<output.readers.count
+  }
+
+  /// The keys of the audience's readers, each once.
+  mutating func readers(of audience: Audience, in family: FamilyID) -> [PeerKey] {
+    var keys: [PeerKey] = []
+    machine.appendKeys(of: audience, in: family, to: &keys, from: 0)
+    return keys
   }
 
   /// Adds topics and keys to a reply to attach: the machine does not know them.
@@ -61,9 +96,11 @@ extension Shard {
   }
 
   /// Encodes and seals the broadcast for its channel.
+  ///
+  /// - Returns: The frame: see ``SealedBroadcast``.
   mutating func seal(
     _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
-  ) -> (topic: [UInt8], bytes: [UInt8]) {
+  ) -> [UInt8] {
     let channel = channels.sealingChannel(family, audience, generation)
     let bytes: [UInt8]
     if case .event(let event) = broadcast, let last = output.lastEncodedEvent,
@@ -73,8 +110,22 @@ extension Shard {
     } else {
       bytes = broadcast.encode()
     }
-    guard sealsBroadcasts else { return (channel.topic, bytes) }
-    return (channel.topic, sealer.seal(bytes, topic: channel.topic, key: channel.key))
+    guard sealsBroadcasts else {
+      return SealedBroadcast(topic: channel.topic, sealed: bytes).frame
+    }
+    return sealer.sealFrame(bytes, topic: channel.topic, key: channel.key)
+  }
+}
+
+extension RelayMachine {
+  /// Appends the keys of the audience's readers that are not among the keys from `start` on.
+  fileprivate mutating func appendKeys(
+    of audience: Audience, in family: FamilyID, to keys: inout [PeerKey], from start: Int
+  ) {
+    forEachReader(of: audience, in: family) { bytes in
+      guard let key = PeerKey(bytes), !keys[start...].contains(key) else { return }
+      keys.append(key)
+    }
   }
 }
 

@@ -39,6 +39,10 @@ struct Shard: ~Copyable, Sendable {
   private let requestsPerSlice: Int
   private let defects: Defects
   private var effects: [RelayMachine.Effect] = []
+  /// The readers of the roster before the command that is executed, if the command may change it.
+  var formerReaders: [PeerKey] = []
+  /// The only reader of the broadcasts that follow; `nil`: all readers.
+  var onlyReader: PeerKey?
   private var senders = SenderCache()
   private var deferred: [PendingRequest] = []
   private var familiesWithDeferred: Set<FamilyID> = []
@@ -161,6 +165,10 @@ struct Shard: ~Copyable, Sendable {
   ///
   /// - Returns: Whether the machine did not identify the sender.
   mutating func execute(_ request: PendingRequest) -> Bool {
+    if case .command(_, .setRoster, _) = request.envelope.request {
+      formerReaders = readers(of: .family, in: request.family)
+    }
+    defer { formerReaders = [] }
     let disposition = machine.handle(
       request.envelope.request, from: request.sender, now: request.receivedAt, into: &effects)
     // A family that was not loaded identifies nobody.
@@ -184,15 +192,12 @@ struct Shard: ~Copyable, Sendable {
     output.replies.append((request.route, reply.encode()))
   }
 
-  /// Whether the owner of the key may subscribe to the channel.
-  mutating func approves(_ channel: ChannelCipher.ChannelID, for key: [UInt8], now: Instant) -> Bool
-  {
-    let input = RelayMachine.Input.subscribed(
-      channel.family, channel.audience, generation: channel.generation, key: key)
-    machine.step(input, now: now, into: &effects)
-    let isApproved = effects.contains(.approve)
+  /// Broadcasts the heads of a device's audiences to the connection that has subscribed.
+  mutating func subscribed(_ device: DeviceAddress, key: [UInt8], now: Instant) {
+    machine.step(.subscribed(device, key: key), now: now, into: &effects)
+    onlyReader = PeerKey(key)
+    defer { onlyReader = nil }
     collectEffects(route: [], key: [], now: now)
-    return isApproved
   }
 
   /// When the next timer is due, or cursors are.

@@ -15,6 +15,21 @@ struct ShardOutput: Sendable {
     var upTo: UInt64
   }
 
+  /// A reply to `attach`. The socket thread adds the inbox of the key.
+  struct Attachment {
+    /// The index of the reply.
+    var reply: Int
+    var device: DeviceAddress
+    var key: PeerKey
+  }
+
+  /// A sealed frame for the inboxes of its readers.
+  struct Broadcast {
+    var frame: [UInt8]
+    /// The indices of the readers' keys.
+    var readers: Range<Int>
+  }
+
   /// A range of events to broadcast again. Events after `upTo` are newer than the request and are
   /// left out.
   struct Republish {
@@ -33,7 +48,10 @@ struct ShardOutput: Sendable {
   /// The newest encoded event, because its broadcast follows directly and needs the same bytes.
   var lastEncodedEvent: (family: FamilyID, seq: UInt64, bytes: [UInt8])?
   var replies: [(route: [UInt8], bytes: [UInt8])] = []
-  var broadcasts: [(topic: [UInt8], bytes: [UInt8])] = []
+  var attachments: [Attachment] = []
+  var broadcasts: [Broadcast] = []
+  /// The keys of the broadcasts' readers. One array, because a broadcast has few readers.
+  var readers: [PeerKey] = []
   /// The pages to read after the commit, so that they contain every earlier event. Later events are
   /// left out, because the device may have been removed in the meantime.
   var pages: [Page] = []
@@ -73,7 +91,9 @@ struct ShardOutput: Sendable {
     cursors.removeAll(keepingCapacity: true)
     lastEncodedEvent = nil
     replies.removeAll(keepingCapacity: true)
+    attachments.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)
+    readers.removeAll(keepingCapacity: true)
     pages.removeAll(keepingCapacity: true)
     republishes.removeAll(keepingCapacity: true)
     provenDescriptors.removeAll(keepingCapacity: true)

@@ -47,7 +47,6 @@ public actor RelayService: Service {
   private let logger: Logger
   private let onReady: @Sendable () -> Void
   private let shutdown = AsyncStream.makeStream(of: Never.self)
-  private let channelNames: ChannelCipher
   private let sockets: RelaySockets
   private let pipeline: Pipeline
   /// The time between two records of the counters.
@@ -69,7 +68,6 @@ public actor RelayService: Service {
     self.keys = keys
     self.logger = logger
     self.onReady = onReady
-    channelNames = ChannelCipher(secret: keys.channelSecret)
     thread = try SocketThread(name: "relay")
     sockets = try RelaySockets(thread)
     pipeline = Pipeline(
@@ -166,22 +164,22 @@ public actor RelayService: Service {
     }
   }
 
-  /// Approves the subscriptions of members to exact topics.
+  /// Approves the subscriptions of members' hosts to their inboxes.
   private func drainSubscriptions() {
     pipeline.withShards { access in
       pipeline.guarded {
         try sockets.drainSubscriptions { event in
-          guard pipeline.failure == nil else { return false }
+          guard pipeline.failure == nil else { return nil }
           switch event.kind {
-          case .unsubscribe: return false
+          case .unsubscribe: return nil
           case .foreign:
             recordUnexpectedMessage(from: event.userID)
-            return false
+            return nil
           case .subscribe:
             pipeline.counters.subscriptions += 1
-            let isApproved = isApproved(event, access)
-            if !isApproved { pipeline.counters.refusedSubscriptions += 1 }
-            return isApproved
+            let inbox = inbox(for: event, access)
+            if inbox == nil { pipeline.counters.refusedSubscriptions += 1 }
+            return inbox
           }
         }
       }
@@ -189,12 +187,12 @@ public actor RelayService: Service {
     pipeline.resumeShards()
   }
 
-  private func isApproved(_ event: SubscriptionEvent, _ access: borrowing ShardAccess) -> Bool {
+  private func inbox(for event: SubscriptionEvent, _ access: borrowing ShardAccess) -> Inbox? {
     let plainKey = configuration.pipeline.plainKey
-    guard event.isApprovable, let channel = channelNames.channelID(of: event.topic),
+    guard event.isApprovable,
       let key = event.userID.flatMap({ CurvePublicKey(z85: $0)?.bytes }) ?? plainKey
-    else { return false }
-    return pipeline.approves(channel, for: key, access)
+    else { return nil }
+    return pipeline.subscribe(to: event.topic, key: key, access)
   }
 
   /// Counts a message that no honest agent sends. Logs the 1st, 2nd, 4th, 8th… so that a flood

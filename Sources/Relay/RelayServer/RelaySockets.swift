@@ -43,9 +43,9 @@ final class RelaySockets: PipelineSockets {
   }
 
   /// Never blocks on a slow peer: its messages are dropped, and its cursor repairs the gap.
-  func publish(_ topic: [UInt8], _ bytes: [UInt8]) throws {
+  func publish(_ topic: [UInt8], _ frame: [UInt8]) throws {
     guard try publisher!.sendPart(topic, more: true) == .sent else { return }
-    _ = try publisher!.sendPart(bytes, more: false)
+    _ = try publisher!.sendPart(frame, more: false)
   }
 
   func prove(_ descriptor: Int32, receivedIn epoch: UInt64) {
@@ -54,14 +54,14 @@ final class RelaySockets: PipelineSockets {
 
   // MARK: Subscriptions
 
-  /// Approves the waiting subscriptions for which `approves` is true, each directly after its
+  /// Approves the waiting subscriptions for which `approve` has an inbox, each directly after its
   /// receipt.
-  func drainSubscriptions(_ approves: (SubscriptionEvent) -> Bool) throws {
+  func drainSubscriptions(_ approve: (SubscriptionEvent) -> Inbox?) throws {
     let mayHaveMore = try gate.drain(publisher!) { event in
-      let isApproved = approves(event)
+      guard let inbox = approve(event) else { return nil }
       let epoch = broadcastGuard?.epoch ?? 0
-      if isApproved { broadcastGuard?.prove(event.descriptor, receivedIn: epoch) }
-      return isApproved
+      broadcastGuard?.prove(event.descriptor, receivedIn: epoch)
+      return inbox.bytes
     }
     if !mayHaveMore { broadcastGuard?.settle() }
   }

@@ -27,12 +27,13 @@ enum SocketLimits {
       unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout)
   }
 
-  /// The limits of the broadcast socket: the burst holds repeated subscriptions to all channels of
-  /// a large family. A subscription costs the relay about 20 times its bytes.
+  /// The limits of the broadcast socket: a host has one subscription, which it repeats at most once
+  /// a second in fewer than 256 bytes. libzmq keeps each requested topic until the connection ends,
+  /// and walks all of them whenever any connection ends.
   static func broadcasts(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
-      connections: connections, proven: .init(burst: 2 << 20, perSecond: 64 << 10),
-      unproven: .init(burst: 64 << 10, perSecond: 4 << 10), unprovenTimeout: unprovenTimeout)
+      connections: connections, proven: .init(burst: 8 << 10, perSecond: 1 << 10),
+      unproven: .init(burst: 8 << 10, perSecond: 256), unprovenTimeout: unprovenTimeout)
   }
 
   /// The time after which a peer without proof of identity is disconnected, when half of the

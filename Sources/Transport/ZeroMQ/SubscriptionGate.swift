@@ -46,12 +46,12 @@ public struct SubscriptionGate: ~Copyable {
   /// Handles the queued messages, up to `limit`.
   /// - Parameter socket: The XPUB socket, the same in every call.
   /// - Parameter limit: The most messages of one call, so that other handlers run.
-  /// - Parameter decide: Whether to approve a subscription to exactly its topic. Ignored for events
-  ///   that are not ``SubscriptionEvent/isApprovable``.
+  /// - Parameter decide: The topic to which the sender is subscribed, which need not be the requested
+  ///   one; `nil` refuses. Ignored for events that are not ``SubscriptionEvent/isApprovable``.
   /// - Returns: Whether messages may remain.
   /// - Throws: `closed`, `terminated`.
   public mutating func drain(
-    _ socket: borrowing Socket, limit: Int = 1_000, _ decide: (SubscriptionEvent) -> Bool
+    _ socket: borrowing Socket, limit: Int = 1_000, _ decide: (SubscriptionEvent) -> [UInt8]?
   ) throws(ZeroMQError) -> Bool {
     for _ in 0..<limit {
       let result = try socket.receive(into: &message)
@@ -60,8 +60,8 @@ public struct SubscriptionGate: ~Copyable {
         return false
       }
       let event = event(isSinglePart: result == .message)
-      if decide(event), event.isApprovable {
-        try socket.approve(subscription: event.topic)
+      if let topic = decide(event), event.isApprovable {
+        try socket.approve(subscription: topic)
       }
     }
     return true

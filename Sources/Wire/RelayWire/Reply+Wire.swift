@@ -13,6 +13,8 @@ public struct ReplyEnvelope: Hashable, Sendable {
   /// With `attached`: proves later that the device's key is enrolled in the family. Opaque to
   /// devices; otherwise empty.
   public var pass: [UInt8] = []
+  /// With `attached`: where the relay publishes to the key of the connection.
+  public var inbox: Inbox?
 
   /// Creates the reply to the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, reply: Reply) {
@@ -49,6 +51,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
         $0.at = time.milliseconds
       }
       message.pass = Data(pass)
+      if let inbox { message.inbox = Data(inbox.bytes) }
     case .page(let audience, let events, let more):
       message.page = .with {
         $0.audience = audience.rawValue
@@ -68,6 +71,14 @@ public struct ReplyEnvelope: Hashable, Sendable {
     return Wire.encode(message)
   }
 
+  /// Adds the inbox to an encoded `attached` without one. It is the last field, so that the relay adds
+  /// it after the rest is encoded.
+  public static func append(_ inbox: Inbox, to bytes: inout [UInt8]) {
+    // Field 102, a value with a length.
+    bytes += [0xB2, 0x06, UInt8(Inbox.byteCount)]
+    bytes += inbox.bytes
+  }
+
   /// Decodes a body frame. Contents stay sealed.
   ///
   /// - Throws: `unsupportedVersion`, `malformed`, `tooLarge` or `unknownRequest`.
@@ -83,7 +94,13 @@ public struct ReplyEnvelope: Hashable, Sendable {
     var envelope = ReplyEnvelope(
       device: DeviceAddress(family: FamilyID(message.family), device: DeviceID(message.device)),
       requestID: message.id, reply: try reply(message))
-    if case .attached = envelope.reply { envelope.pass = try Wire.pass(message.pass) }
+    if case .attached = envelope.reply {
+      envelope.pass = try Wire.pass(message.pass)
+      if !message.inbox.isEmpty {
+        envelope.inbox = Inbox(
+          bytes: try Wire.exactly(Inbox.byteCount, message.inbox))
+      }
+    }
     return envelope
   }
 

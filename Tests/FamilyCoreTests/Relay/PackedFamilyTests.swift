@@ -36,7 +36,7 @@ import Testing
       let before = home.relay.families[home.relay.families.slot(of: RelayMachineFixture.id)!]
       #expect(home.relay.families.isOpen(RelayMachineFixture.id) || number == 1)
       _ = home.relay.step(
-        .subscribed(neighbours, .family, generation: 0, key: []), now: home.now)
+        .subscribed(DeviceAddress(family: neighbours, device: DeviceID(1)), key: []), now: home.now)
       #expect(!home.relay.families.isOpen(RelayMachineFixture.id))
       let after = home.relay.families[home.relay.families.slot(of: RelayMachineFixture.id)!]
       #expect(after == before, "seed \(seed)")

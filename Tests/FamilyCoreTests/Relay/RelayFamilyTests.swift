@@ -97,29 +97,45 @@ import Testing
     #expect(fake == [.reply(RelayMachineFixture.address(0), id: 1, .failed(.notEnrolled))])
   }
 
-  @Test("F3: approves subscriptions of members to the current generation only")
+  @Test("F3: a subscription broadcasts the heads of the audiences that the device may read")
   mutating func subscribe() {
-    func subscribe(_ device: UInt32, _ audience: Audience, _ generation: UInt32 = 0)
-      -> [RelayMachine.Effect]
-    {
+    func subscribe(_ device: UInt32, key: UInt32? = nil) -> [RelayMachine.Effect] {
       home.relay.step(
         .subscribed(
-          RelayMachineFixture.id, audience, generation: generation,
-          key: RelayMachineFixture.key(device)),
+          RelayMachineFixture.address(device), key: RelayMachineFixture.key(key ?? device)),
         now: home.now)
     }
     _ = home.ask(RelayMachineFixture.question(1))
-    let conversation = Audience.conversation(child)
-    let head = Broadcast.head(conversation, seq: 2)
-    let yes: [RelayMachine.Effect] = [
-      .approve, .broadcast(RelayMachineFixture.id, generation: 0, conversation, head),
-    ]
-    #expect(subscribe(30, conversation) == yes)
-    #expect(subscribe(20, conversation) == yes)
-    #expect(subscribe(40, conversation) == [])
-    #expect(subscribe(50, conversation) == [])
-    #expect(subscribe(30, conversation, 1) == [])
-    #expect(subscribe(30, Audience(rawValue: 3 << 32)) == [])
+    func heads(_ audiences: [(Audience, UInt64)]) -> [RelayMachine.Effect] {
+      audiences.map {
+        .broadcast(RelayMachineFixture.id, generation: 0, $0, .head($0, seq: $1))
+      }
+    }
+    let own: [(Audience, UInt64)] = [(.family, 1), (.conversation(child), 2), (.account(child), 0)]
+    #expect(subscribe(30) == heads(own))
+    #expect(subscribe(20).contains(heads([(.conversation(child), 2)])[0]))
+    #expect(!subscribe(40).contains(heads([(.conversation(child), 2)])[0]))
+    #expect(subscribe(30, key: 20) == [] && subscribe(99) == [])
+  }
+
+  @Test("F3: only the devices that may read an audience are its readers")
+  mutating func readers() {
+    func readers(_ audience: Audience) -> Set<[UInt8]> {
+      var keys: Set<[UInt8]> = []
+      home.relay.forEachReader(of: audience, in: RelayMachineFixture.id) { keys.insert($0) }
+      return keys
+    }
+    let roster = RelayMachineFixture.roster
+    func keys(_ isReader: (Person) -> Bool) -> Set<[UInt8]> {
+      let persons = roster.persons.filter(isReader).map(\.id)
+      return Set(roster.devices.filter { persons.contains($0.person) }.map(\.publicKey))
+    }
+    #expect(readers(.family) == keys { _ in true })
+    #expect(readers(.conversation(child)) == keys { $0.role.isGuardian || $0.id == child })
+    #expect(readers(.account(child)) == keys { $0.role.isGuardian || $0.id == child })
+    #expect(readers(Audience(rawValue: 3 << 32)) == [])
+    home.relay.evict(RelayMachineFixture.id)
+    #expect(readers(.family) == [])
   }
 
   @Test("F3: removing a device increments the generation of each of its audiences")

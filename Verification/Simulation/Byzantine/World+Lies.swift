@@ -154,7 +154,7 @@ extension World {
   }
 
   /// Publishes a broadcast to the devices of the open branch, or a lie in its place.
-  func lie(_ broadcast: Broadcast, _ topic: [UInt8]) {
+  func lie(_ broadcast: Broadcast, _ topic: [UInt8], on inbox: Inbox) {
     var broadcasts = [broadcast]
     guard let family = ChannelName.channel(of: topic)?.family else { return }
     if case .event(let event) = broadcast {
@@ -163,7 +163,7 @@ extension World {
       if tells(.reveals, 6) { broadcasts += foreign(family).map(Broadcast.event) }
     }
     if tells(.repetitions, 8) { broadcasts += broadcasts }
-    let readers = (relay.listeners[topic] ?? []).filter {
+    let readers = (relay.listeners[inbox] ?? []).filter {
       tells(.reveals, 10) || dishonest!.shown[$0] ?? 0 == dishonest!.active
     }
     for broadcast in broadcasts {

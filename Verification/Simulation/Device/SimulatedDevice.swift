@@ -51,6 +51,9 @@ final class SimulatedDevice {
   /// The topics to which its host subscribes, and foreign ones that it tries to subscribe to.
   var topics: [[UInt8]] = []
   var foreignTopics: [[UInt8]] = []
+  /// The inbox that the relay named last, and those whose subscriptions it has approved.
+  var inbox: Inbox?
+  var approved: [Inbox] = []
   var network = Act.LinkFault()
   private var faults: [(number: Int, fault: Act.LinkFault)] = []
   private var lastFault = 0

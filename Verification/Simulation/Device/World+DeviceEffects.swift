@@ -11,14 +11,12 @@ extension World {
       probe(envelope.request)
       send(acknowledgedEarly(envelope), from: index)
     case .subscribe(let topic, _):
-      // A dishonest relay may send topics that name no channel.
-      guard ChannelName.channel(of: topic) != nil else { return }
       device.topics.append(topic)
       subscribe(index, topic)
     case .unsubscribe(let topic, _):
       reach(.subscribedAgain)
       device.topics.removeAll { $0 == topic }
-      unsubscribe(index, topic)
+      unsubscribe(index)
     case .local(let effect, _):
       probe(effect)
       carryOut(effect, device, index)

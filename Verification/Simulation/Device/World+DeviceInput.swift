@@ -59,8 +59,7 @@ extension World {
   func receive(_ index: Int, _ connection: Int, _ topic: [UInt8], _ broadcast: Broadcast) {
     let device = devices[index]
     guard device.connection == connection, device.isRunning else { return }
-    let isOwn = device.topics.contains(topic)
-    guard isOwn || device.foreignTopics.contains(topic) else { return }
+    guard !device.topics.isEmpty || !device.foreignTopics.isEmpty else { return }
     if case .event(let event) = broadcast {
       let family = ChannelName.channel(of: topic)?.family ?? FamilyID(0)
       // In a foreign family the device counts as an unknown device.
@@ -70,7 +69,7 @@ extension World {
       record(.received(address, event.audience, seq: event.seq))
       recordOwn(event, on: address)
     }
-    guard isOwn else { return }
+    // The host drops broadcasts of channels that none of its devices reads.
     device.host?.received(broadcast, topic: topic, key: device.key)
     turn(index)
   }

@@ -54,8 +54,8 @@ struct Devices: ~Copyable {
   let device: DeviceID
   private let isPlain: Bool
   private var message = Multipart(maximumParts: 4)
-  /// Families by the first eight bytes of their topics, which are unique.
-  private var listeners: [UInt64: (family: UInt64, key: [UInt8])] = [:]
+  /// Families by the first eight bytes of their channels' topics, which are unique.
+  private var listeners: [UInt64: (family: UInt64, topic: [UInt8], key: [UInt8])] = [:]
   private var poller = Poller()
   private var templates: [Kind: RequestTemplates] = [:]
   private var nextRequest: UInt64 = 0
@@ -168,15 +168,15 @@ struct Devices: ~Copyable {
     return true
   }
 
-  /// Attaches to families 1 to `families` and subscribes to their conversations. Returns when the
-  /// relay has approved all subscriptions.
+  /// Attaches to families 1 to `families` and subscribes to the inbox. Returns when the relay has
+  /// approved the subscription.
   mutating func attach(families: UInt64) throws {
-    var sent: UInt64 = 0
-    // Each approved subscription causes a broadcast of the head, possibly more than once. libzmq
-    // drops broadcasts beyond its high-water mark, so at most 1,000 are outstanding.
-    var ready: Set<UInt64> = []
-    while ready.count < families {
-      while sent < families, sent < ready.count + 1_000 {
+    var (sent, attached): (UInt64, UInt64) = (0, 0)
+    var inbox: Inbox?
+    // The approval of the subscription causes a broadcast of heads.
+    var isSubscribed = false
+    while attached < families || !isSubscribed {
+      while sent < families, sent < attached + 1_000 {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
       }
@@ -185,13 +185,17 @@ struct Devices: ~Copyable {
         guard case .attached(let channels, _) = reply.reply,
           let channel = channels.first(where: { $0.audience == .conversation(RelayAddress.child) })
         else { throw UnexpectedReply(reply: reply.reply) }
+        attached += 1
         listeners[channel.topic.withUnsafeBytes(Self.name)] = (
-          reply.device.family.rawValue, channel.key
+          reply.device.family.rawValue, channel.topic, channel.key
         )
-        try broadcasts.subscribe(channel.topic)
+        if inbox == nil, let first = reply.inbox {
+          inbox = first
+          try broadcasts.subscribe(first.subscription)
+        }
       }
-      while let (family, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
-        if case .head = broadcast { ready.insert(family) }
+      while let (_, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
+        if case .head = broadcast { isSubscribed = true }
       }
     }
   }
@@ -214,13 +218,25 @@ struct Devices: ~Copyable {
   private mutating func nextBroadcast<R>(_ read: (UnsafeRawBufferPointer) throws -> R) throws
     -> (family: UInt64, R)?
   {
-    guard try broadcasts.receive(into: &message) == .message else { return nil }
-    let name = message.withBytes(0, Self.name)
-    guard let (family, key) = listeners[name] else { throw RelayUnavailable() }
-    if isPlain { return (family, try message.withBytes(1, read)) }
-    let opened = ChannelCipher.open(message.bytes(1), topic: message.bytes(0), key: key)
-    guard let opened else { throw RelayUnavailable() }
-    return (family, try opened.withUnsafeBytes(read))
+    while try broadcasts.receive(into: &message) == .message {
+      let (isPlain, listeners) = (isPlain, listeners)
+      let result: (UInt64, R)? = try message.withBytes(1) { frame in
+        let length = Int(frame.first ?? 0)
+        guard length > 0, frame.count > length,
+          let (family, topic, key) = listeners[
+            Self.name(UnsafeRawBufferPointer(rebasing: frame[1...length]))]
+        else { throw RelayUnavailable() }
+        // The inbox also receives the other audiences' broadcasts.
+        guard frame[1...length].elementsEqual(topic) else { return nil }
+        let sealed = UnsafeRawBufferPointer(rebasing: frame[(length + 1)...])
+        if isPlain { return (family, try read(sealed)) }
+        let opened = ChannelCipher.open([UInt8](sealed), topic: topic, key: key)
+        guard let opened else { throw RelayUnavailable() }
+        return (family, try opened.withUnsafeBytes(read))
+      }
+      if let result { return result }
+    }
+    return nil
   }
 
   private static func name(_ topic: UnsafeRawBufferPointer) -> UInt64 {

@@ -5,31 +5,26 @@ import Processes
 import RelayWire
 import ZeroMQ
 
-/// Measures thousands of connections and their reconnection after the relay is killed.
+/// Measures thousands of hosts: their reconnection after the relay is killed, and the delay of others'
+/// pings while hosts come and go.
 struct Sockets: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract:
-      "Measure how long thousands of connections take to recover from kill -9 of the relay.",
+      "Measure how long thousands of hosts take to recover from kill -9 of the relay, and how long"
+      + " pings take while hosts come and go.",
     discussion: "Build everything first: swift build -c release")
-  @Option(help: "Number of connections, each with its own key and family.") var count = 5_000
+  @Option(help: "Number of hosts, each with two connections, its own key and family.")
+  var count = 5_000
+  @Option(help: "Hosts that come and go, per second.") var leaving = 50
+  @Option(help: "Seconds in which hosts come and go.") var seconds = 20
 
-  /// One device's connection.
-  private struct Connection: ~Copyable {
-    let socket: Socket
-    let family: UInt64
-    var isServed = false
-
-    func ping(_ id: UInt64) throws {
-      let envelope = Envelope(
-        device: DeviceAddress(family: FamilyID(family), device: RelayAddress.childDevice),
-        requestID: id, request: .ping)
-      guard try socket.sendPart([], more: true) == .sent else { return }
-      _ = try socket.sendPart(envelope.encode(), more: false)
-    }
-  }
+  /// The time between two pings of the measured host.
+  private static let pingInterval = Nanoseconds.milliseconds(5)
 
   func validate() throws {
-    guard count >= 1 else { throw ValidationError("--count is 1 or more.") }
+    guard count >= 2, leaving >= 1, seconds >= 1 else {
+      throw ValidationError("--count is 2 or more; --leaving and --seconds are 1 or more.")
+    }
   }
 
   func run() async throws {
@@ -41,21 +36,37 @@ struct Sockets: AsyncParsableCommand {
     defer { run.remove() }
     let folder = run.url
     var relay = try MeasuredRelay(folder, isPlain: false)
-    let address = relay.address
-    let context = try Context(ioThreads: 2, maximumSockets: Int32(count) + 100)
-    let connections = UnsafeMutableBufferPointer<Connection>.allocate(capacity: count)
+    let context = try Context(ioThreads: 2, maximumSockets: Int32(2 * count) + 100)
+    let hosts = UnsafeMutableBufferPointer<SocketsHost>.allocate(capacity: count)
+    try connect(hosts, relay.address, context)
+    let first = try serve(hosts, 1)
+    print(String(format: "%d hosts served and subscribed after %.2f s", count, first))
+    relay.process.kill()
+    let killed = MonotonicInstant.now
+    relay = try MeasuredRelay(folder, isPlain: false)
+    let ready = (MonotonicInstant.now - killed).seconds
+    let back = try serve(hosts, 2)
+    print(
+      String(
+        format:
+          "kill -9: relay ready after %.2f s, all %d hosts back %.2f s later; relay %.0f MB",
+        ready, count, back, Double(relay.process.anonymousBytes) / 1e6))
+    try comeAndGo(hosts, relay.address, context)
+    relay.process.stop()
+  }
+
+  /// Creates a family for each host, and connects the hosts.
+  private func connect(
+    _ hosts: UnsafeMutableBufferPointer<SocketsHost>, _ address: RelayAddress, _ context: Context
+  ) throws {
     var provisioner = try Devices(DeviceID(0), address.administrator, at: address)
-    for index in 0..<count {
+    for index in hosts.indices {
       let keys = try CurveKeyPair.generate()
       var roster = address.roster
       roster.devices[1].publicKey = keys.publicKey.bytes
       let family = UInt64(index) + 1
       try provisioner.send(.command(provisioner.newID(), .setRoster(roster), nil), in: family)
-      var options = SocketOptions()
-      options.security = .client(keys, server: address.relayKey!)
-      let socket = try Socket(.dealer, in: context, options: options)
-      try socket.connect(address.requests)
-      connections.initializeElement(at: index, to: Connection(socket: socket, family: family))
+      hosts.initializeElement(at: index, to: try SocketsHost(family, keys, address, in: context))
     }
     var provisioned = 0
     while provisioned < count {
@@ -64,49 +75,71 @@ struct Sockets: AsyncParsableCommand {
       }
       while try provisioner.nextReply() != nil { provisioned += 1 }
     }
-    let first = try serve(connections, 1)
-    print(String(format: "%d connections served after %.2f s", count, first))
-    relay.process.kill()
-    let killed = MonotonicInstant.now
-    relay = try MeasuredRelay(folder, isPlain: false)
-    let ready = (MonotonicInstant.now - killed).seconds
-    let back = try serve(connections, 2)
-    print(
-      String(
-        format:
-          "kill -9: relay ready after %.2f s, all %d connections served %.2f s later; relay %.0f MB",
-        ready, count, back, Double(relay.process.anonymousBytes) / 1e6))
-    relay.process.stop()
   }
 
-  /// Pings on every connection until each has received a reply.
+  /// Attaches every host until each has received a reply and a broadcast.
   ///
-  /// - Returns: Seconds until the last reply.
-  private func serve(_ connections: UnsafeMutableBufferPointer<Connection>, _ id: UInt64) throws
+  /// - Returns: Seconds until the last one.
+  private func serve(_ hosts: UnsafeMutableBufferPointer<SocketsHost>, _ id: UInt64) throws
     -> Double
   {
     let start = MonotonicInstant.now
     var served = 0
-    var lastPing = MonotonicInstant.machineStart
-    for index in connections.indices { connections[index].isServed = false }
-    while served < connections.count {
+    var lastRequest = MonotonicInstant.machineStart
+    for index in hosts.indices { hosts[index].restart() }
+    while served < hosts.count {
       let now = MonotonicInstant.now
       guard now - start < .seconds(120) else { throw RelayUnavailable() }
-      let isPinging = now - lastPing > .seconds(1)
-      if isPinging { lastPing = now }
-      for index in connections.indices where !connections[index].isServed {
-        if isPinging { try connections[index].ping(id) }
-        while let message = try connections[index].socket.receive() {
-          let reply = try message.withBytes(1) { bytes throws(Problem) in
-            try ReplyEnvelope.decode(bytes)
-          }
-          guard reply.requestID == id, !connections[index].isServed else { continue }
-          connections[index].isServed = true
-          served += 1
-        }
+      let isRequesting = now - lastRequest > .seconds(1)
+      if isRequesting { lastRequest = now }
+      for index in hosts.indices where !hosts[index].isServed {
+        if isRequesting { try hosts[index].request(id, .attach([])) }
+        try hosts[index].receive(id)
+        if hosts[index].isServed { served += 1 }
       }
       usleep(2_000)
     }
     return (MonotonicInstant.now - start).seconds
+  }
+
+  /// Replaces the connections of all hosts but the first in turns, and measures the first one's pings.
+  private func comeAndGo(
+    _ hosts: UnsafeMutableBufferPointer<SocketsHost>, _ address: RelayAddress, _ context: Context
+  ) throws {
+    for rate in [0, leaving] {
+      let start = MonotonicInstant.now
+      var (next, left, id) = (1, 0, UInt64(100))
+      var delays: [Double] = []
+      var sent: MonotonicInstant?
+      var pingsAt = start
+      while case let now = MonotonicInstant.now, now - start < .seconds(seconds) {
+        if Double(left) < (now - start).seconds * Double(rate) {
+          try hosts[next].reconnect(address, in: context)
+          (left, next) = (left + 1, next + 1 == count ? 1 : next + 1)
+        }
+        // The hosts that came subscribe.
+        for index in max(1, next - 64)..<next { try hosts[index].receive(SocketsHost.comingID) }
+        if let pinged = sent {
+          try hosts[0].receive(id)
+          if hosts[0].hasReply {
+            delays.append((MonotonicInstant.now - pinged).seconds * 1_000)
+            (sent, pingsAt) = (nil, now + Self.pingInterval)
+          }
+        } else if now >= pingsAt {
+          id += 1
+          hosts[0].restart()
+          try hosts[0].request(id, .ping)
+          sent = now
+        }
+        usleep(100)
+      }
+      guard !delays.isEmpty else { throw RelayUnavailable() }
+      delays.sort()
+      print(
+        String(
+          format: "%d hosts left and came: %d pings, p50 %.2f ms, p99 %.2f ms, max %.2f ms", left,
+          delays.count, delays[delays.count / 2], delays[delays.count * 99 / 100],
+          delays[delays.count - 1]))
+    }
   }
 }

@@ -149,7 +149,7 @@ func fuzzCore(_ bytes: UnsafeRawBufferPointer) {
     case 2: family.now = family.now + .seconds(10) * Int(input.byte())
     case 3: family.apply(family.relay.step(.timer, now: family.now))
     case 4: family.reload()
-    case 5: subscribe(&input, &family)
+    case 5: subscribe(&input, &family, device)
     case 6:
       var join = input.joinRequest()
       if !input.isRare(4) { join.publicKey = FuzzedFamily.key(UInt32(input.byte())) }
@@ -171,19 +171,20 @@ private func request(_ input: inout Bytes, _ family: FuzzedFamily, _ device: UIn
   }
 }
 
-private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily) {
-  let audience = Audience(rawValue: UInt64(input.pick(4)) << 32 | UInt64(input.pick(7)))
-  let generation = UInt32(input.pick(3))
-  let key = FuzzedFamily.key(UInt32(input.byte()))
-  let effects = family.relay.step(
-    .subscribed(FuzzedFamily.id, audience, generation: generation, key: key), now: family.now)
-  guard effects.contains(.approve), let state = family.relay.state(of: FuzzedFamily.id) else {
-    return
-  }
-  precondition(state.generation(audience) == generation, "an old channel was approved")
+private func subscribe(_ input: inout Bytes, _ family: inout FuzzedFamily, _ device: UInt32) {
+  let key = input.isRare(4) ? FuzzedFamily.key(UInt32(input.byte())) : FuzzedFamily.key(device)
+  let address = DeviceAddress(family: FuzzedFamily.id, device: DeviceID(device))
+  let effects = family.relay.step(.subscribed(address, key: key), now: family.now)
+  guard !effects.isEmpty, let state = family.relay.state(of: FuzzedFamily.id) else { return }
   precondition(
-    state.roster.devices.contains { $0.publicKey == key },
-    "a channel for an unknown key was approved")
+    state.roster.devices.contains { $0.id == address.device && $0.publicKey == key },
+    "heads for an unknown key were broadcast")
+  for case .broadcast(_, let generation, let audience, _) in effects {
+    precondition(state.generation(audience) == generation, "a head on an old channel")
+    var readers: Set<[UInt8]> = []
+    family.relay.forEachReader(of: audience, in: FuzzedFamily.id) { readers.insert($0) }
+    precondition(readers.contains(key), "a head for a key that is no reader")
+  }
 }
 
 /// No signature, a valid one or an invalid one. Signer and `basedOnSeq` may be wrong.

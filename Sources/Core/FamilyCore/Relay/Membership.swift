@@ -34,6 +34,17 @@ extension Roster {
     return left
   }
 
+  /// Passes the CURVE key of each device that may read the audience to `body`.
+  func forEachReader(of audience: Audience, _ body: ([UInt8]) -> Void) {
+    // Access by index avoids a copy of each device.
+    for index in devices.indices {
+      guard let owner = member(devices[index].person), isMember(owner, of: audience) else {
+        continue
+      }
+      body(devices[index].publicKey)
+    }
+  }
+
   func audiences(of person: Member) -> [Audience] {
     var audiences = [Audience.family]
     for child in persons where child.role == .child {

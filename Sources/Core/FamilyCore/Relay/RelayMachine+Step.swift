@@ -16,8 +16,7 @@ extension RelayMachine {
     switch consume input {
     case .clockSetBack: timers.hasten(now)
     case .timer: effects += republish(now)
-    case .subscribed(let id, let audience, let generation, let key):
-      effects += subscribe(id, audience, generation, key)
+    case .subscribed(let device, let key): broadcastHeads(to: device, key, into: &effects)
     case .request(let address, let key, let administrator, let id, let request):
       let sender = Sender(address: address, key: key, isAdministrator: administrator, id: id)
       handle(request, from: sender, now: now, into: &effects)
@@ -63,21 +62,28 @@ extension RelayMachine {
     }
   }
 
-  private mutating func subscribe(
-    _ id: FamilyID, _ audience: Audience, _ generation: UInt32, _ key: [UInt8]
-  ) -> [Effect] {
-    guard let slot = families.slot(of: id) else { return [] }
+  /// Broadcasts the heads of the device's audiences: they show a late subscriber which events it has
+  /// missed. A family that is not held has none to show.
+  private mutating func broadcastHeads(
+    to device: DeviceAddress, _ key: [UInt8], into effects: inout [Effect]
+  ) {
+    guard let slot = families.slot(of: device.family) else { return }
     let state = families.open(slot) { $0.state }
-    guard state.generation(audience) == generation,
-      state.roster.devices.contains(where: { device in
-        device.publicKey == key
-          && state.roster.member(device.person).map { state.roster.isMember($0, of: audience) }
-            ?? false
-      })
-    else { return [] }
-    // The head shows a late subscriber which events it has missed.
-    let head = Broadcast.head(audience, seq: state.head(audience))
-    return [.approve, .broadcast(id, generation: generation, audience, head)]
+    guard let owner = state.roster.member(of: device.device, key: key) else { return }
+    for audience in state.roster.audiences(of: owner) {
+      let head = Broadcast.head(audience, seq: state.head(audience))
+      effects.append(
+        .broadcast(device.family, generation: state.generation(audience), audience, head))
+    }
+  }
+
+  /// Passes the CURVE key of each device that may read the audience to `body`. Several devices may
+  /// have the same key.
+  public mutating func forEachReader(
+    of audience: Audience, in family: FamilyID, _ body: ([UInt8]) -> Void
+  ) {
+    guard let slot = families.slot(of: family) else { return }
+    families.open(slot) { $0.state.roster.forEachReader(of: audience, body) }
   }
 
   private mutating func republish(_ now: Instant) -> [Effect] {

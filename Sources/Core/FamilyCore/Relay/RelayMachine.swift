@@ -14,8 +14,8 @@ public struct RelayMachine: Sendable {
   public enum Input: Sendable {
     /// A request of a device or of the administrator. The connection has proved the key.
     case request(DeviceAddress, key: [UInt8], administrator: Bool, id: RequestID, Request)
-    /// A subscription to a channel, by a connection with this key.
-    case subscribed(FamilyID, Audience, generation: UInt32, key: [UInt8])
+    /// The connection that receives the device's broadcasts has subscribed. Its key is proved.
+    case subscribed(DeviceAddress, key: [UInt8])
     /// The wall clock was set back, so the deadlines by the earlier clock are too late.
     case clockSetBack
     /// The deadline has passed.
@@ -42,8 +42,6 @@ public struct RelayMachine: Sendable {
     case broadcast(FamilyID, generation: UInt32, Audience, Broadcast)
     /// Publishes the audience's event with this sequence number again, from the store.
     case republish(FamilyID, generation: UInt32, Audience, UInt64)
-    /// Approves the subscription; without this effect the shell ignores it.
-    case approve
   }
 
   /// Families that one `timer` input checks. The deadline stays in the past for the rest, so the

@@ -621,7 +621,7 @@ nonisolated struct PBChannel: Sendable {
   /// seq of the audience's newest event; 0: none.
   var head: UInt64 = 0
 
-  /// The topic to subscribe to, 19 to 26 bytes.
+  /// Names the channel in its broadcasts, 19 to 26 bytes.
   var topic: Data = Data()
 
   /// AES-256-GCM key of the broadcasts, 32 bytes.
@@ -799,6 +799,9 @@ nonisolated struct PBReply: Sendable {
 
   /// With `attached`: proves to this relay later that the device's key is enrolled in the family.
   var pass: Data = Data()
+
+  /// With `attached`: the topic of the broadcasts to this key, 8 bytes. Hosts subscribe to its first 3 bytes.
+  var inbox: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2080,7 +2083,7 @@ nonisolated extension PBEvaluated: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Reply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0\u{2}\u{14}evaluated\0\u{1}pass\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}family\0\u{1}device\0\u{1}id\0\u{1}accepted\0\u{1}refused\0\u{1}attached\0\u{1}page\0\u{1}pong\0\u{1}failed\0\u{2}F\u{1}joined\0\u{2}\u{14}evaluated\0\u{1}pass\0\u{1}inbox\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2192,6 +2195,7 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         }
       }()
       case 101: try { try decoder.decodeSingularBytesField(value: &self.pass) }()
+      case 102: try { try decoder.decodeSingularBytesField(value: &self.inbox) }()
       default: break
       }
     }
@@ -2252,6 +2256,9 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if !self.pass.isEmpty {
       try visitor.visitSingularBytesField(value: self.pass, fieldNumber: 101)
     }
+    if !self.inbox.isEmpty {
+      try visitor.visitSingularBytesField(value: self.inbox, fieldNumber: 102)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2262,6 +2269,7 @@ nonisolated extension PBReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs.id != rhs.id {return false}
     if lhs.body != rhs.body {return false}
     if lhs.pass != rhs.pass {return false}
+    if lhs.inbox != rhs.inbox {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

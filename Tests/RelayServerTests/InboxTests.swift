@@ -1,0 +1,150 @@
+import FamilyModel
+import RelayFixture
+import RelayServer
+import RelayWire
+import Testing
+import ZeroMQ
+
+/// The inboxes of hosts over real sockets.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct InboxTests {
+  /// The families of the host with many devices. It reads four audiences of each.
+  private static let families: UInt64 = 3_000
+  /// Peers that come and go.
+  private static let leaving = 40
+
+  @Test("O7: peers that leave delay nobody, although a host reads 12,000 channels")
+  func leaving() async throws {
+    let fixture = try await RelayFixture(maxFamilies: 10_000, wakeThreshold: 48)
+    let pairs = try fixture.createFamily(9_999)
+    let other = try fixture.peer(9_999, 30, pairs[30])
+    #expect(try other.ask(.ping) != nil)
+    let before = try await comeAndGo(fixture, other)
+    let host = try await host(fixture)
+    // A publisher with a topic for each channel took about 75 ms for each peer that left.
+    let after = try await comeAndGo(fixture, other)
+    #expect(after < before * 2 + .milliseconds(30), "\(after), and \(before) without the host")
+    _ = try host.post("at the end", child: 3)
+    #expect(try host.event() != nil)
+    try await fixture.stop()
+  }
+
+  /// Peers subscribe and leave. Another peer pings after each.
+  ///
+  /// - Returns: The median time for one peer.
+  private func comeAndGo(_ fixture: RelayFixture, _ other: Peer) async throws -> Duration {
+    var peers: [Peer] = []
+    var times: [Duration] = []
+    for _ in 0..<Self.leaving {
+      let start = ContinuousClock.now
+      let refused = await fixture.service.counters.refusedSubscriptions
+      peers.append(try fixture.peer(1, 9, nil))
+      try peers[0].subscribe([1, 2, 3])
+      #expect(try await poll { await fixture.service.counters.refusedSubscriptions > refused })
+      peers.removeAll()
+      for _ in 0..<3 { #expect(try other.ask(.ping) != nil) }
+      times.append(ContinuousClock.now - start)
+    }
+    return times.sorted()[times.count / 2]
+  }
+
+  /// Attaches an organizer's devices with one key in many families, and subscribes.
+  private func host(_ fixture: RelayFixture) async throws -> Peer {
+    let keys = try CurveKeyPair.generate()
+    let roster = Roster(
+      persons: [
+        Person(id: PersonID(1), role: .organizer, displayName: "P1"),
+        Person(id: PersonID(3), role: .child, displayName: "P3"),
+      ],
+      devices: [
+        Device(id: DeviceID(10), person: PersonID(1), publicKey: keys.publicKey.bytes)
+      ])
+    let administrator = try fixture.peer(1, 0, fixture.administrator.keys)
+    let host = try fixture.peer(Self.families, 10, keys)
+    for family in 1...Self.families {
+      let command = Request.command(.next, .setRoster(roster), nil)
+      try administrator.sendRaw([[], envelope(command, 0, in: family)])
+    }
+    for _ in 1...Self.families {
+      let reply = try administrator.receive()?.reply
+      guard case .accepted = reply else { throw Unexpected(reply: reply) }
+    }
+    for family in 1...Self.families {
+      try host.sendRaw([[], envelope(.attach([]), 10, in: family)])
+    }
+    var inboxes: Set<Inbox> = []
+    for _ in 1...Self.families {
+      guard let envelope = try host.receive(), case .attached(let channels, _) = envelope.reply,
+        channels.count == 4, let inbox = envelope.inbox
+      else { throw Unexpected(reply: nil) }
+      inboxes.insert(inbox)
+    }
+    #expect(inboxes.count == 1)
+    try host.attach()
+    #expect(try host.broadcast() != nil)
+    return host
+  }
+
+  private func envelope(_ request: Request, _ device: UInt32, in family: UInt64) -> [UInt8] {
+    let address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
+    return Envelope(device: address, requestID: family, request: request).encode()
+  }
+
+  private struct Unexpected: Error { let reply: Reply? }
+
+  @Test("O7, F3: hosts of one key share an inbox, and every other key has its own")
+  func shared() async throws {
+    let fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(1)
+    let (first, second) = (try fixture.peer(1, 10, pairs[10]), try fixture.peer(1, 10, pairs[10]))
+    let child = try fixture.peer(1, 30, pairs[30])
+    for peer in [first, second, child] {
+      try peer.attach()
+      #expect(try peer.broadcast() != nil)
+    }
+    #expect(first.inbox == second.inbox && child.inbox != first.inbox)
+    _ = try child.post("hello")
+    for peer in [first, second] { #expect(try peer.receives(seq: 2)) }
+    try await fixture.stop()
+  }
+
+  @Test("O7: a restarted relay names another inbox, and refuses the subscription to the old one")
+  func restarted() async throws {
+    let fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(1)
+    let guardian = try fixture.peer(1, 10, pairs[10])
+    try guardian.attach()
+    let old = try #require(guardian.inbox)
+    try await fixture.stop()
+    let next = try await RelayFixture(in: fixture.folder)
+    let (again, child) = (try next.peer(1, 10, pairs[10]), try next.peer(1, 30, pairs[30]))
+    try again.subscribe(old.subscription)
+    #expect(try await poll { await next.service.counters.refusedSubscriptions > 0 })
+    try again.attach()
+    #expect(again.inbox?.subscription != old.subscription)
+    #expect(try again.broadcast() != nil)
+    _ = try child.post("after the restart")
+    #expect(try again.receives(seq: 2))
+    try await next.stop()
+  }
+
+  @Test("O7: a device whose key lost its inbox at the limit becomes late, and gets another one")
+  func evicted() async throws {
+    let fixture = try await RelayFixture(adjust: { $0.pipeline.maxInboxes = 1 })
+    let pairs = try fixture.createFamily(1)
+    let (guardian, child) = (try fixture.peer(1, 10, pairs[10]), try fixture.peer(1, 30, pairs[30]))
+    try guardian.attach()
+    let old = try #require(guardian.inbox)
+    #expect(try guardian.broadcast() != nil)
+    try child.attach()
+    _ = try child.post("lost")
+    // The device is late after a delivery check.
+    #expect(
+      try await poll {
+        if case .attached = try guardian.ask(.ping) { true } else { false }
+      })
+    #expect(guardian.inbox != nil && guardian.inbox != old)
+    try guardian.resubscribe()
+    #expect(try guardian.receives(seq: 2))
+    try await fixture.stop()
+  }
+}
