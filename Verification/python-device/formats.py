@@ -256,3 +256,8 @@ def unwrap(secret, binding, value):
         return cipher.decrypt(nonce, value[32:], binding)
     except (InvalidTag, ValueError):
         return None
+
+
+def broadcast_parts(frame):
+    """The topic of the channel and the sealed broadcast, from the frame that follows the inbox."""
+    return frame[1:1 + frame[0]], frame[1 + frame[0]:]

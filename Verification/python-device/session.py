@@ -136,6 +136,7 @@ class Session:
         self.retries.pop("attach", None)
         self.channels = {channel.audience: channel for channel in reply.attached.channels}
         self.attachments += 1
+        self.inbox = reply.inbox
         self.relay_clock, self.next_ping = (reply.attached.at, self.now()), self.now() + PING
         self.store.keep_pass(getattr(reply, "pass"))
         trace("attached", *sorted(self.channels))
@@ -172,12 +173,13 @@ class Session:
         if has_roster:
             self.attach()  # The new roster may change this device's audiences.
 
-    # Broadcasts: what depends on the form of topics is in these two methods.
+    # Broadcasts
 
     def topics(self):
-        return {channel.topic for channel in self.channels.values()}
+        return {self.inbox[:3]} if self.channels else set()
 
-    def on_broadcast(self, topic, sealed):
+    def on_broadcast(self, inbox, frame):
+        topic, sealed = formats.broadcast_parts(frame)
         channel = next((c for c in self.channels.values() if c.topic == topic), None)
         plain = formats.open_box(channel.key, sealed, topic) if channel else None
         if plain is None:

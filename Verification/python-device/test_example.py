@@ -95,9 +95,9 @@ class ExampleTests(unittest.TestCase):
         wrap = formats.wrap(formats.public_bytes(EMILY_AGREEMENT), binding, CONTENT_KEY)
         self.assertEqual(formats.unwrap(EMILY_AGREEMENT, binding, wrap), CONTENT_KEY)
         channel = relay_pb2.Reply.FromString(BLOCKS["attached"]).attached.channels[0]
-        self.assertEqual(
-            formats.open_box(channel.key, BLOCKS["broadcast-frame"], channel.topic),
-            BLOCKS["broadcast"])
+        topic, sealed = formats.broadcast_parts(BLOCKS["broadcast-frame"])
+        self.assertEqual(topic, channel.topic)
+        self.assertEqual(formats.open_box(channel.key, sealed, topic), BLOCKS["broadcast"])
 
 
 if __name__ == "__main__":

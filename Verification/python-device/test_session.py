@@ -214,7 +214,7 @@ class DeviceTests(unittest.TestCase):
         plain = relay_pb2.Broadcast(version=1, event=event.SerializeToString())
         topic, nonce = self.device.channels[CHAT].topic, bytes(12)
         box = AESGCM(key).encrypt(nonce, plain.SerializeToString(), topic)
-        self.device.on_broadcast(topic, nonce + box)
+        self.device.on_broadcast(bytes(8), bytes([len(topic)]) + topic + nonce + box)
 
     def test_a_forged_event_under_a_commands_id_does_not_settle_the_command(self):
         self.relay.serve()
