@@ -26,8 +26,9 @@ import Testing
         return (name: name, file: file)
       }
       try ArchiveWriter.write(
-        sources, completed: 7, program: "1", to: archive,
-        recipient: ArchiveWriter.recipient(key.publicText))
+        sources,
+        preamble: ArchivePreamble(number: 0, previous: nil, events: 7, checksum: 8, completed: 9),
+        program: "1", to: archive, recipient: ArchiveWriter.recipient(key.publicText))
     }
 
     /// The files of a backup, or its error.
@@ -36,8 +37,8 @@ import Testing
       try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: target) }
       if let bytes { try bytes.write(to: archive) }
-      let header = try ArchiveReader.extract(archive, key: key ?? self.key, to: target)
-      return try header.files.map { try Data(contentsOf: target.appendingPathComponent($0.name)) }
+      _ = try ArchiveReader.extract(archive, key: key ?? self.key, to: target)
+      return try files.map { try Data(contentsOf: target.appendingPathComponent($0.name)) }
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
@@ -87,7 +88,9 @@ import Testing
     let example = try Example()
     defer { example.remove() }
     let whole = [UInt8](try Data(contentsOf: example.archive))
-    let start = ArchiveForm.magic.count + ArchiveForm.keyBytes
+    let magic = ArchiveForm.magic.count
+    let preamble = Int(whole[magic]) << 8 | Int(whole[magic + 1])
+    let start = magic + 2 + preamble + ArchiveForm.keyBytes
     var chunks: [ArraySlice<UInt8>] = []
     var position = start
     while position < whole.count {

@@ -62,7 +62,7 @@ public enum PrivateFile {
   }
 
   /// Makes the entries of a folder durable.
-  private static func sync(folder: URL) throws {
+  package static func sync(folder: URL) throws {
     let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("read", folder) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -4,9 +4,10 @@ import Foundation
 import PrivateFiles
 import ProgramOptions
 import RelayOperation
+import SQLiteStore
 
 /// The files of a relay's folder that a backup holds.
-private enum BackupContent {
+enum BackupContent {
   static let keys = "relay.json"
   static let store = "relay.sqlite"
 }
@@ -30,29 +31,26 @@ struct MakeBackupKey: ParsableCommand {
   }
 }
 
-struct Backup: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Write an encrypted backup of a running relay: its store and its keys.",
-    discussion: "Run this as the relay's user, on the relay's machine. The copy has each commit "
-      + "before the command's end.")
+/// The relay that a backup is made of.
+struct BackupOptions: ParsableArguments {
   @Option(help: "The relay's folder.") var directory: String
   @Option(help: "The folder of `relay --operator` (default: the relay's folder).")
   var `operator`: String?
-  @Option(help: "The new file of the backup.") var to: String
   @Option(help: "The key that `relayctl backup-key` printed.") var publicKey: String
+
+  var folder: URL { URL(fileURLWithPath: directory) }
+  var socket: URL { `operator`.map { URL(fileURLWithPath: $0) } ?? folder }
 
   /// How often the state of the copy is requested.
   private static let pollInterval = Duration.milliseconds(200)
 
-  func run() async throws {
-    let target = URL(fileURLWithPath: to)
-    guard !FileManager.default.fileExists(atPath: target.path) else {
-      throw ControlError("'\(target.path)' exists. Choose another --to.".printable)
-    }
+  /// Writes a backup of the running relay to a new file.
+  func writeBackup(to target: URL) async throws {
     // An invalid key must not cost a copy.
     let recipient = try ArchiveWriter.recipient(publicKey)
-    let folder = URL(fileURLWithPath: directory)
-    let socket = `operator`.map { URL(fileURLWithPath: $0) } ?? folder
+    // The relay makes one copy at a time, in one file.
+    let lock = try FolderLock(folder)
+    defer { withExtendedLifetime(lock) {} }
     var state = try OperatorClient(directory: socket).beginBackup()
     let id = state.id
     while state.isUnderWay {
@@ -69,10 +67,40 @@ struct Backup: AsyncParsableCommand {
         "The copy failed: \(state.failure ?? ""). Make room on the relay's disk, and repeat."
           .printable)
     }
-    let keys = folder.appendingPathComponent(BackupContent.keys)
+    let end = try Self.end(ofStore: copy.path)
     try ArchiveWriter.write(
-      [(BackupContent.keys, keys), (BackupContent.store, copy)], completed: completed,
+      [
+        (BackupContent.keys, folder.appendingPathComponent(BackupContent.keys)),
+        (BackupContent.store, copy),
+      ],
+      preamble: ArchivePreamble(
+        number: 0, previous: nil, events: end.events, checksum: end.checksum, completed: completed),
       program: Program.version, to: target, recipient: recipient)
+  }
+
+  /// The end of a store's log.
+  private static func end(ofStore path: String) throws -> LogPosition {
+    let store = try SQLiteEventStore(path: path)
+    defer { store.close() }
+    let last = try store.log(after: store.events, limit: 0, bytes: 0).previous
+    return LogPosition(events: store.events, checksum: last?.checksum ?? 0)
+  }
+}
+
+struct Backup: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write an encrypted backup of a running relay: its store and its keys.",
+    discussion: "Run this as the relay's user, on the relay's machine. The copy has each commit "
+      + "before the command's end.")
+  @OptionGroup var relay: BackupOptions
+  @Option(help: "The new file of the backup.") var to: String
+
+  func run() async throws {
+    let target = URL(fileURLWithPath: to)
+    guard !FileManager.default.fileExists(atPath: target.path) else {
+      throw ControlError("'\(target.path)' exists. Choose another --to.".printable)
+    }
+    try await relay.writeBackup(to: target)
     print("The backup is \(target.path). Next: relayctl verify --key FILE \(target.path)".printable)
   }
 }

@@ -21,7 +21,7 @@ struct RelayControl: AsyncParsableCommand {
         name: "Operator",
         subcommands: [
           Top.self, Families.self, Members.self, Devices.self, Regions.self, MakeBackupKey.self,
-          Backup.self, Verify.self, Restore.self, CheckStore.self, Export.self,
+          Backup.self, Ship.self, Verify.self, Restore.self, CheckStore.self, Export.self,
         ]),
       CommandGroup(
         name: "Guardian inspection",

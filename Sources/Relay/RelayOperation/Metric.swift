@@ -133,6 +133,10 @@ public struct Metric: Sendable {
       prefix + "last_backup_time_seconds", .gauge, unit: "seconds",
       "When the last backup's copy was complete, in seconds since 1970; 0 without one since the start."
     ) { .number($0.lastBackup ?? 0) },
+    Metric(
+      prefix + "last_segment_time_seconds", .gauge, unit: "seconds",
+      "When a series last had all events, in seconds since 1970; 0 without a shipper since the start."
+    ) { .number($0.lastSegment ?? 0) },
     level("disk_bytes", unit: "bytes", "The size of the store's file system.") { $0.store.disk },
   ]
 

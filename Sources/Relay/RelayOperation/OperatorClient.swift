@@ -44,6 +44,17 @@ public struct OperatorClient: ~Copyable {
   /// - Throws: ``OperatorError`` as ``statistics()``, and if no copy was begun.
   public func backup() throws -> BackupState { try backup(.backup) }
 
+  /// The events after a position of the log.
+  ///
+  /// - Parameter isDurable: Whether all events before the position are in durable segments.
+  /// - Throws: ``OperatorError`` as ``statistics()``, and if the position is not one of the relay's log.
+  public func log(after position: LogPosition, isDurable: Bool) throws -> LogReply {
+    guard case .log(let part) = try reply(to: .log(after: position, isDurable: isDurable)) else {
+      throw OperatorError(description: "The relay sent another reply than a part of its log.")
+    }
+    return part
+  }
+
   private func backup(_ request: OperatorRequest) throws -> BackupState {
     guard case .backup(let state) = try reply(to: request) else {
       throw OperatorError(description: "The relay sent another reply than the state of a copy.")

@@ -11,6 +11,8 @@ public enum OperatorRequest: Codable, Sendable, Hashable {
   case beginBackup
   /// The state of the last copy.
   case backup
+  /// The events after a position. `isDurable`: all events before it are in durable segments.
+  case log(after: LogPosition, isDurable: Bool)
 }
 
 /// The relay's reply to an ``OperatorRequest``.
@@ -19,6 +21,8 @@ public enum OperatorReply: Codable, Sendable, Hashable {
   case statistics(RelayStatistics)
   /// The state of the last copy.
   case backup(BackupState)
+  /// The next part of the log.
+  case log(LogReply)
   /// The relay does not know the request, or could not serve it.
   case refused(String)
 }
@@ -26,7 +30,9 @@ public enum OperatorReply: Codable, Sendable, Hashable {
 /// The endpoint for operators.
 public enum OperatorEndpoint {
   /// The largest message in bytes. A larger one ends its connection.
-  package static let maximumBytes = 1 << 20
+  ///
+  /// The largest event of the log fits, in Base64.
+  package static let maximumBytes = 4 << 20
 
   /// The endpoint of the relay with this folder.
   public static func endpoint(in directory: URL) -> String {

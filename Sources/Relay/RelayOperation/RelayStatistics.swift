@@ -79,6 +79,8 @@ public struct RelayStatistics: Codable, Sendable, Hashable {
   public var process = Process()
   /// When the last copy of the store was complete, in seconds since 1970; `nil` without one.
   public var lastBackup: Double?
+  /// When all events were in durable segments, in seconds since 1970; `nil` without a shipper.
+  public var lastSegment: Double?
   /// The reason for which the relay failed; `nil` while it works.
   public var failure: String?
   public init() {}

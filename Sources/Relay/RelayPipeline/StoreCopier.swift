@@ -1,6 +1,6 @@
 package import RelayStore
 
-/// Copies and verifies the store of a pipeline in parts, beside its commits. Any thread may use it.
+/// Copies, verifies and reads the store of a pipeline in parts, beside its commits. Any thread may use it.
 package struct StoreCopier: Sendable {
   let committer: Committer
 
@@ -18,6 +18,16 @@ package struct StoreCopier: Sendable {
   /// - Throws: `io` after the end of the commits, and the store's error.
   package func copyPart(to path: String) throws(StoreError) -> CopyProgress {
     try committer.readUnlessClosed { store throws(StoreError) in try store.copyPart(to: path) }
+  }
+
+  /// Reads the next part of the log. Waits for a commit under way, and delays the next one by the part's
+  /// time.
+  ///
+  /// - Throws: `io` after the end of the commits, and the store's error.
+  package func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart {
+    try committer.readUnlessClosed { store throws(StoreError) in
+      try store.log(after: position, limit: limit, bytes: bytes)
+    }
   }
 }
 

@@ -47,5 +47,9 @@ final class MeasuredStore: EventStore {
     try base.copyPart(to: path)
   }
 
+  func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart {
+    try base.log(after: position, limit: limit, bytes: bytes)
+  }
+
   func close() { base.close() }
 }

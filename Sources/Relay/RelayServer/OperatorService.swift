@@ -31,6 +31,7 @@ public actor OperatorService: Service {
   /// The last copy of the store; `nil` if none was requested.
   private var backup: StoreBackup?
   private var scrub: StoreScrub
+  private var shipping: LogShipping
   private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   /// Creates the service of a relay.
@@ -51,6 +52,7 @@ public actor OperatorService: Service {
     self.notifier = notifier
     self.logger = logger
     scrub = StoreScrub(relay.copier, logger)
+    shipping = LogShipping(relay.copier)
     thread = try SocketThread(name: "operator")
     context = try Context()
     var options = SocketOptions()
@@ -117,6 +119,7 @@ public actor OperatorService: Service {
       statistics.counters["scrubbedEvents"] = scrub.events
       statistics.counters["scrubDamage"] = scrub.damage
       statistics.lastBackup = backup?.state.completed
+      statistics.lastSegment = shipping.completed
       return .statistics(statistics)
     case .beginBackup:
       if backup?.state.isUnderWay != true {
@@ -127,6 +130,8 @@ public actor OperatorService: Service {
       return .backup(backup!.state)
     case .backup:
       return backup.map { .backup($0.state) } ?? .refused("No copy of the store was requested.")
+    case .log(let position, let isDurable):
+      return shipping.reply(after: position, isDurable: isDurable)
     }
   }
 }

@@ -73,6 +73,11 @@ public protocol EventStore: AnyObject {
   ///
   /// - Throws: `io` if the engine makes no copies. After an error the next call begins again.
   func copyPart(to path: String) throws(StoreError) -> CopyProgress
+  /// The next part of the log after the first `position` events, in order of arrival. The part ends after
+  /// `limit` events, or after `bytes` of payload.
+  ///
+  /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
+  func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
   /// Releases the file and its lock. Precondition: no call follows.
   func close()
 }
@@ -116,6 +121,10 @@ extension EventStore {
 
   public func copyPart(to path: String) throws(StoreError) -> CopyProgress {
     throw .io("this engine makes no copies")
+  }
+
+  public func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart {
+    throw .io("this engine ships no log")
   }
 
   /// All events and cursors of a family.

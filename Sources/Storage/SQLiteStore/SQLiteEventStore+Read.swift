@@ -37,7 +37,7 @@ extension SQLiteEventStore {
     }
   }
 
-  private func loadPasscodeLock(_ family: FamilyID, _ db: Database) throws -> StoredPasscodeLock? {
+  func loadPasscodeLock(_ family: FamilyID, _ db: Database) throws -> StoredPasscodeLock? {
     let query = try RawStatement(db, "SELECT payload, sum FROM passcode_lock WHERE family = ?")
     query.bind(1, family.rawValue.signed)
     guard try query.next() else { return nil }
