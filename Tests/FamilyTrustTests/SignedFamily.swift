@@ -23,6 +23,9 @@ struct SignedFamily: FamilyDriver {
   /// Whether the relay's hashes continue each device's chain. A relay that once has tampered must
   /// compute them, or the devices notice.
   var relinks = false
+  /// Devices whose decoder fails for a page or broadcast with an event of a later kind: the former
+  /// decoder, to prove that tests notice the failure.
+  var formerDecoders: Set<UInt32> = []
   /// Every frame that the relay received or sent.
   var frames: [[UInt8]] = []
   var problems: [UInt32: [Problem]] = [:]
@@ -67,13 +70,16 @@ struct SignedFamily: FamilyDriver {
   private var typedPasscode: DeviceKeys?
   private var chosenPasscode: DeviceKeys?
   private var nextQuestion: UInt64 = 0
+  /// The first half of the ids of questions.
+  var questionSeries: UInt64 = 77
 
   init(
-    verifies: Bool = true, appVerifies: Bool = true, connected: [UInt32] = [1, 2, 3, 4]
+    verifies: Bool = true, appVerifies: Bool = true, connected: [UInt32] = [1, 2, 3, 4],
+    keys: [UInt32: DeviceKeys] = Dictionary(
+      uniqueKeysWithValues: (1...6).map { (UInt32($0), DeviceKeys()) })
   ) {
     self.verifies = verifies
     self.appVerifies = verifies && appVerifies
-    let keys = Dictionary(uniqueKeysWithValues: (1...6).map { (UInt32($0), DeviceKeys()) })
     self.keys = keys
     roster = Roster(
       [(.organizer, "Rosa"), (.guardian, "Alex"), (.child, "Emily")],
@@ -158,7 +164,7 @@ struct SignedFamily: FamilyDriver {
   private mutating func question(_ handles: [Handle], _ choice: Choice) -> Question {
     nextQuestion += 1
     return Question(
-      id: QuestionID(high: 77, low: nextQuestion),
+      id: QuestionID(high: questionSeries, low: nextQuestion),
       topic: .communication(
         people: handles.map { Subject(handle: $0) }, actions: .message), defaultChoice: choice)
   }
@@ -284,6 +290,7 @@ struct SignedFamily: FamilyDriver {
   mutating func transmit(_ reply: Reply, number: UInt64, to device: UInt32) -> Reply {
     var reply = reply
     if case .page(let audience, let events, let more) = reply {
+      if formerDecoders.contains(device), events.contains(where: \.body.isOpaque) { return .pong }
       let events = events.flatMap { tamper($0, device) }
       reply = .page(audience, relinks ? relinked(events, for: device) : events, more: more)
     }
@@ -296,6 +303,7 @@ struct SignedFamily: FamilyDriver {
   mutating func transmit(_ broadcast: Broadcast, to device: UInt32) -> [Broadcast] {
     guard case .event(let event) = broadcast else { return [transmit(broadcast)] }
     let events = tamper(event, device)
+    if formerDecoders.contains(device), events.contains(where: \.body.isOpaque) { return [] }
     return (relinks ? relinked(events, for: device) : events).map { transmit(.event($0)) }
   }
 

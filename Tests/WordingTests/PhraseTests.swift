@@ -67,7 +67,7 @@ import Wording
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .inWindow, .tryAgainIn,
       .reminderLine,
-      .cancelledLine, .newMessage,
+      .cancelledLine, .newerLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,

@@ -72,7 +72,7 @@ struct FakeVault: DeviceVault {
     let plain = Array(sealed.box.dropFirst(8))
     let isSealed = sealed.box.prefix(8).elementsEqual(Self.mix(8, [key, binding, plain]))
     guard isSealed || keys.mutant == .seals else { return nil }
-    return try? Content.sealed(plain).opened()
+    return (try? Content.sealed(plain).opened()) ?? .sealed(plain)
   }
 
   func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] { Self.mix(32, [key, bytes]) }

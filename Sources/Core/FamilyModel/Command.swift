@@ -52,6 +52,8 @@ public indirect enum Command: Hashable, Sendable {
   /// States what the sender has read, so that the family notices what the relay withholds. Allowed:
   /// guardians of a family with keys.
   case beat
+  /// States something of a kind that the relay need not know. Allowed: readers of the audience.
+  case opaque(Audience, OpaqueBody)
 }
 
 extension Command {

@@ -59,6 +59,8 @@ public struct Event: Hashable, Sendable {
     /// A guardian's device states what it has read: its signature names the heads of all audiences
     /// that it reads.
     case beat
+    /// A change of a kind that this version does not know.
+    case opaque(OpaqueBody)
   }
   /// The position in the family's log: 1, 2, 3, …
   public var seq: UInt64

@@ -43,6 +43,8 @@ public enum Limits {
   /// with the longest header and signature, a page with its event, and an app entry with its
   /// evidence. Above: `tooLarge`.
   public static let contentBytes = frameBytes - 64 * 1024
+  /// Bytes of an opaque body in a command. Above: `tooLarge`.
+  public static let opaqueBytes = accountContentBytes
   /// Bytes of a relay's proof of enrolment. Above: `tooLarge`.
   public static let passBytes = 64
   /// Persons in a family. Above: `tooMany`.
@@ -96,6 +98,9 @@ public enum Limits {
   public static let deferredEventsOfSigner = 1024
   /// Bytes of the sealed contents in one signer's deferred events. Above: as `deferredEvents`.
   public static let deferredBytesOfSigner = 16 * 1024 * 1024
+  /// Rejected events that a device keeps for a later version, after an event that is newer than the
+  /// device. Above: only their positions are kept.
+  public static let rejectedForNow = 4096
   /// Handles that one app can name on a device. Above: further handles stay unknown in the app.
   public static let namedHandles = 65_536
   /// Handles that one message of an app names. Above: the device refuses the message with

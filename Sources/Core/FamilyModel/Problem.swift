@@ -25,12 +25,16 @@ public struct Problem: Error, Hashable, Sendable {
 
   /// The bytes are not a valid message.
   public static let malformed = Problem(100)
-  /// The message has a protocol version that the receiver does not support.
+  /// The message has a newer protocol version than the receiver knows.
   public static let unsupportedVersion = Problem(101)
   /// The message, or a part of it, exceeds a limit.
   public static let tooLarge = Problem(102)
   /// The receiver does not know this kind of request.
   public static let unknownRequest = Problem(103)
+  /// The message has an older protocol version than the receiver still accepts.
+  public static let outdatedVersion = Problem(104)
+  /// Whether sender and receiver have no protocol version in common.
+  public var concernsVersion: Bool { self == .unsupportedVersion || self == .outdatedVersion }
   /// The key does not belong to the device that the request names, or no such device exists.
   public static let notEnrolled = Problem(200)
   /// The sender's role does not allow the request.

@@ -30,9 +30,9 @@ extension Problem {
       "The bytes are not a message of this protocol.",
       "Update both programs to the same version."),
     ProblemEntry(
-      101, "unsupported protocol version",
-      "The other program speaks another version of the protocol.",
-      "Update both programs to the same version."),
+      101, "newer protocol version",
+      "The receiver is older than the sender, and does not know the protocol's version.",
+      "Update the receiver. Update relays before devices."),
     ProblemEntry(
       102, "too large",
       "The message, or a part of it, is above a limit.",
@@ -41,6 +41,10 @@ extension Problem {
       103, "unknown request",
       "The receiver is older than the sender and does not know this kind of request.",
       "Update the receiver."),
+    ProblemEntry(
+      104, "outdated protocol version",
+      "The sender is more than one version of the protocol older than the receiver.",
+      "Update the sender."),
     ProblemEntry(
       200, "not enrolled",
       "The relay does not know the device. A guardian removed it, or another relay issued "

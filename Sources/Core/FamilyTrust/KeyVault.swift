@@ -112,7 +112,8 @@ extension KeyVault {
         let bytes = try? AES.GCM.open(
           box, using: SymmetricKey(data: key), authenticating: binding)
       else { return nil }
-      return try? Content.sealed([UInt8](bytes)).opened()
+      let plain = Content.sealed([UInt8](bytes))
+      return (try? plain.opened()) ?? plain
     }
 
     public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {

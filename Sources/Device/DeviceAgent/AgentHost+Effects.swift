@@ -212,12 +212,11 @@ extension AgentHost {
       host.devices[address]?.refusal = problem
       isStatusStale = true
       trace("shut-out", device: address, problem: problem)
-      logger.error(
-        """
-        the relay refuses this device (\(problem)). The device was removed, or \
-        `relayctl apply` was never run for its family.
-        """
-      )
+      let cause =
+        problem.concernsVersion
+        ? problem.entry.map { "\($0.cause) \($0.nextStep)" } ?? ""
+        : "The device was removed, or `relayctl apply` was never run for its family."
+      logger.error("the relay refuses this device (\(problem)). \(cause)")
     }
   }
 }

@@ -37,6 +37,9 @@ public struct AgentStatus: Codable, Sendable {
     /// Lost statements that the relay has accepted again since the start; absent in a status of an
     /// older agent.
     public var givenBack: Int?
+    /// Events that are newer than the agent, which shows none of them; absent in a status of an older
+    /// agent.
+    public var newer: Int?
     /// The known handles of each app.
     public var known: [String: [String]]
     /// The way of the responses to each app; absent in a status of an older agent.
@@ -134,7 +137,8 @@ extension AgentHost {
           outbox: link.pendingCommands.count,
           unacknowledged: device.child?.unacknowledged ?? 0, questions: questions,
           disbelieved: device.rejectedEvents, unopened: link.unopenedCount,
-          givenBack: link.givenBack, known: known, apps: apps(of: device, address))
+          givenBack: link.givenBack, newer: link.newerCount, known: known,
+          apps: apps(of: device, address))
       })
   }
 

@@ -47,6 +47,7 @@ extension DeviceHost {
     guard let envelope, let device = devices[envelope.device], device.key == key else {
       return counters.unusableReplies += 1
     }
+    counters.unreadableEvents += envelope.unreadableEvents
     var reply = envelope.reply
     updateQuestionWindow(of: key, with: reply)
     guard device.isOnline else { return }

@@ -2,6 +2,8 @@
 package struct HostCounters: Hashable, Sendable {
   /// Replies of the relay that cannot be decoded or name no hosted device.
   package var unusableReplies = 0
+  /// Events in pages that cannot be decoded at all.
+  package var unreadableEvents = 0
   /// Broadcasts that cannot be opened with their channel's key, or not be decoded.
   package var unusableBroadcasts = 0
   /// Events that a device or an app rejected.

@@ -96,6 +96,8 @@ extension FamilyView {
       return LineDescription(kind: "withdrawal", text: "withdrew consent for \(name(of: app))")
     case .withdrawal(.consentGiven(let app)):
       return LineDescription(kind: "consent", text: "gave consent for \(name(of: app)) back")
+    case .newer:
+      return LineDescription(kind: "newer", text: "a kind that this version does not know")
     }
   }
 }

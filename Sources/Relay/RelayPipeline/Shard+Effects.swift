@@ -130,13 +130,17 @@ extension RelayMachine {
 }
 
 extension ShardOutput {
-  /// Adds a failure reply to a message that could not be decoded, and counts the message as
-  /// malformed.
-  mutating func appendFailure(_ problem: Problem, _ route: [UInt8]) {
+  /// Adds a refusal of a message that could not be decoded, and counts the message as malformed.
+  ///
+  /// - Parameter head: The head of the request. Its device is not verified, but the reply leaves on the
+  ///   connection of the request. `nil`: the reply names no device.
+  mutating func appendFailure(_ problem: Problem, _ route: [UInt8], _ head: Envelope.Peek? = nil) {
     malformed += 1
     refusals[Int(problem.code), default: 0] += 1
     let unknownDevice = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
-    let reply = ReplyEnvelope(device: unknownDevice, requestID: 0, reply: .failed(problem))
+    let reply = ReplyEnvelope(
+      device: head?.device ?? unknownDevice, requestID: head?.requestID ?? 0,
+      reply: head?.commandID.map { .refused($0, problem) } ?? .failed(problem))
     replies.append((route, reply.encode()))
   }
 }

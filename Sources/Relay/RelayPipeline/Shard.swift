@@ -130,7 +130,7 @@ struct Shard: ~Copyable, Sendable {
       deferred.append(request)
     } catch {
       output.countRequest(bytes: bytes)
-      output.appendFailure(error, route)
+      output.appendFailure(error, route, batch[index].withBytes(2) { Envelope.head($0) })
     }
   }
 

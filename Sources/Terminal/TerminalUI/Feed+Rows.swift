@@ -38,6 +38,7 @@ extension Feed {
     case .withdrawal(let withdrawal):
       return renderer.centred(
         wording(withdrawal.phrase, entry.author, withdrawal.subject(renderer)))
+    case .newer: return renderer.centred(wording(.newerLine, entry.author))
     }
   }
 

@@ -36,6 +36,7 @@ struct Entry: Hashable, Sendable {
     case cancellation(QuestionID)
     case inPerson(Card, title: String, Answer)
     case withdrawal(Withdrawal)
+    case newer
   }
   /// The id of the entry's command, which stays the same when the relay commits the event.
   var id: CommandID
@@ -115,6 +116,7 @@ struct Timeline {
       body = .inPerson(
         Card(state), title: title(of: choice, in: state.question, at: line.at), choice.answer)
     case .withdrawal(let withdrawal): body = .withdrawal(withdrawal)
+    case .newer: body = .newer
     }
     return Entry(
       id: line.command, child: child, seq: line.seq, author: name(author),

@@ -79,8 +79,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case decidedLine
   /// The line that reminds of an open question. `%1` the child.
   case reminderLine
-  /// The line about a cancelled question. `%1` the child.
-  case cancelledLine
+  /// The lines about a cancelled question, and about an event of a later version. `%1` the author.
+  case cancelledLine, newerLine
   /// The line about an expired question.
   case expiredLine
   /// Another guardian answered first. `%1` that guardian, `%2` the title of the choice.

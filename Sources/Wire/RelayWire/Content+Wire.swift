@@ -150,7 +150,7 @@ extension Event {
     case .ageSet(let person, let content, let proof):
       event.body = .ageSet(person, content.openedIfPossible, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .keysShared, .complained, .invited, .joinRequested, .beat:
+      .keysShared, .complained, .invited, .joinRequested, .beat, .opaque:
       break
     }
     return event

@@ -100,7 +100,13 @@ extension Event {
     fastPathBytes ?? libraryBytes
   }
 
-  var libraryBytes: [UInt8] { Wire.encode(wire) }
+  var libraryBytes: [UInt8] {
+    if case .opaque(let body) = body, !body.isStatement {
+      Wire.encode(wire) + body.field
+    } else {
+      Wire.encode(wire)
+    }
+  }
 
   var wire: PBEvent {
     var message = PBEvent()
@@ -141,29 +147,45 @@ extension Event {
     case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
     case .complained(let keys): message.complained = RelayWire.wire(audience, keys)
     case .beat: message.beat = true
+    case .opaque(let body): if body.isStatement { message.opaque = body.wire(in: nil) }
     }
     return message
   }
 
-  /// Decodes an event. Its content stays sealed.
+  /// Decodes an event. Its content stays sealed. An event of a kind that this version does not know
+  /// has an opaque body.
   ///
+  /// - Parameter keepingUnreadable: Whether a body of a known kind with values that this version does
+  ///   not know becomes opaque, too. The relay does not accept such a body, because it would lose a
+  ///   change of what it enforces.
   /// - Throws: `malformed` or `tooLarge`, or the problem of an invalid value.
-  public static func decode(_ bytes: [UInt8]) throws(Problem) -> Event {
+  public static func decode(_ bytes: [UInt8], keepingUnreadable: Bool = false) throws(Problem)
+    -> Event
+  {
     guard bytes.count <= Limits.frameBytes else { throw .tooLarge }
     if let event = bytes.withUnsafeBytes({ Event(fastPath: $0) }) { return event }
-    return try decode(byLibrary: bytes)
+    return try decode(byLibrary: bytes, keepingUnreadable: keepingUnreadable)
   }
 
-  static func decode(byLibrary bytes: [UInt8]) throws(Problem) -> Event {
-    try Event(try Wire.parse(PBEvent.self, bytes))
+  static func decode(byLibrary bytes: [UInt8], keepingUnreadable: Bool = false) throws(Problem)
+    -> Event
+  {
+    let message = try Wire.parse(PBEvent.self, bytes)
+    let body: Body
+    do throws(Problem) { body = try Self.body(message) } catch {
+      guard message.body == nil || keepingUnreadable else { throw error }
+      body = .opaque(try OpaqueBody(ofEvent: bytes))
+    }
+    return try Event(message, body)
   }
 
-  init(_ message: PBEvent) throws(Problem) {
+  init(_ message: PBEvent) throws(Problem) { try self.init(message, try Self.body(message)) }
+
+  private init(_ message: PBEvent, _ body: Body) throws(Problem) {
     self.init(
       seq: message.seq, previous: message.previous,
       audience: Audience(rawValue: message.audience), command: try Wire.id(message.command),
-      device: DeviceID(message.device), at: try Wire.time(message.at),
-      body: try Self.body(message),
+      device: DeviceID(message.device), at: try Wire.time(message.at), body: body,
       signature: message.hasSignature ? try Signature(message.signature) : nil,
       hash: try ChainHash(wire: message.hash))
   }
@@ -219,6 +241,7 @@ extension Event {
     case .beat(let isSet):
       guard isSet else { throw .malformed }
       return .beat
+    case .opaque(let opaque): return .opaque(try OpaqueBody(opaque))
     case nil: throw .malformed
     }
   }

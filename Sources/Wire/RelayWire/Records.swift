@@ -40,6 +40,7 @@ extension RecordKey {
     case .latestTime: KeyWriter(8).bytes
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
     case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
+    case .newer(let audience, let seq): KeyWriter(32).with(audience.rawValue).with(seq).bytes
     case .lost(let name):
       KeyWriter(31).with(UInt64(name.device.rawValue)).with(name.id.high).with(name.id.low).bytes
     }
@@ -62,7 +63,7 @@ extension DeviceRecord {
   /// The record's encoded value. ``RecordKey/bytes`` is its key.
   public var value: [UInt8] {
     switch self {
-    case .event(let event): event.encode()
+    case .event(let event), .newer(let event): event.encode()
     case .cursor(let cursor): Wire.encode(cursor.wire)
     case .receipt(_, let receipt): Wire.encode(receipt.wire)
     case .outbox(_, let id, let command, let basedOnSeq):
@@ -96,7 +97,7 @@ extension DeviceRecord {
   public static func decode(key: [UInt8], value: [UInt8]) throws(Problem) -> DeviceRecord {
     guard let tag = key.first else { throw .malformed }
     switch tag {
-    case 1: return .event(try Event.decode(value))
+    case 1: return .event(try Event.decode(value, keepingUnreadable: true))
     case 2: return .cursor(Cursor(try Wire.parse(PBCursor.self, value)))
     case 3:
       return .receipt(
@@ -129,6 +130,7 @@ extension DeviceRecord {
     case 31:
       guard value.count > 9 else { throw .malformed }
       return .lost(try Event.decode(Array(value[9...])).opened(), after: number(value[1..<9]))
+    case 32: return .newer(try Event.decode(value, keepingUnreadable: true))
     default: throw .malformed
     }
   }
@@ -156,7 +158,7 @@ extension Command {
     case .setAge(let person, let content, let proof):
       .setAge(person, content.openedIfPossible, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
-      .complain, .invite, .beat:
+      .complain, .invite, .beat, .opaque:
       self
     }
   }

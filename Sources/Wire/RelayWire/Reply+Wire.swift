@@ -15,6 +15,8 @@ public struct ReplyEnvelope: Hashable, Sendable {
   public var pass: [UInt8] = []
   /// With `attached`: where the relay publishes to the key of the connection.
   public var inbox: Inbox?
+  /// The events of a page that could not be decoded and were left out.
+  public private(set) var unreadableEvents = 0
 
   /// Creates the reply to the request `requestID` of `device`.
   public init(device: DeviceAddress, requestID: UInt64, reply: Reply) {
@@ -101,6 +103,9 @@ public struct ReplyEnvelope: Hashable, Sendable {
           bytes: try Wire.exactly(Inbox.byteCount, message.inbox))
       }
     }
+    if case .page(_, let events, _) = envelope.reply {
+      envelope.unreadableEvents = message.page.events.count - events.count
+    }
     return envelope
   }
 
@@ -117,10 +122,7 @@ public struct ReplyEnvelope: Hashable, Sendable {
         }, at: try Wire.time(attached.at))
     case .page(let page):
       return .page(
-        Audience(rawValue: page.audience),
-        try Wire.map(page.events, limit: Limits.pageEvents) { bytes throws(Problem) in
-          try Event.decode([UInt8](bytes))
-        }, more: page.more)
+        Audience(rawValue: page.audience), try events(of: page), more: page.more)
     case .pong: return .pong
     case .joined(let device): return .joined(DeviceID(device))
     case .evaluated(let evaluated):
@@ -132,6 +134,12 @@ public struct ReplyEnvelope: Hashable, Sendable {
     case .failed(let problem): return .failed(try Problem(problem))
     case nil: throw .malformed
     }
+  }
+
+  /// The events of a page. One that cannot be decoded at all is left out: the others still arrive.
+  private static func events(of page: PBPage) throws(Problem) -> [Event] {
+    guard page.events.count <= Limits.pageEvents else { throw .tooLarge }
+    return page.events.compactMap { try? Event.decode([UInt8]($0), keepingUnreadable: true) }
   }
 }
 
@@ -230,7 +238,8 @@ extension Broadcast {
     let message = try Wire.parse(PBBroadcast.self, bytes)
     try Wire.check(version: message.version)
     switch message.body {
-    case .event(let bytes): return .event(try Event.decode([UInt8](bytes)))
+    case .event(let bytes):
+      return .event(try Event.decode([UInt8](bytes), keepingUnreadable: true))
     case .head(let head): return .head(Audience(rawValue: head.audience), seq: head.seq)
     case .receipt(let receipt):
       return .receipt(Audience(rawValue: receipt.audience), Receipt(receipt.receipt))

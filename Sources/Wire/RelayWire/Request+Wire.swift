@@ -172,6 +172,7 @@ extension Command {
       case .complain(let audience, let keys):
         message.complain = RelayWire.wire(audience, keys)
       case .beat: message.beat = true
+      case .opaque(let audience, let body): message.opaque = body.wire(in: audience)
       }
     }
   }
@@ -227,6 +228,9 @@ extension Command {
     case .beat(let isSet):
       guard isSet else { throw .malformed }
       self = .beat
+    case .opaque(let opaque):
+      guard opaque.body.count <= Limits.opaqueBytes else { throw .tooLarge }
+      self = .opaque(Audience(rawValue: opaque.audience), try OpaqueBody(opaque))
     case nil: throw .unknownRequest
     }
   }

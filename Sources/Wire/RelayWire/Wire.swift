@@ -4,8 +4,10 @@ import SwiftProtobuf
 /// The protocol's version and the checks that all messages share. docs/Protocol.md describes the
 /// protocol.
 enum Wire {
-  /// The only version that is sent and accepted.
+  /// The version that is sent.
   static let version: UInt32 = 1
+  /// The versions that are accepted: the present one, and the one before it once there is one.
+  static let versions: ClosedRange<UInt32> = 1...version
 
   /// Parses a message of at most `Limits.frameBytes`.
   static func parse<M: SwiftProtobuf.Message>(_ type: M.Type, _ bytes: UnsafeRawBufferPointer)
@@ -28,8 +30,13 @@ enum Wire {
     try! message.serializedBytes()
   }
 
-  static func check(version: UInt32) throws(Problem) {
-    guard version == Wire.version else { throw .unsupportedVersion }
+  /// - Throws: `unsupportedVersion` for a newer version or for none, `outdatedVersion` for one that is
+  ///   accepted no more.
+  static func check(version: UInt32, among versions: ClosedRange<UInt32> = versions)
+    throws(Problem)
+  {
+    guard version > 0, version <= versions.upperBound else { throw .unsupportedVersion }
+    guard version >= versions.lowerBound else { throw .outdatedVersion }
   }
 
   static func id(_ bytes: some Collection<UInt8>) throws(Problem) -> ID128 {

@@ -21,7 +21,9 @@ import Testing
     .withdraw(child: child, .sealed([1])), .invite(invitation), .noteAge(child, .sealed([1])),
     .setAge(child, .sealed([1]), proof: [1]), .shareKeys(.family, []),
     .shareKeys(.account(child), []), .complain(.family, []), .complain(.account(child), []),
-    .beat,
+    .beat, .opaque(.family, OpaqueBody(kind: 1_000, bytes: [1])),
+    .opaque(.family, OpaqueBody(kind: 1_001, bytes: [1])),
+    .opaque(.account(child), OpaqueBody(kind: 1_000, bytes: [1])),
   ]
 
   /// A number for each kind of command. A new kind does not compile without one.
@@ -46,6 +48,7 @@ import Testing
     case .shareKeys: 16
     case .complain: 17
     case .beat: 18
+    case .opaque: 19
     }
   }
 
@@ -66,7 +69,7 @@ import Testing
 
   @Test("T1: a command and its event have one outline, for every kind")
   func agree() throws {
-    #expect(Set(Self.commands.map(kind)).count == 19)
+    #expect(Set(Self.commands.map(kind)).count == 20)
     for command in Self.commands {
       #expect(CommandOutline(command) == CommandOutline(try event(command)), "\(command)")
     }

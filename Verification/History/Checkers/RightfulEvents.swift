@@ -77,6 +77,9 @@ private struct RightsModel {
     case .keysShared, .complained:
       return isAdministrator
         || author.map { roster?.isMember($0, of: event.audience) ?? false } ?? false
+    case .opaque(let body):
+      return body.isStatement
+        && author.map { roster?.isMember($0, of: event.audience) ?? false } ?? false
     }
   }
 

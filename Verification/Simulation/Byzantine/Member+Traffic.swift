@@ -96,6 +96,7 @@ extension Command {
       self = .setAge(person, content, proof: proof)
     case .complained(let names): self = .complain(event.audience, names)
     case .beat: self = .beat
+    case .opaque(let body): self = .opaque(event.audience, body)
     case .joinRequested: return nil
     }
   }

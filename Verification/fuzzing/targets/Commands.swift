@@ -4,7 +4,7 @@ import FamilyModel
 enum CommandKind: CaseIterable {
   case setRoster, setAccount, setLimits, ask, remind, cancel, answer, post, changeContact
   case setPasscode, answerInPerson, withdraw, addChild, invite, noteAge, setAge, shareKeys, complain
-  case beat
+  case beat, opaque
 
   init(_ command: Command) {
     self =
@@ -28,6 +28,7 @@ enum CommandKind: CaseIterable {
       case .shareKeys: .shareKeys
       case .complain: .complain
       case .beat: .beat
+      case .opaque: .opaque
       }
   }
 }
@@ -70,6 +71,13 @@ struct FuzzScene {
     case .shareKeys: .shareKeys(input.audience(), input.array(Limits.keyWraps) { wrap(&$0) })
     case .complain: .complain(input.audience(), input.array(Limits.complaintKeys) { name(&$0) })
     case .beat: .beat
+    case .opaque:
+      .opaque(
+        input.audience(),
+        OpaqueBody(
+          kind: 999 + UInt32(input.pick(4)),
+          bytes: Array(repeating: input.byte(), count: input.pick(99))
+        ))
     }
   }
 

@@ -172,6 +172,7 @@ public struct ChildMachine: Sendable {
     relayTime.start(uptime: self.uptime!)
     observeTime(now: now, into: &out, effects: &effects)
     if !areRatingsRecorded { recordRatings(into: &out, effects: &effects) }
+    link.evaluateNewer(into: &out)
     switch input {
     case .connected:
       isListDue = true

@@ -248,7 +248,7 @@ extension Line.Body {
     case .question(let id), .reminder(let id), .decision(let id, _), .cancellation(let id),
       .inPerson(let id, _):
       id
-    case .text, .withdrawal: nil
+    case .text, .withdrawal, .newer: nil
     }
   }
 

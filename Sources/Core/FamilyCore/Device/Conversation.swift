@@ -52,6 +52,8 @@ public struct Line: Hashable, Sendable {
     case inPerson(QuestionID, ChoiceHeader)
     /// A guardian withdrew an approval.
     case withdrawal(Withdrawal)
+    /// An event of a kind that this version does not know.
+    case newer
   }
   /// The event's sequence number in the family's log.
   public var seq: UInt64
@@ -181,6 +183,7 @@ public struct Conversation: Sendable {
     case .contactChanged(_, .contactName(let handle, let name)):
       names[handle.canonical, default: Statements()].add(name, event.order)
     case .contactChanged: break
+    case .opaque: add(line(.newer))
     case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
       .joinRequested, .ageNoted, .ageSet, .beat:
       break

@@ -10,6 +10,9 @@ public enum DeviceRecord: Hashable, Sendable {
   case receipt(Audience, Receipt)
   /// The position of an event that the device read and did not keep.
   case passed(Audience, ChainPosition)
+  /// An event that is newer than this version, or that depends on such an event. A later version
+  /// evaluates it at its start.
+  case newer(Event)
   /// The copy, with its content open, of a verified event that the relay has lost. `after` is the
   /// last position that the present history shares with that of the event.
   case lost(Event, after: UInt64)
@@ -39,6 +42,8 @@ public enum RecordKey: Hashable, Sendable {
   case receipt(Audience)
   /// The key of the position of an event that was not kept.
   case passed(Audience, seq: UInt64)
+  /// The key of an event that is newer than this version.
+  case newer(Audience, seq: UInt64)
   /// The key of the copy of a lost event.
   case lost(CommandName)
   /// The key of a command in the outbox.
@@ -63,6 +68,7 @@ extension DeviceRecord {
     case .cursor(let cursor): .cursor(cursor.audience)
     case .receipt(let audience, _): .receipt(audience)
     case .passed(let audience, let position): .passed(audience, seq: position.seq)
+    case .newer(let event): .newer(event.audience, seq: event.seq)
     case .lost(let event, _): .lost(event.commandName ?? CommandName(event.device, event.command))
     case .outbox(let position, _, _, _): .outbox(position: position)
     case .app(let app, _): .app(app)

@@ -139,6 +139,7 @@ public struct GuardianMachine: Sendable {
   public mutating func step(_ input: Input, now: Instant) -> [DeviceEffect] {
     var out = DeviceLink.Output()
     var effects: [DeviceEffect] = []
+    link.evaluateNewer(into: &out)
     switch input {
     case .started: show(open(now: now), now: now, into: &out, effects: &effects)
     case .connected: link.connected(now: now, into: &out)

@@ -34,6 +34,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .shareKeys(let audience, _): digest.add(16, audience.rawValue)
     case .complain(let audience, _): digest.add(18, audience.rawValue)
     case .beat: digest.add(19)
+    case .opaque(let audience, let body): digest.add(20, audience, body)
     }
     value = digest.value
   }
@@ -62,6 +63,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .joinRequested: digest.add(17)
     case .complained: digest.add(18, event.audience.rawValue)
     case .beat: digest.add(19)
+    case .opaque(let body): digest.add(20, event.audience, body)
     }
     value = digest.value
   }
@@ -93,6 +95,11 @@ private struct Digest {
     add(kind, id.high)
     add(id.low)
     for byte in choice.utf8 { add(UInt64(byte)) }
+  }
+
+  mutating func add(_ kind: UInt64, _ audience: Audience, _ body: OpaqueBody) {
+    add(kind, audience.rawValue)
+    add(UInt64(body.kind))
   }
 
   mutating func add(_ kind: UInt64, _ bytes: [UInt8]) {

@@ -53,6 +53,7 @@ extension FamilyState {
     case .shareKeys(let audience, let wraps): try decide(keys: wraps, audience, proposal)
     case .complain(let audience, let keys): try decide(complaint: keys, audience, proposal)
     case .beat: try decide(beatBy: proposal)
+    case .opaque(let audience, let body): try decide(opaque: body, audience, proposal)
     }
   }
 

@@ -184,6 +184,17 @@ extension FamilyState {
     }
     return (.beat, .family)
   }
+
+  /// Accepts a statement of a kind that the relay does not know. The event gets a place in the order of
+  /// its audience, and changes nothing that the relay enforces.
+  func decide(opaque body: OpaqueBody, _ audience: Audience, _ proposal: Proposal) throws(Problem)
+    -> Outcome
+  {
+    guard body.isStatement else { throw .unknownRequest }
+    try require(proposal.person.map { roster.isMember($0, of: audience) } ?? false)
+    guard body.bytes.count <= Limits.opaqueBytes else { throw .tooLarge }
+    return (.opaque(body), audience)
+  }
 }
 
 extension [ContentKeyID] {

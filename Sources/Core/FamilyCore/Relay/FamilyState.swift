@@ -87,9 +87,7 @@ public struct FamilyState: Hashable, Sendable {
     recordAuthor(of: event)
     // A join request has no command whose result is ever looked up.
     if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
-    if event.body.concernsKeys {
-      // Shared keys are no message of the child.
-    } else if let child = event.audience.conversationChild,
+    if event.body.mayHaveReceipt, let child = event.audience.conversationChild,
       roster.member(of: event.device)?.id == child
     {
       lastOfChild.set(child, event.seq)
@@ -118,7 +116,7 @@ public struct FamilyState: Hashable, Sendable {
       keys[event.audience, default: AudienceKeys(since: founded)]
         .add(wraps, by: event.signature?.signer ?? event.device)
     case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .complained,
-      .ageNoted, .ageSet, .beat:
+      .ageNoted, .ageSet, .beat, .opaque:
       break
     }
   }

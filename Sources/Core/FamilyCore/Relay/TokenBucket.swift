@@ -106,9 +106,12 @@ struct RateLimits: Hashable, Sendable {
 }
 
 extension Command {
-  /// Bytes of the sealed content.
+  /// Bytes of the sealed content, or of the opaque body.
   fileprivate var sealedBytes: Int {
-    if case .sealed(let bytes) = content { bytes.count } else { 0 }
+    switch self {
+    case .opaque(_, let body): return body.bytes.count
+    default: if case .sealed(let bytes) = content { return bytes.count } else { return 0 }
+    }
   }
 
   /// Bytes of the wraps of a key share.

@@ -19,7 +19,7 @@ extension Command {
       .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
       content
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys, .complain, .beat:
+      .shareKeys, .complain, .beat, .opaque:
       nil
     }
   }
@@ -49,7 +49,7 @@ extension Command {
     case .noteAge(let person, _): return .noteAge(person, content)
     case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
-      .shareKeys, .complain, .beat:
+      .shareKeys, .complain, .beat, .opaque:
       return self
     }
   }
@@ -81,6 +81,7 @@ extension Command {
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .complain(let audience, let keys): return (audience, .complained(keys))
     case .beat: return (.family, .beat)
+    case .opaque(let audience, let body): return (audience, .opaque(body))
     case .remind(let id): return question(id).map { (.conversation($0.child), .reminded(id)) }
     case .cancel(let id): return question(id).map { (.conversation($0.child), .cancelled(id)) }
     case .answer(let id, let choiceID):
@@ -109,7 +110,7 @@ extension Event.Body {
       .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained, .beat:
+      .invited, .joinRequested, .keysShared, .complained, .beat, .opaque:
       nil
     }
   }
@@ -127,7 +128,7 @@ extension Event.Body {
     case .ageNoted(let person, _): .ageNoted(person, content)
     case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained, .beat:
+      .invited, .joinRequested, .keysShared, .complained, .beat, .opaque:
       self
     }
   }
@@ -155,7 +156,7 @@ extension Event.Body {
       }
     case .withdrawn: if case .withdrawal = content { true } else { false }
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
-      .invited, .joinRequested, .keysShared, .complained, .beat:
+      .invited, .joinRequested, .keysShared, .complained, .beat, .opaque:
       false
     }
   }
@@ -169,11 +170,12 @@ extension Event.Body {
     }
   }
 
-  /// Whether the event concerns content keys only.
-  var concernsKeys: Bool {
+  /// Whether guardians' receipts refer to the event. They refer to no shared keys, and to nothing that
+  /// the relay does not know.
+  var mayHaveReceipt: Bool {
     switch self {
-    case .keysShared, .complained: true
-    default: false
+    case .keysShared, .complained, .opaque: false
+    default: true
     }
   }
 

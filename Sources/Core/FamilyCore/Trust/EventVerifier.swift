@@ -9,6 +9,9 @@ import FamilyModel
 /// - deferred: The signer knew a newer roster than this device, or another history. Or the content
 ///   key has not arrived.
 /// - rejected: Every other event. A rejected event changes nothing.
+///
+/// An event of an unknown kind, or with an unknown content, is verified as far as all kinds agree: a
+/// reader of the audience has signed it. Its body stays opaque.
 struct EventVerifier: Sendable {
   /// The result of checking an event.
   enum Verdict {
@@ -123,6 +126,11 @@ struct EventVerifier: Sendable {
   private mutating func complete(_ event: Event, _ opened: Event) {
     let (digest, vault) = (rosterDigest(of: event), vault)
     record(opened, digest: digest)
+    if opened.body.isOpaque {
+      // Decisions about a question that this version cannot read are rejected.
+      if let id = event.body.newQuestion?.id { deferred.release(.question(id)) }
+      return
+    }
     evidence?.add(event, vault)
     evidence?.add(event, digest: digest, vault)
     // The relay still has persons or devices that were removed.
@@ -312,16 +320,19 @@ struct EventVerifier: Sendable {
       return .deferred(.key(event.audience, name))
     }
     let binding = Self.binding(family, event.audience, event.command)
-    guard
-      let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding),
-      event.body.fits(opened)
+    guard let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding)
     else { return .rejected(.cannotOpen) }
+    var event = event
+    if case .sealed(let bytes) = opened {
+      event.body = .opaque(OpaqueBody(kind: 0, bytes: bytes))
+      return .verified(event)
+    }
+    guard event.body.fits(opened) else { return .rejected(.cannotOpen) }
     if let header = event.body.newQuestion, case .question(let question) = opened,
       !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
     {
       return .rejected(.contradiction)
     }
-    var event = event
     event.body = event.body.replacing(opened)
     return .verified(event)
   }

@@ -126,7 +126,7 @@ extension Roster {
     case .asked(let header, _), .answeredInPerson(let header, _, _, _):
       return isIn(header.child) && person.id == header.child
     case .reminded, .cancelled: return child == person.id && isIn(person.id)
-    case .keysShared, .complained: return isMember(person, of: audience)
+    case .keysShared, .complained, .opaque: return isMember(person, of: audience)
     case .beat: return audience == .family && isGuardian
     }
   }

@@ -53,6 +53,7 @@ package enum SignedBytes {
     case .invited(let invitation): out.add(14, invitation)
     case .complained(let keys): out.add(50, keys)
     case .beat: out.add(UInt8(51))
+    case .opaque(let body): out.add(200, body, digest(.sealed(body.bytes)))
     // No member signs a join request: the request has its own proof.
     case .joinRequested(let join): out.add(15, join.signedBytes(family: family))
     case .ageNoted(let person, let content): out.add(40, person, digest(content))
@@ -185,6 +186,13 @@ extension BoundBytes {
   fileprivate mutating func add(_ kind: UInt8, _ bytes: [UInt8]) {
     add(kind)
     add(bytes)
+  }
+
+  /// All kinds of later versions are signed in this way, so that every version verifies them.
+  fileprivate mutating func add(_ kind: UInt8, _ body: OpaqueBody, _ digest: [UInt8]) {
+    add(kind)
+    add(body.kind)
+    add(digest)
   }
 }
 

@@ -26,6 +26,28 @@ extension Envelope {
     return reader.varint().map { FamilyID($0) }
   }
 
+  /// The head of a request that cannot be decoded: the first five fields, which are the same in all
+  /// versions of the protocol.
+  ///
+  /// - Returns: `nil` unless the request starts with its version, its family and its device.
+  public static func head(_ bytes: UnsafeRawBufferPointer) -> Peek? {
+    var reader = FrameReader(bytes)
+    guard reader.field(lengths: 0) == 1, let version = reader.varint(), version > 0,
+      reader.field(lengths: 0) == 2, let family = reader.varint(),
+      reader.field(lengths: 0) == 3, let device = reader.uint32()
+    else { return nil }
+    var peek = Peek(
+      device: DeviceAddress(family: FamilyID(family), device: DeviceID(device)), requestID: 0,
+      isQuestion: false)
+    var next = reader
+    if next.field(lengths: 1 << 5) == 4, let id = next.varint() {
+      peek.requestID = id
+      reader = next
+    }
+    if reader.field(lengths: 1 << 5) == 5 { peek.commandID = reader.id() }
+    return peek
+  }
+
   /// Reads the leading fields up to the command's kind.
   ///
   /// - Returns: `nil` if the fields are not in ascending order or the request is not a command;

@@ -35,6 +35,27 @@ struct FrameReader {
     return number
   }
 
+  /// Reads the next field, of any number and type.
+  ///
+  /// - Returns: The field's number, and the bytes of a length-delimited field; `nil` for bytes that are
+  ///   no field.
+  mutating func anyField() -> (number: UInt64, value: UnsafeRawBufferPointer?)? {
+    guard let tag = varint(), tag >> 3 > 0 else { return nil }
+    switch tag & 7 {
+    case 0: return varint().map { _ in (tag >> 3, nil) }
+    case 1: return skip(8) ? (tag >> 3, nil) : nil
+    case 2: return slice().map { (tag >> 3, $0) }
+    case 5: return skip(4) ? (tag >> 3, nil) : nil
+    default: return nil
+    }
+  }
+
+  private mutating func skip(_ count: Int) -> Bool {
+    guard count <= bytes.count &- position else { return false }
+    position &+= count
+    return true
+  }
+
   /// Reads a varint of up to 64 bits. Most have one byte.
   @inline(__always)
   mutating func varint() -> UInt64? {

@@ -881,6 +881,26 @@ nonisolated struct PBForPerson: Sendable {
   init() {}
 }
 
+/// A statement of a kind that the relay need not know.
+nonisolated struct PBOpaque: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The audience; only in a command.
+  var audience: UInt64 = 0
+
+  /// The number of the kind, 1,000 or above.
+  var kind: UInt32 = 0
+
+  /// The encoded value, at most 65,536 bytes in a command.
+  var body: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// A change of a person's age settings.
 nonisolated struct PBSetAge: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1418,6 +1438,15 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .joinRequested(newValue)}
   }
 
+  /// A reader of the audience stated something of a kind that the relay need not know.
+  var opaque: PBOpaque {
+    get {
+      if case .opaque(let v)? = _storage._body {return v}
+      return PBOpaque()
+    }
+    set {_uniqueStorage()._body = .opaque(newValue)}
+  }
+
   /// The command's signature. Absent in join_requested, and in families without keys.
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
@@ -1476,6 +1505,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case invited(PBInvitation)
     /// A device with a code asks to enter. The device is no member until a roster lists the device.
     case joinRequested(PBJoinRequest)
+    /// A reader of the audience stated something of a kind that the relay need not know.
+    case opaque(PBOpaque)
 
   }
 
@@ -2824,6 +2855,46 @@ nonisolated extension PBForPerson: SwiftProtobuf.Message, SwiftProtobuf._Message
   }
 }
 
+nonisolated extension PBOpaque: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Opaque"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}audience\0\u{1}kind\0\u{1}body\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.audience) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.body) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.audience != 0 {
+      try visitor.visitSingularUInt64Field(value: self.audience, fieldNumber: 1)
+    }
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 2)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularBytesField(value: self.body, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBOpaque, rhs: PBOpaque) -> Bool {
+    if lhs.audience != rhs.audience {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBSetAge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SetAge"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}content\0\u{1}proof\0")
@@ -3372,7 +3443,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0\u{2}w\u{1}opaque\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3661,6 +3732,19 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .joinRequested(v)
           }
         }()
+        case 200: try {
+          var v: PBOpaque?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .opaque(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .opaque(v)
+          }
+        }()
         default: break
         }
       }
@@ -3776,6 +3860,10 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case .joinRequested?: try {
         guard case .joinRequested(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 81)
+      }()
+      case .opaque?: try {
+        guard case .opaque(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 200)
       }()
       default: break
       }

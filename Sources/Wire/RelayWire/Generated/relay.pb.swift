@@ -224,6 +224,15 @@ nonisolated struct PBCommand: Sendable {
     set {body = .invite(newValue)}
   }
 
+  /// States something of a kind that the relay need not know.
+  var opaque: PBOpaque {
+    get {
+      if case .opaque(let v)? = body {return v}
+      return PBOpaque()
+    }
+    set {body = .opaque(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required. docs/Protocol.md lists senders and audiences.
@@ -266,6 +275,8 @@ nonisolated struct PBCommand: Sendable {
     case beat(Bool)
     /// Invites one device.
     case invite(PBInvitation)
+    /// States something of a kind that the relay need not know.
+    case opaque(PBOpaque)
 
   }
 
@@ -968,7 +979,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{1}beat\0\u{2}\u{11}invite\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{1}beat\0\u{2}\u{11}invite\0\u{2}x\u{1}opaque\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1203,6 +1214,19 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .invite(v)
         }
       }()
+      case 200: try {
+        var v: PBOpaque?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .opaque(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .opaque(v)
+        }
+      }()
       default: break
       }
     }
@@ -1289,6 +1313,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .invite?: try {
       guard case .invite(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    }()
+    case .opaque?: try {
+      guard case .opaque(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 200)
     }()
     case nil: break
     }

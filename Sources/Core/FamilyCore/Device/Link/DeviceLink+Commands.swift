@@ -149,9 +149,8 @@ extension DeviceLink {
       _ = endEvaluation(id, .success(evaluation), into: &out)
     case .failed(let problem):
       _ = endEvaluation(id, .failure(problem), into: &out)
-      guard problem == .notEnrolled else { break }
-      isRefused = true
-      out.shutOut = problem
+      if problem == .notEnrolled { isRefused = true }
+      if problem == .notEnrolled || problem.concernsVersion { out.shutOut = problem }
     }
   }
 

@@ -69,14 +69,14 @@ extension DeviceLink {
     let unopened = verifier?.unopenedCount ?? 0
     let reading = verify(event, into: &out)
     checkWithheld(now: now, into: &out)
-    // A restarted device must know the relay's newest roster, whether it verifies or not.
-    let isKept = reading != .rejected || event.isRoster
-    out.changes.append(.put(isKept ? .event(event) : .passed(event.audience, event.position)))
+    out.changes.append(.put(record(of: event, reading, out.events[before...])))
     // The first attempt of a command has no other acknowledgement than its own event. A deferred
     // event may be a forgery, and acknowledges nothing before it is verified.
     for event in out.events[before...] { hasRead(event, now: now, into: &out) }
     if reading == .repeated { hasRead(event, now: now, into: &out) }
-    if reading == .rejected { endConfirmed(event, now: now, into: &out) }
+    if reading == .rejected || reading == .rejectedForNow {
+      endConfirmed(event, now: now, into: &out)
+    }
     guard verifier != nil else { return }
     if !isBehind { resume(now: now) }
     for event in out.events[before...] where event.body.mayBringReaders {

@@ -44,6 +44,7 @@ extension DeviceLink {
       [
         RecordChange.delete(.passed(audience, seq: position.seq)),
         .delete(.event(audience, seq: position.seq)),
+        .delete(.newer(audience, seq: position.seq)),
       ]
     }
     verifier!.chains[audience] = chain

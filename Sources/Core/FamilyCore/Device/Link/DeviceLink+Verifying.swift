@@ -3,7 +3,11 @@ import FamilyModel
 /// Verifying events, and applying those that verify.
 extension DeviceLink {
   /// The result of reading an event.
-  enum Reading { case applied, deferred, repeated, rejected }
+  enum Reading {
+    case applied, deferred, repeated, rejected
+    /// Rejected, and kept because a later version may verify the event.
+    case rejectedForNow
+  }
 
   /// Verifies and applies an event, and then the deferred events that it makes checkable.
   @discardableResult
@@ -12,6 +16,7 @@ extension DeviceLink {
       apply(event, event, into: &out)
       return .applied
     }
+    if event.body.isOpaque { hasReadNewer = true }
     switch verifier!.verify(event, question: family.question) {
     case .deferred:
       if verifier!.hasFork { out.rejected.append(.forked) }
@@ -23,11 +28,12 @@ extension DeviceLink {
       // After a fork, devices give lost statements back at new positions.
       let isExpected =
         problem == .replayed
-        ? rereadEnds[event.audience] != nil : isReread && event.body.isJoin
+        ? rereadEnds[event.audience] != nil
+        : isReread && event.body.isJoin || event.body.isOfNewerRelay
       if !isExpected { out.rejected.append(problem) }
       retryDeferred(into: &out)
       guard problem == .replayed, verifier!.repeats(event, family.question) else {
-        return .rejected
+        return keepsRejected(problem) ? .rejectedForNow : .rejected
       }
       // After a restart the event would count for nothing, so its lost copy stays.
       guard verifier!.fits(event) else { return .deferred }
@@ -57,6 +63,7 @@ extension DeviceLink {
         case .verified(let opened):
           if verifier!.hasFork { out.rejected.append(.forked) }
           apply(opened, event, into: &out)
+          if opened.body.isOpaque { out.changes += changes(marking: event) }
           hasProgress = true
         }
       }
@@ -68,6 +75,7 @@ extension DeviceLink {
   /// - Parameter signed: The event as its signer signed it. Its roster may have persons and devices
   ///   that were removed.
   private mutating func apply(_ event: Event, _ signed: Event, into out: inout Output) {
+    if event.body.isOpaque { hasReadNewer = true }
     sender.observe(event)
     family.apply(event)
     hear(event)
@@ -90,11 +98,16 @@ extension Event.Body {
   /// Whether the event is a request to join. Its invitation may have ended before a reread.
   fileprivate var isJoin: Bool { if case .joinRequested = self { true } else { false } }
 
+  /// Whether only a newer relay accepts the kind. This version does not know who may sign it.
+  fileprivate var isOfNewerRelay: Bool {
+    if case .opaque(let body) = self { !body.isStatement } else { false }
+  }
+
   /// Whether the event states a value for which the later of two statements counts.
   var isOrderedByTime: Bool {
     switch self {
     case .limitsChanged, .accountChanged, .contactChanged, .withdrawn, .decided, .answeredInPerson,
-      .passcodeChanged:
+      .passcodeChanged, .opaque:
       true
     case .rosterChanged, .asked, .reminded, .cancelled, .posted, .invited, .joinRequested,
       .ageNoted, .ageSet, .keysShared, .complained, .beat:

@@ -64,6 +64,9 @@ extension DeviceLink {
   /// The number of contents that this device cannot open yet, because it lacks their keys.
   public var unopenedCount: Int { verifier?.deferred.keyless ?? 0 }
 
+  /// The number of verified events that are newer than this version, which shows none of them.
+  public var newerCount: Int { family.newer }
+
   /// Whether the device is no longer in the family: a verified roster removed it, or the relay
   /// refuses it. Such a device sends no command and gives apps no new answers.
   public var isShutOut: Bool {

@@ -81,6 +81,13 @@ public struct DeviceLink: Sendable {
   var statements = OwnStatements()
   /// The events of which this device keeps a copy if the relay loses them.
   var kept = KeptEvents()
+  /// The stored events that were newer than an earlier version, until the first step after the start.
+  var newer: [Event] = []
+  /// Whether an event is newer than this version. From then on the device keeps rejected events too,
+  /// because they may depend on it.
+  var hasReadNewer = false
+  /// The number of rejected events that the device has kept.
+  var keptRejected = 0
   /// The present positions of the questions that the relay had lost; the largest number: still lost.
   var questionSeqs: [QuestionID: UInt64] = [:]
   /// How often this device gave an audience's statements back, and when it last did.
@@ -126,11 +133,13 @@ public struct DeviceLink: Sendable {
         sender.restore(position, id, command, basedOnSeq: basedOnSeq)
       case .receipt(let audience, let receipt): setReceipt(audience, receipt)
       case .passed(let audience, let position): passed[audience, default: []].append(position)
+      case .newer(let event): newer.append(event)
       case .lost(let event, let after): lost.append((event, after))
       case .app, .entry, .named, .notification, .latestTime: break
       }
     }
-    restoreChains(events, passed)
+    newer.sort { $0.seq < $1.seq }
+    restoreChains(events + newer, passed)
     var out = Output()
     place(&lost, among: events)
     var next = lost.startIndex

@@ -21,6 +21,8 @@ struct FamilyProjection: Sendable {
   private(set) var formerPersons: Set<UInt32> = []
   /// When each person's account was made: the time of its first event.
   private(set) var accountsMade: [PersonID: Instant] = [:]
+  /// The number of verified events that this version does not know.
+  private(set) var newer = 0
   private var accountStatements = SmallMap<PersonID, Statements<Account>>()
 
   /// The family's passcode.
@@ -40,6 +42,7 @@ struct FamilyProjection: Sendable {
 
   /// Precondition: the event is verified and its content is open.
   mutating func apply(_ event: Event) {
+    if event.body.isOpaque { newer += 1 }
     switch event.body {
     case .rosterChanged(let roster):
       let isFirst = self.roster.devices.isEmpty

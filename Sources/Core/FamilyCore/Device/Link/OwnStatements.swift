@@ -135,7 +135,7 @@ extension Event.Body {
       .setAge(person, content, proof: [])
     case .keysShared(let wraps): .shareKeys(audience, wraps)
     case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .complained,
-      .beat:
+      .beat, .opaque:
       nil
     }
   }

@@ -1,0 +1,53 @@
+import FamilyModel
+
+/// Events that are newer than this version.
+///
+/// *Read* → (this version does not know the kind, or the content) *newer* → (a start of a later version
+/// that knows it) *applied*. The cursor passes the event in every case.
+extension DeviceLink {
+  /// Whether an event that was rejected for this problem is kept: it may depend on an event that this
+  /// version does not know.
+  mutating func keepsRejected(_ problem: Problem) -> Bool {
+    guard hasReadNewer, problem != .replayed, keptRejected < Limits.rejectedForNow else {
+      return false
+    }
+    keptRejected += 1
+    return true
+  }
+
+  /// The record of an event that this device has read.
+  ///
+  /// - Parameter applied: The events that were applied because of it.
+  func record(of event: Event, _ reading: Reading, _ applied: ArraySlice<Event>) -> DeviceRecord {
+    let isNewer =
+      reading == .rejectedForNow || reading != .rejected && event.body.isOpaque
+      || applied.contains { $0.body.isOpaque && $0.seq == event.seq }
+    if isNewer { return .newer(event) }
+    // A restarted device must know the relay's newest roster, whether it verifies or not.
+    let isKept = reading != .rejected || event.isRoster
+    return isKept ? .event(event) : .passed(event.audience, event.position)
+  }
+
+  /// The changes that store a deferred event as newer than this version.
+  func changes(marking event: Event) -> [RecordChange] {
+    [.delete(.event(event.audience, seq: event.seq)), .put(.newer(event))]
+  }
+
+  /// Verifies the stored events that were newer than an earlier version, as if they had arrived now:
+  /// owner and apps learn what this version knows of them.
+  mutating func evaluateNewer(into out: inout Output) {
+    guard !newer.isEmpty else { return }
+    let (events, rejected) = (newer, out.rejected)
+    newer = []
+    hasReadNewer = true
+    for event in events {
+      let before = out.events.count
+      let reading = verify(event, into: &out)
+      let record = record(of: event, reading, out.events[before...])
+      if case .newer = record { continue }
+      out.changes += [.delete(.newer(event.audience, seq: event.seq)), .put(record)]
+    }
+    // They were reported when they arrived.
+    out.rejected = rejected
+  }
+}
