@@ -202,7 +202,8 @@ let sources: [Target] = [
     "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
   program(
     "relay-monitor", ["ProgramOptions", "RelayOperation", hummingbird, logging, lifecycle]),
-  program("content-worker", ["ContentCheck", "PrivateFiles", logging, lifecycle]),
+  program(
+    "content-worker", ["ContentCheck", "PrivateFiles", "ProgramOptions", logging, lifecycle]),
 ]
 
 // MARK: Verification
@@ -287,7 +288,10 @@ let suites: [Target] = [
   tests("FamilyCoreTests", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayWire"]),
   tests(
     "FamilyTrustTests",
-    ["FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire"]),
+    [
+      "FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore", "RelayWire",
+      "SQLiteStore",
+    ]),
   tests(
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire", "ZeroMQ"]),

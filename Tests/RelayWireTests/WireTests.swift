@@ -40,6 +40,8 @@ private func event(_ body: Event.Body) -> Event {
 }
 
 private let events: [Event] = [
+  event(.opaque(OpaqueBody(kind: 1_000, bytes: [1, 2]))),
+  event(.opaque(OpaqueBody(kind: 300, bytes: [1, 2]))),
   event(.rosterChanged(roster)), event(.limitsChanged(child: PersonID(3), on: true)),
   event(.accountChanged(PersonID(3), sealed)), event(.asked(header, sealed)),
   event(.reminded(id)), event(.cancelled(id)),
@@ -100,6 +102,67 @@ private let replies: [Reply] = [
   .evaluated(PasscodeEvaluation(element: element, proof: proof, relayKey: element)),
   .failed(.passcodeLocked(retryAfter: .hours(1))),
 ]
+
+private let appRequests: [AppRequest] = [
+  .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
+  .detach, .age(7, gates: nil), .age(8, gates: []), .age(9, gates: [13, -1, .max]),
+  .ping,
+  .ask(question, .choose, window: "Chats"), .age(10, gates: [13], window: "Photos"),
+  .rating(11),
+]
+
+private let appReplies: [AppReply] = [
+  .attached(acknowledged: 2), .reset(position: 1, known: [ada.handle]), .caughtUp,
+  .entry(AppEntry(position: 4, body: .response(question, .decline))),
+  .entry(AppEntry(position: 5, body: .known([ada.handle]))),
+  .entry(AppEntry(position: 6, body: .forgotten([ada.handle]))),
+  .entry(AppEntry(position: 7, body: .consentWithdrawn)),
+  .entry(AppEntry(position: 7, body: .consentGiven)),
+  .asked(id, .answeredInPerson(approved: true)), .asked(id, .answeredInPerson(approved: false)),
+  .asked(id, .acknowledged),
+  .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
+  .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
+  .pong,
+  .age(1, .shared(answer.range!)), .age(2, .declined), .age(3, .failed(.notDeclared)),
+  .age(
+    4,
+    .shared(
+      AgeRange(lower: nil, upper: nil, declaration: nil, controls: .communicationLimits))),
+  .age(5, .status(isEligible: true, features: [.declaredAgeRangeRequired])),
+  .age(6, .acknowledged), .age(7, .rating(.thirteen)), .age(8, .rating(nil)),
+]
+
+/// The values whose encodings are golden files.
+enum WireSamples {
+  private static let keys = [ContentKeyID(high: 3, low: 4)]
+  private static let wraps = [
+    KeyWrap(
+      key: keys[0], reader: .init(repeating: 7, count: 32), bytes: .init(repeating: 8, count: 80))
+  ]
+  private static let invitation = Invitation(
+    key: .init(repeating: 9, count: 32), person: PersonID(3), expires: Instant(milliseconds: 99))
+  private static let join = JoinRequest(
+    invitation: .init(repeating: 9, count: 32), publicKey: .init(repeating: 1, count: 32),
+    signingKey: .init(repeating: 2, count: 32), agreementKey: .init(repeating: 3, count: 32),
+    proof: proof)
+  private static let opaque = OpaqueBody(kind: 1_000, bytes: [1, 2])
+
+  static let requests =
+    RelayWireTests.requests + [
+      .command(id, .invite(invitation)), .command(id, .shareKeys(.family, wraps)),
+      .command(id, .complain(.family, keys)), .command(id, .beat),
+      .command(id, .opaque(.family, opaque)), .join(join),
+    ]
+  static let events =
+    RelayWireTests.events + [
+      RelayWireTests.event(.invited(invitation)), RelayWireTests.event(.keysShared(wraps)),
+      RelayWireTests.event(.complained(keys)), RelayWireTests.event(.beat),
+      RelayWireTests.event(.joinRequested(join)),
+    ]
+  static let replies = RelayWireTests.replies
+  static let appRequests = RelayWireTests.appRequests
+  static let appReplies = RelayWireTests.appReplies
+}
 
 private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T
 {
@@ -178,41 +241,15 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
 
   @Test("decoding inverts encoding for every message between app and device")
   func apps() throws {
-    let requests: [AppRequest] = [
-      .attach(app: AppID("a"), applied: 3), .register, .ask(question, .inPerson), .acknowledge(5),
-      .detach, .age(7, gates: nil), .age(8, gates: []), .age(9, gates: [13, -1, .max]),
-      .ping,
-      .ask(question, .choose, window: "Chats"), .age(10, gates: [13], window: "Photos"),
-      .rating(11),
-    ]
-    for request in requests { #expect(try decode(request.encode(), AppRequest.decode) == request) }
+    for request in appRequests {
+      #expect(try decode(request.encode(), AppRequest.decode) == request)
+    }
     let window = String(repeating: "w", count: Limits.windowBytes)
     let longest = AppRequest.ask(question, .choose, window: window)
     #expect(try decode(longest.encode(), AppRequest.decode) == longest)
     let longer = AppRequest.ask(question, .choose, window: window + "w")
     #expect(throws: Problem.tooLarge) { try decode(longer.encode(), AppRequest.decode) }
-    let handle = Handle("ada", .custom)
-    let replies: [AppReply] = [
-      .attached(acknowledged: 2), .reset(position: 1, known: [handle]), .caughtUp,
-      .entry(AppEntry(position: 4, body: .response(question, .decline))),
-      .entry(AppEntry(position: 5, body: .known([handle]))),
-      .entry(AppEntry(position: 6, body: .forgotten([handle]))),
-      .entry(AppEntry(position: 7, body: .consentWithdrawn)),
-      .entry(AppEntry(position: 7, body: .consentGiven)),
-      .asked(id, .answeredInPerson(approved: true)), .asked(id, .answeredInPerson(approved: false)),
-      .asked(id, .acknowledged),
-      .asked(id, .sent), .asked(id, .cancelled), .asked(id, .alreadyAsked(id)),
-      .asked(id, .answeredByDefault), .asked(id, .refused(.notAChild)), .failed(.malformed),
-      .pong,
-      .age(1, .shared(answer.range!)), .age(2, .declined), .age(3, .failed(.notDeclared)),
-      .age(
-        4,
-        .shared(
-          AgeRange(lower: nil, upper: nil, declaration: nil, controls: .communicationLimits))),
-      .age(5, .status(isEligible: true, features: [.declaredAgeRangeRequired])),
-      .age(6, .acknowledged), .age(7, .rating(.thirteen)), .age(8, .rating(nil)),
-    ]
-    for reply in replies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
+    for reply in appReplies { #expect(try decode(reply.encode(), AppReply.decode) == reply) }
   }
 
   @Test("D10: decoding inverts encoding for age memories, age settings and accounts")
