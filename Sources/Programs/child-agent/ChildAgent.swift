@@ -18,6 +18,7 @@ struct ChildAgent: AsyncParsableCommand {
       child-agent apps --directory <folder>
       """,
     discussion: "See `child-agent run --help` for all options.",
+    version: Program.version,
     subcommands: [Run.self, Join.self, Apps.self], defaultSubcommand: Run.self)
 
   static func main() async {

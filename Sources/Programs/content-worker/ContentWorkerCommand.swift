@@ -3,6 +3,7 @@ import ContentCheck
 import Foundation
 import Logging
 import PrivateFiles
+import ProgramOptions
 import ServiceLifecycle
 
 /// The reference worker of the content check: flags pictures by a list of hashes.
@@ -13,7 +14,8 @@ struct ContentWorkerCommand: AsyncParsableCommand {
     discussion: """
       Prints `ready` when its socket is bound. SIGTERM and SIGINT end the worker. \
       Sources/Device/ContentCheck/README.md specifies the interface for clients and other classifiers.
-      """)
+      """,
+    version: Program.version)
 
   @Option(help: "Folder of the worker's keys and socket (created if missing).")
   var directory: String

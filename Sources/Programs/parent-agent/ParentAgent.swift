@@ -14,6 +14,7 @@ struct ParentAgent: AsyncParsableCommand {
       parent-agent join --credential <file>
       """,
     discussion: "See `parent-agent run --help` for all options.",
+    version: Program.version,
     subcommands: [Run.self, Join.self], defaultSubcommand: Run.self)
 
   static func main() async { await Program.run(Self.self, status: ExitStatus.init(ofAgent:)) }
