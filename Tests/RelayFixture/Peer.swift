@@ -11,8 +11,9 @@ package final class Peer {
   private let broadcasts: Socket
   private let isPlain: Bool
   package private(set) var channels: [Audience: Channel] = [:]
-  /// The inbox of the last attachment.
+  /// The inbox that the relay named last.
   package private(set) var inbox: Inbox?
+  private var subscribedInbox: Inbox?
   /// The relay's proof of enrolment from the last attachment, for the next one.
   package var pass: [UInt8] = []
   /// Received broadcasts that no channel key opens.
@@ -88,19 +89,22 @@ package final class Peer {
 
   /// Attaches and subscribes to the inbox of the reply.
   package func attach(_ cursors: [Cursor] = []) throws {
-    let old = inbox
     guard case .attached(let list, _) = try ask(.attach(cursors)), let inbox else {
       throw Problem.notEnrolled
     }
     for channel in list { channels[channel.audience] = channel }
-    if inbox != old { try broadcasts.subscribe(inbox.subscription) }
+    guard inbox != subscribedInbox else { return }
+    if let subscribedInbox { try broadcasts.unsubscribe(subscribedInbox.subscription) }
+    try broadcasts.subscribe(inbox.subscription)
+    subscribedInbox = inbox
   }
 
   package func subscribe(_ topic: [UInt8]) throws { try broadcasts.subscribe(topic) }
 
   package func resubscribe() throws {
-    try broadcasts.unsubscribe(inbox!.subscription)
+    if let subscribedInbox { try broadcasts.unsubscribe(subscribedInbox.subscription) }
     try broadcasts.subscribe(inbox!.subscription)
+    subscribedInbox = inbox
   }
 
   /// Whether the event arrives. Skips other events.
