@@ -20,10 +20,12 @@ struct SocketsHost: ~Copyable {
   init(
     _ family: UInt64, _ keys: CurveKeyPair, _ address: RelayAddress, in context: Context
   ) throws {
+    let requests = try Self.connected(.dealer, to: address.requests, keys, address, context)
+    let broadcasts = try Self.connected(.sub, to: address.broadcasts, keys, address, context)
+    self.requests = requests
+    self.broadcasts = broadcasts
     self.family = family
     self.keys = keys
-    requests = try Self.connected(.dealer, to: address.requests, keys, address, context)
-    broadcasts = try Self.connected(.sub, to: address.broadcasts, keys, address, context)
   }
 
   private static func connected(
