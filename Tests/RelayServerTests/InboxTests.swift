@@ -7,7 +7,7 @@ import ZeroMQ
 
 /// The inboxes of hosts over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct InboxTests {
-  /// The families of the host with many devices. It reads four audiences of each.
+  /// The families of the host with many devices. The host reads four audiences of each.
   private static let families: UInt64 = 3_000
   /// Peers that come and go.
   private static let leaving = 40

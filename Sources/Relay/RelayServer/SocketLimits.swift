@@ -27,9 +27,9 @@ enum SocketLimits {
       unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout)
   }
 
-  /// The limits of the broadcast socket: a host has one subscription, which it repeats at most once
-  /// a second in fewer than 256 bytes. libzmq keeps each requested topic until the connection ends,
-  /// and walks all of them whenever any connection ends.
+  /// The limits of the broadcast socket. A host has one subscription, and repeats it at most once a
+  /// second in fewer than 256 bytes. libzmq keeps each requested topic until its connection ends, and
+  /// walks all topics whenever any connection ends.
   static func broadcasts(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 8 << 10, perSecond: 1 << 10),

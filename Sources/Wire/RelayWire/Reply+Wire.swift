@@ -73,8 +73,8 @@ public struct ReplyEnvelope: Hashable, Sendable {
     return Wire.encode(message)
   }
 
-  /// Adds the inbox to an encoded `attached` without one. It is the last field, so that the relay adds
-  /// it after the rest is encoded.
+  /// Adds the inbox to an encoded `attached` without one. The inbox is the last field, so that the
+  /// relay adds it after the rest is encoded.
   public static func append(_ inbox: Inbox, to bytes: inout [UInt8]) {
     // Field 102, a value with a length.
     bytes += [0xB2, 0x06, UInt8(Inbox.byteCount)]
