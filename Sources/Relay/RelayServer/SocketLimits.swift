@@ -28,8 +28,8 @@ enum SocketLimits {
   }
 
   /// The limits of the broadcast socket. A host has one subscription, and repeats it at most once a
-  /// second in fewer than 256 bytes. libzmq keeps each requested topic until its connection ends, and
-  /// walks all topics whenever any connection ends.
+  /// second in fewer than 256 bytes. A requested topic stays in libzmq until its connection ends. At
+  /// the end of any connection libzmq walks all topics.
   static func broadcasts(connections: Int) -> ConnectionLimits {
     ConnectionLimits(
       connections: connections, proven: .init(burst: 8 << 10, perSecond: 1 << 10),
