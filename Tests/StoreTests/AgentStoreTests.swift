@@ -38,6 +38,69 @@ import Testing
     }
   }
 
+  @Test("O11: records load after a key", arguments: StoreKind.allCases)
+  func after(_ kind: StoreKind) throws {
+    let folder = try Folder()
+    let store: any AgentStore =
+      switch kind {
+      case .memory: MemoryAgentStore()
+      case .sqlite: try SQLiteAgentStore(path: folder.path("agent"))
+      }
+    try store.apply(
+      (0...5).map { Change(key: [1, $0], value: [$0]) } + [Change(key: [2], value: [])])
+    #expect(try store.load(prefix: [1], after: [1, 3]).map(\.key) == [[1, 4], [1, 5]])
+    #expect(try store.load(prefix: [1], after: [1, 3, 0]).map(\.key) == [[1, 4], [1, 5]])
+    #expect(try store.load(prefix: [1], after: []).count == 6)
+    #expect(try store.load(prefix: [1], after: [1, 5]).isEmpty)
+    store.close()
+  }
+
+  @Test("O11: a salvage keeps the records that are whole, and the damaged file")
+  func salvage() throws {
+    let folder = try Folder()
+    let path = folder.path("agent")
+    let store = try SQLiteAgentStore(path: path)
+    try store.apply((0...9).map { Change(key: [1, $0], value: [$0]) })
+    store.close()
+    let queue = try DatabaseQueue(path: path)
+    try queue.inDatabase {
+      try $0.execute(sql: "UPDATE record SET value = x'FF' WHERE key = x'0104'")
+    }
+    try queue.close()
+    #expect(throws: StoreError.self) {
+      let damaged = try SQLiteAgentStore(path: path)
+      defer { damaged.close() }
+      _ = try damaged.load(prefix: [1])
+    }
+    let result = try SQLiteAgentStore.salvage(path: path)
+    #expect(result.kept == 9 && result.lost == 1 && !result.isPartial)
+    #expect(FileManager.default.fileExists(atPath: result.damaged))
+    let whole = try SQLiteAgentStore(path: path)
+    #expect(try whole.load(prefix: [1]).map(\.value) == [0, 1, 2, 3, 5, 6, 7, 8, 9].map { [$0] })
+    whole.close()
+    #expect(try SQLiteAgentStore.salvage(path: path).kept == 9)
+  }
+
+  @Test("O11: a salvage reads a file with a broken page from both ends")
+  func brokenPage() throws {
+    let folder = try Folder()
+    let path = folder.path("agent")
+    let store = try SQLiteAgentStore(path: path)
+    let value = [UInt8](repeating: 7, count: 500)
+    try store.apply((0...255).map { Change(key: [1, $0], value: value) })
+    store.close()
+    // Overwrites a page in the middle of the table.
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try file.seek(toOffset: 4_096 * 15)
+    try file.write(contentsOf: Data(repeating: 0xAA, count: 4_096))
+    try file.close()
+    let result = try SQLiteAgentStore.salvage(path: path)
+    #expect(result.isPartial && result.kept >= 200 && result.kept < 256)
+    let whole = try SQLiteAgentStore(path: path)
+    #expect(try whole.load(prefix: [1]).count == result.kept)
+    whole.close()
+  }
+
   @Test("refuses an agent's file of another version")
   func version() throws {
     let folder = try Folder()

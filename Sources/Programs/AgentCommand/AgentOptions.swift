@@ -29,6 +29,12 @@ public struct AgentOptions: ParsableArguments {
   public var script: String?
 
   /// Whether the trace contains every durable record.
+  @Flag(
+    help:
+      "First replace a damaged store by one with all records that are whole; keep the damaged file."
+  )
+  var salvage = false
+
   @Flag(help: "Also trace every durable record, for programs that check a run.")
   public var traceAll = false
 
@@ -134,6 +140,7 @@ public struct AgentOptions: ParsableArguments {
     configuration.launcher = "/proc/self/exe"
     configuration.secrets = self.credentials.map { URL(fileURLWithPath: $0) }
     let store = folder.appendingPathComponent("agent.sqlite").path
+    if salvage { try salvageStore(store) }
     guard let script else { return try await runTerminal(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))
     let trace = Trace.standardOutput
@@ -142,6 +149,15 @@ public struct AgentOptions: ParsableArguments {
       observer: traceAll ? DurableTrace(trace: trace) : nil, trace: trace,
       logger: logging.logger(label: label))
     try await serve([.init(service: host)], label)
+  }
+
+  private func salvageStore(_ path: String) throws {
+    let result = try SQLiteAgentStore.salvage(path: path)
+    let part = result.isPartial ? " A part of the file could not be read." : ""
+    let text =
+      "Kept \(result.kept) records, lost \(result.lost).\(part) The damaged file is "
+      + "\(result.damaged).\n"
+    try FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
   func serve(_ services: [ServiceGroupConfiguration.ServiceConfiguration], _ label: String)

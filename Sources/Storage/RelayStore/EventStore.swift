@@ -154,10 +154,23 @@ public protocol AgentStore: AnyObject {
   ///
   /// - Throws: `damaged` if a checksum does not match.
   func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
+  /// The records whose keys begin with `prefix` and are after `key`, ascending by key.
+  ///
+  /// - Throws: `damaged` if a checksum does not match.
+  func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
+    -> [(key: [UInt8], value: [UInt8])]
   /// Makes the changes durable, in order, as a whole or not at all.
   ///
   /// - Throws: `full` if the disk is full: nothing is changed.
   func apply(_ changes: [Change]) throws(StoreError)
   /// Releases the file. Precondition: no call follows.
   func close()
+}
+
+extension AgentStore {
+  public func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
+    -> [(key: [UInt8], value: [UInt8])]
+  {
+    try load(prefix: prefix).filter { key.lexicographicallyPrecedes($0.key) }
+  }
 }

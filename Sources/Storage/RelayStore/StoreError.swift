@@ -34,7 +34,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .damaged:
       "\(Problem.storeDamaged): \(detail). Nothing was changed. "
         + "Restore a relay's file from a backup. "
-        + "Remove a device's file, and the device fetches its events again."
+        + "Start an agent with --salvage: it keeps all records that are whole, and fetches lost "
+        + "events again."
     case .conflict: "An event is not the next one of its family. Nothing was stored."
     case .full: "The disk is full. Nothing was stored. Free some space and start again."
     case .locked: "Another process uses the store. Stop that process, or choose another folder."
@@ -42,7 +43,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .wrongVersion:
       "The file is not a store of this version (\(detail)). Nothing was changed. "
         + "Use a relay's file with the version that wrote it. "
-        + "Remove a device's file, and the device fetches its events again."
+        + "An agent's file has the commands that the relay lacks, and what apps have not handled. "
+        + "Bring them to their ends with the version that wrote the file before you remove it."
     }
   }
 

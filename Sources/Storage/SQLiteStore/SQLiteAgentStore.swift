@@ -16,7 +16,7 @@ public final class SQLiteAgentStore: AgentStore {
   private static let cacheKilobytes = 500
   /// The statements of versions below 3 have no positions.
   private static let versions: ClosedRange<Int32> = 3...3
-  private let queue: DatabaseQueue
+  let queue: DatabaseQueue
 
   /// Opens the file at `path`, or creates it with mode 0600.
   ///
@@ -31,11 +31,24 @@ public final class SQLiteAgentStore: AgentStore {
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    try load(prefix, "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key", prefix)
+  }
+
+  public func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
+    -> [(key: [UInt8], value: [UInt8])]
+  {
+    try load(
+      prefix, "SELECT key, value, sum FROM record WHERE key > ? ORDER BY key",
+      prefix.lexicographicallyPrecedes(key) ? key : prefix)
+  }
+
+  private func load(_ prefix: [UInt8], _ sql: String, _ first: [UInt8]) throws(StoreError)
+    -> [(key: [UInt8], value: [UInt8])]
+  {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let rows = try Row.fetchCursor(
-          db.cachedStatement(sql: "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key"),
-          arguments: [Data(prefix)])
+          db.cachedStatement(sql: sql), arguments: [Data(first)])
         var records: [(key: [UInt8], value: [UInt8])] = []
         while let row = try rows.next() {
           let key = [UInt8](row[0] as Data)
@@ -68,7 +81,7 @@ public final class SQLiteAgentStore: AgentStore {
     }
   }
 
-  private static func sum(_ key: [UInt8], _ value: [UInt8]) -> UInt32 {
+  static func sum(_ key: [UInt8], _ value: [UInt8]) -> UInt32 {
     var sum = Checksum()
     sum.add(key)
     sum.add(value)
