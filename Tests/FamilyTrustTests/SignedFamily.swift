@@ -3,6 +3,7 @@ import FamilyHarness
 import FamilyModel
 import FamilyTrust
 import RelayWire
+import Testing
 
 /// A family with real keys: a child's two devices with an app, two guardians, and a relay. Every
 /// message is encoded and decoded as on a socket. Tests can act as the relay's operator.
@@ -63,6 +64,10 @@ struct SignedFamily: FamilyDriver {
   var verifies = true
   /// Shared, as by the devices of one host.
   let verified = SignatureCache()
+  /// The events after which a start makes a snapshot.
+  var snapshotInterval = 6
+  /// The starts of devices from their snapshots.
+  var startsFromSnapshots = 0
   /// Whether questions are admitted at once.
   var admitsQuestions = true
   var wantingToAsk: [CommandID] = []
@@ -95,25 +100,54 @@ struct SignedFamily: FamilyDriver {
   }
 
   func security(_ id: UInt32) -> Security? {
-    verifies
-      ? Security(KeyVault(keys[id]!, sharing: verified), organizerKey: keys[1]!.signingKey) : nil
+    guard verifies else { return nil }
+    var snapshots = keys[id]!.snapshots
+    (snapshots.interval, snapshots.margin) = (snapshotInterval, 4)
+    return Security(
+      KeyVault(keys[id]!, sharing: verified), organizerKey: keys[1]!.signingKey,
+      snapshots: snapshots)
   }
 
-  /// Starts a device from its durable records.
+  /// Starts a device from its durable records. Its state is that of a device that replays all events.
   mutating func restore(_ id: UInt32, _ security: Security? = nil) {
     let security = security ?? self.security(id)
     let records = machines.records(of: id)
       .map { try! DeviceRecord.decode(key: $0.key.bytes, value: $0.value) }
     let person = roster.device(DeviceID(id))!.person
-    if roster.person(person)!.role == .child {
-      machines.children[id] = ChildMachine(
-        address(id), of: person, apps: [Self.app], security: security, restoring: records,
-        ids: machines.newIDs())
+    let isChild = roster.person(person)!.role == .child
+    let ids = machines.newIDs()
+    let address = address(id)
+    func child(_ records: [DeviceRecord]) -> ChildMachine {
+      ChildMachine(
+        address, of: person, apps: [Self.app], security: security, restoring: records, ids: ids)
+    }
+    func guardian(_ records: [DeviceRecord]) -> GuardianMachine {
+      GuardianMachine(address, of: person, security: security, restoring: records, ids: ids)
+    }
+    if isChild {
+      let (machine, isEarly) = Self.started(records, \.link.hasIgnoredSnapshot, child)
+      machines.children[id] = machine
+      if isEarly { startsFromSnapshots += 1 }
       startApp(on: id)
     } else {
-      machines.guardians[id] = GuardianMachine(
-        address(id), of: person, security: security, restoring: records, ids: machines.newIDs())
+      let (machine, isEarly) = Self.started(records, \.link.hasIgnoredSnapshot, guardian)
+      machines.guardians[id] = machine
+      if isEarly { startsFromSnapshots += 1 }
     }
+  }
+
+  /// The machine of these records, and whether it started from a snapshot.
+  private static func started<Machine>(
+    _ records: [DeviceRecord], _ isIgnored: KeyPath<Machine, Bool>,
+    _ make: ([DeviceRecord]) -> Machine
+  ) -> (Machine, isEarly: Bool) {
+    let complete = make(records.filter { $0.key != .snapshot })
+    guard records.contains(where: { $0.key == .snapshot }) else { return (complete, false) }
+    let early = make(records.withoutCovered)
+    guard !early[keyPath: isIgnored] else { return (make(records), false) }
+    let difference = Reflection(early).difference(Reflection(complete))
+    #expect(difference == nil, "a snapshot lacks state")
+    return (early, true)
   }
 
   /// The handles that the app names when it starts.

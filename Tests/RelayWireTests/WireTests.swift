@@ -286,6 +286,7 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
       .app(app, AppProgress(head: 5, rating: .sixteen)),
       .entry(app, AppEntry(position: 4, body: .known([Handle("x", .emailAddress)]))),
       .latestTime(Instant(milliseconds: 1_795_262_400_000)), .named(app, ada.handle),
+      .snapshot([1, 2, 3]),
       .outbox(
         position: 16, id, .changeContact(child: PersonID(3), .contactName(ada.handle, "Ada"))),
       .outbox(

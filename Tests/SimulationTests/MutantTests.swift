@@ -31,6 +31,7 @@ import Testing
       (.clockSetBack, "everything arrives after the healing", 100),
       (.settings, "one truth at rest", 60), (.settings, "no promise is broken", 60),
       (.acknowledgement, "no promise is broken", 60),
+      (.deviceSnapshot, "no promise is broken", 60),
       (.eviction, "no promise is broken", 60),
       (.guessCount, "guesses of the passcode are bounded", 60),
       (.ageConsent, "no age but what was declared", 20),

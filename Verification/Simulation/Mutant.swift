@@ -26,6 +26,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case clockSetBack = "clock-set-back"
   /// A device stores only the positions of settings: passcodes and limits.
   case settings
+  /// A device's snapshots have the state of its first one, and cover the later events.
+  case deviceSnapshot = "device-snapshot"
   /// The relay keeps the count of a passcode's guesses only in memory.
   case guessCount = "guess-count"
   /// Signatures of devices are not verified.

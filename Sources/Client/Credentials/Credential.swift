@@ -31,13 +31,16 @@ public struct Credential: Sendable {
   /// Whether the owner is in a family group. A device outside a family group uses no relay.
   public var isInFamily: Bool { address.family.rawValue != 0 }
 
-  /// The keys with which the device verifies events and opens contents.
-  public var security: Security { security(sharing: nil) }
+  /// The keys with which the device verifies events and opens contents, for tools. A tool makes no
+  /// snapshot.
+  public var security: Security { Security(KeyVault(deviceKeys), organizerKey: organizerKey) }
 
-  /// The keys of a device that shares a cache of verified signatures with other devices of the
-  /// process.
+  /// The keys of an agent's device, which makes snapshots, and shares a cache of verified signatures
+  /// with other devices of the process.
   public func security(sharing verified: SignatureCache?) -> Security {
-    Security(KeyVault(deviceKeys, sharing: verified), organizerKey: organizerKey)
+    Security(
+      KeyVault(deviceKeys, sharing: verified), organizerKey: organizerKey,
+      snapshots: deviceKeys.snapshots)
   }
 
   /// The device with its public keys, as rosters list it.

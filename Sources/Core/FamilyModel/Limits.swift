@@ -165,6 +165,14 @@ public enum Limits {
   /// Key shares that a device enqueues above `outbox`. At the limit: the device makes no key, and
   /// the commands that need one wait.
   public static let outboxReserve = 64
+  /// Events that a device replays at a start before it makes a snapshot. Below: the device replays
+  /// them at each start.
+  public static let snapshotInterval = 256
+  /// The newest events that a snapshot leaves out. An event that arrives later than this many others
+  /// drops the snapshot.
+  public static let snapshotMargin = 64
+  /// Bytes of a device's snapshot. Above: the device makes none, and replays all events.
+  public static let snapshotBytes = 64 * 1024 * 1024
   /// Characters of a typed passcode. Outside: `badText`.
   public static let passcodeLength = 6...64
   /// Guesses of a family's passcode without a delay, on all devices together. Above:

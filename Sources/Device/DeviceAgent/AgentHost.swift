@@ -165,13 +165,21 @@ public actor AgentHost: Service {
   }
 
   private func restore(_ credential: Credential) throws -> HostedDevice {
-    let prefix = credential.address.recordKeyPrefix
-    let pass = try store.load(prefix: credential.address.passKey).first?.value ?? []
-    var records = try store.load(prefix: prefix).map { record in
-      try DeviceRecord.decode(key: Array(record.key.dropFirst(prefix.count)), value: record.value)
+    let address = credential.address
+    // An observer compares all events with the cursors.
+    if observer == nil {
+      let device = try device(credential, try store.recordsAfterSnapshot(of: address))
+      if !device.link.hasIgnoredSnapshot { return device }
     }
+    let records = try store.records(of: address)
+    observer?.restored(records, on: address)
+    return try device(credential, records)
+  }
+
+  private func device(_ credential: Credential, _ records: [DeviceRecord]) throws -> HostedDevice {
+    var records = records
     host.share(&records, of: credential.address.family)
-    observer?.restored(records, on: credential.address)
+    let pass = try store.load(prefix: credential.address.passKey).first?.value ?? []
     let ids = IDSource.system
     let security = credential.security(sharing: verified)
     let key = credential.keys.publicKey.bytes

@@ -59,6 +59,8 @@ package final class HostedDevice {
   /// - Parameter pass: The relay's proof of enrolment from the last attachment; empty without one.
   package init(_ machine: ChildMachine, key: [UInt8], isInFamily: Bool = true, pass: [UInt8] = []) {
     (self.key, self.isInFamily, self.pass) = (key, isInFamily, pass)
+    var machine = machine
+    machine.releaseRestored()
     childMachine = Machine(machine)
     guardianMachine = nil
   }
@@ -68,6 +70,8 @@ package final class HostedDevice {
   /// - Parameter pass: The relay's proof of enrolment from the last attachment; empty without one.
   package init(_ machine: GuardianMachine, key: [UInt8], pass: [UInt8] = []) {
     (self.key, isInFamily, self.pass) = (key, true, pass)
+    var machine = machine
+    machine.releaseRestored()
     childMachine = nil
     guardianMachine = Machine(machine)
   }

@@ -41,6 +41,7 @@ extension RecordKey {
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
     case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
     case .newer(let audience, let seq): KeyWriter(32).with(audience.rawValue).with(seq).bytes
+    case .snapshot: KeyWriter(40).bytes
     case .lost(let name):
       KeyWriter(31).with(UInt64(name.device.rawValue)).with(name.id.high).with(name.id.low).bytes
     }
@@ -86,6 +87,7 @@ extension DeviceRecord {
     case .latestTime(let time): Wire.encode(time.latestWire)
     case .named(_, let handle): Wire.encode(handle.wire)
     case .passed(_, let position): position.hash.bytes
+    case .snapshot(let bytes): bytes
     case .lost(let event, let after): KeyWriter(31).with(after).bytes + event.encode()
     }
   }
@@ -127,6 +129,7 @@ extension DeviceRecord {
         Audience(rawValue: number(key[1...8])),
         ChainPosition(
           seq: number(key[9...]), hash: try Wire.require(ChainHash(bytes: value))))
+    case 40: return .snapshot(value)
     case 31:
       guard value.count > 9 else { throw .malformed }
       return .lost(try Event.decode(Array(value[9...])).opened(), after: number(value[1..<9]))

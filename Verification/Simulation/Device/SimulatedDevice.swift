@@ -1,3 +1,4 @@
+import Synchronization
 import DeviceTurn
 import FamilyCore
 import FamilyModel
@@ -16,6 +17,8 @@ final class SimulatedDevice {
   /// The devices of the running process: this one.
   var host: DeviceHost?
   var disk = Journal<RecordChange>()
+  /// The state that the mutant of snapshots keeps.
+  let firstSnapshot = FirstSnapshot()
   var isDamaged = false
   var diskFault: DiskFault?
   var isRunning = false
@@ -113,6 +116,18 @@ final class SimulatedDevice {
       all.blocksUp = all.blocksUp || next.fault.blocksUp
       all.blocksDown = all.blocksDown || next.fault.blocksDown
       all.delay = max(all.delay, next.fault.delay)
+    }
+  }
+}
+
+/// The first state that a device has sealed.
+final class FirstSnapshot: Sendable {
+  private let first = Mutex<[UInt8]?>(nil)
+
+  func bytes(or bytes: [UInt8]) -> [UInt8] {
+    first.withLock { first in
+      first = first ?? bytes
+      return first!
     }
   }
 }

@@ -3,6 +3,7 @@ import FamilyCore
 import FamilyModel
 import History
 import RelayStore
+import RelayWire
 import ZeroMQ
 
 /// Starts, restarts and ends of devices' processes, with or without their disks.
@@ -24,18 +25,8 @@ extension World {
       clock: HostClock(
         wall: { [unowned self, unowned device] in clock(device.clock) },
         monotonic: { [unowned self, unowned device] in monotonic(device) }))
-    if device.plan.isGuardians {
-      let machine = GuardianMachine(
-        device.address, of: device.plan.person.id, security: security(device),
-        hostAnnouncesPresence: true, restoring: records, ids: ids)
-      host.add(HostedDevice(machine, key: device.key, pass: device.pass))
-    } else {
-      let machine = ChildMachine(
-        device.address, of: device.plan.person.id, apps: Scenario.apps,
-        manifests: Scenario.manifests, security: security(device), hostAnnouncesPresence: true,
-        restoring: records, ids: ids)
-      host.add(HostedDevice(machine, key: device.key, pass: device.pass))
-    }
+    let machine = restoredDevice(device, records, ids)
+    host.add(machine)
     device.host = host
     device.progress = device.apps.map { app in
       for case .app(app.id, let standing) in records { return standing }
@@ -60,9 +51,51 @@ extension World {
     return MonotonicInstant(nanoseconds: UInt64(uptime.count) * 1_000_000)
   }
 
-  func security(_ device: SimulatedDevice) -> Security {
+  /// The device of these records. A device with a snapshot starts without the covered events, as an
+  /// agent does.
+  private func restoredDevice(
+    _ device: SimulatedDevice, _ records: [DeviceRecord], _ ids: IDSource
+  ) -> HostedDevice {
+    let later = records.withoutCovered
+    let found = restored(device, later, ids)
+    guard records.contains(where: { $0.key == .snapshot }) else { return found }
+    if found.link.hasIgnoredSnapshot { return restored(device, records, ids) }
+    reach(.deviceStartsFromSnapshot)
+    return found
+  }
+
+  /// The device as exactly these records give it.
+  func restored(
+    _ device: SimulatedDevice, _ records: [DeviceRecord], _ ids: IDSource, snapshots: Bool = true
+  ) -> HostedDevice {
+    let security = security(device, snapshots: snapshots)
+    if device.plan.isGuardians {
+      let machine = GuardianMachine(
+        device.address, of: device.plan.person.id, security: security,
+        hostAnnouncesPresence: true, restoring: records, ids: ids)
+      return HostedDevice(machine, key: device.key, pass: device.pass)
+    }
+    let machine = ChildMachine(
+      device.address, of: device.plan.person.id, apps: Scenario.apps,
+      manifests: Scenario.manifests, security: security, hostAnnouncesPresence: true,
+      restoring: records, ids: ids)
+    return HostedDevice(machine, key: device.key, pass: device.pass)
+  }
+
+  func security(_ device: SimulatedDevice, snapshots: Bool = false) -> Security {
     let organizer = devices.first { $0.address.family == device.address.family }!
-    return Security(device.vault, organizerKey: organizer.vault.signingKey)
+    return Security(
+      device.vault, organizerKey: organizer.vault.signingKey,
+      snapshots: snapshots ? self.snapshots(of: device) : nil)
+  }
+
+  /// Snapshots that follow each few events. The mutant's snapshots keep the state of the first one.
+  private func snapshots(of device: SimulatedDevice) -> Snapshots {
+    let first = device.firstSnapshot
+    let isStale = mutant == .deviceSnapshot
+    return Snapshots(
+      coding: SnapshotCoding(), interval: 2, margin: 2,
+      seal: { isStale ? first.bytes(or: $0) : $0 }, open: { $0 })
   }
 
   private func recordRestored(_ device: SimulatedDevice, _ records: [DeviceRecord]) {

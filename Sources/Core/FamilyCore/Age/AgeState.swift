@@ -91,17 +91,23 @@ struct AgeLog: Sendable {
   }
 
   private(set) var state = AgeState()
-  private var entries: [(order: StatementOrder, entry: Entry)] = []
+  private(set) var entries: [(order: StatementOrder, entry: Entry)] = []
   private var born: Account.Day?
 
   mutating func add(_ event: Event, _ entry: Entry) {
     let isLast = entries.last.map { $0.order.seq < event.seq } ?? true
     let index = entries.firstIndex { $0.order.seq > event.seq } ?? entries.count
+    guard !isLast else { return append(entry, event.order) }
     entries.insert((event.order, entry), at: index)
-    guard !isLast else { return apply(entry, event.order) }
     state = AgeState()
     born = nil
     for (order, entry) in entries { apply(entry, order) }
+  }
+
+  /// Adds the last entry.
+  mutating func append(_ entry: Entry, _ order: StatementOrder) {
+    entries.append((order, entry))
+    apply(entry, order)
   }
 
   private mutating func apply(_ entry: Entry, _ order: StatementOrder) {

@@ -17,14 +17,14 @@ public struct ChildApp: Hashable, Sendable {
 /// Each list is complete and replaces the device's earlier one. A list that was deferred for a key
 /// arrives after a newer one and is ignored.
 struct AppLists: Sendable {
-  private struct DeviceList {
+  struct DeviceList {
     /// The stamp of the list: the id of its command, as a device's ids ascend, also if the relay loses
     /// a list. In a family without keys the log is the order.
     var stamp: ID128
     var apps: [AppID: ChildApp]
   }
 
-  private var lists: [DeviceID: DeviceList] = [:]
+  var lists: [DeviceID: DeviceList] = [:]
 
   /// The apps of all devices, by identifier and then by device.
   var all: [ChildApp] {

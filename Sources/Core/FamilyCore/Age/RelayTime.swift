@@ -8,7 +8,7 @@ import FamilyModel
 /// in the commands of guardians do not count: a command's time follows the times of all commands
 /// that its device knows, and a child's device makes some of them.
 struct RelayTime: Sendable {
-  private var newest: Instant?
+  private(set) var newest: Instant?
   /// The uptime at which `newest` was the present time; `nil` after a restart.
   private var learnedAt: Milliseconds?
 

@@ -109,7 +109,7 @@ public struct ChildMachine: Sendable {
     let first = AppProgress(startingAfter: ids.next() >> 16)
     // Without a family there are no events of other devices to verify.
     link = DeviceLink(
-      address, of: person, isInFamily ? security : nil, hasApps: !apps.isEmpty,
+      address, of: person, isInFamily ? security : nil, isChild: true, hasApps: !apps.isEmpty,
       hostAnnouncesPresence: hostAnnouncesPresence,
       restoring: records, ids: ids)
     notifications = Notifications(restoring: records, joined: link.joined)
@@ -131,12 +131,33 @@ public struct ChildMachine: Sendable {
       return AppFeed(app, progress: progress, entries: entries, named: named)
     }
     for case .latestTime(let found) in records { latest.restore(found) }
+    restoreDerived()
+  }
+
+  /// Restores what this machine derives from the events of the link.
+  private mutating func restoreDerived() {
+    if let child = link.restoredChild {
+      (known, consents) = (child.known, child.consents)
+      if let time = child.newestTime { relayTime.learn(time, uptime: nil) }
+    }
     known.advance(to: latest.value)
-    for event in link.restored {
+    let covered = link.draft?.events
+    var part = DeviceLink.RestoredChild()
+    for (index, event) in link.restored.enumerated() {
+      if index == covered { part = derived }
       updateKnownHandles(event)
       relayTime.learn(event.at, uptime: nil)
       updateConsents(event)
     }
+    if link.restored.count == covered { part = derived }
+    link.finishSnapshot(child: part)
+  }
+
+  /// Releases the restored events, which only tools read.
+  public mutating func releaseRestored() { link.releaseRestored() }
+
+  private var derived: DeviceLink.RestoredChild {
+    DeviceLink.RestoredChild(known: known, consents: consents, newestTime: relayTime.newest)
   }
 
   /// When the machine needs the input `timer`, or `nil` if it needs none.

@@ -6,7 +6,7 @@ public import FamilyModel
 /// back or approves a significant update of the app later.
 public struct Consents: Hashable, Sendable {
   /// The statements about each app that has one: whether they withdraw the consent.
-  public private(set) var statements: [AppID: Statements<Bool>] = [:]
+  public internal(set) var statements: [AppID: Statements<Bool>] = [:]
 
   /// Creates a state in which every app has consent.
   public init() {}

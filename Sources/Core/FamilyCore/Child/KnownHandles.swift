@@ -34,20 +34,20 @@ public struct KnownHandles: Sendable {
   }
 
   /// The statements of one kind about each handle.
-  private typealias Changes = [Handle: Statements<KnownStatement.Change>]
+  typealias Changes = [Handle: Statements<KnownStatement.Change>]
 
   /// The latest time, by which approvals end.
   public private(set) var latest = Instant(milliseconds: .min)
-  private var contactChanges: Changes = [:]
-  private var approvedChanges: Changes = [:]
-  private var approvedInChanges: [AppID: Changes] = [:]
+  var contactChanges: Changes = [:]
+  var approvedChanges: Changes = [:]
+  var approvedInChanges: [AppID: Changes] = [:]
   /// Approvals with an end for all apps, and withdrawals of the handles.
-  private var limitedChanges: Changes = [:]
-  private var limitedInChanges: [AppID: Changes] = [:]
+  var limitedChanges: Changes = [:]
+  var limitedInChanges: [AppID: Changes] = [:]
   /// Whether there was an approval with an end.
-  private var hasLimits = false
+  var hasLimits = false
   /// Withdrawals from all apps. They also count for apps that have no approval yet.
-  private var withdrawnEverywhere: Changes = [:]
+  var withdrawnEverywhere: Changes = [:]
 
   private var contacts: Set<Handle> { Self.known(contactChanges) }
   private var approved: Set<Handle> { Self.known(approvedChanges) }

@@ -84,27 +84,27 @@ public enum DeliveryState: Hashable, Sendable {
 /// A child's conversation with the guardians, derived from its events.
 public struct Conversation: Sendable {
   /// The lines, in the order of the relay.
-  public private(set) var lines: [Line] = []
+  public internal(set) var lines: [Line] = []
   /// All questions of the conversation.
-  public private(set) var questions: [QuestionID: QuestionState] = [:]
+  public internal(set) var questions: [QuestionID: QuestionState] = [:]
   /// Whether communication limits are on. They are on until a guardian turns them off.
   public var limitsOn: Bool { limits.current?.value ?? true }
-  private var limits = Statements<Bool>()
+  var limits = Statements<Bool>()
   /// The handles that are known for the child.
-  public private(set) var known = KnownHandles()
+  public internal(set) var known = KnownHandles()
   /// The guardians' consent to each app.
-  public private(set) var consents = Consents()
+  public internal(set) var consents = Consents()
   /// An event that changed the known handles.
   struct Origin: Hashable, Sendable {
-    enum Kind { case contact, approval, withdrawal }
+    enum Kind: UInt64 { case contact, approval, withdrawal }
     var kind: Kind
     var seq: UInt64
     var device: DeviceID
     var at: Instant
   }
   /// The origins of the statements about known handles, by their commands.
-  private(set) var origins: [CommandName: Origin] = [:]
-  private var names: [Handle: Statements<String>] = [:]
+  var origins: [CommandName: Origin] = [:]
+  var names: [Handle: Statements<String>] = [:]
   /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
 

@@ -30,6 +30,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case latestTime(Instant)
   /// A handle that an app has named, in canonical form.
   case named(AppID, Handle)
+  /// The state that the events up to a position add up to: a cache. See ``SnapshotCoverage``.
+  case snapshot([UInt8])
 }
 
 /// The key of a record in the store.
@@ -58,6 +60,8 @@ public enum RecordKey: Hashable, Sendable {
   case latestTime
   /// The key of a handle that an app has named.
   case named(AppID, Handle)
+  /// The key of the snapshot.
+  case snapshot
 }
 
 extension DeviceRecord {
@@ -76,6 +80,7 @@ extension DeviceRecord {
     case .notification(let notification): .notification(notification.id)
     case .latestTime: .latestTime
     case .named(let app, let handle): .named(app, handle)
+    case .snapshot: .snapshot
     }
   }
 }

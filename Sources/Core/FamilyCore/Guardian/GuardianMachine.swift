@@ -81,7 +81,11 @@ public struct GuardianMachine: Sendable {
       restoring: records, ids: ids)
     notifications = Notifications(restoring: records, joined: link.joined)
     apps = link.family.apps
+    link.finishSnapshot()
   }
+
+  /// Releases the restored events, which only tools read.
+  public mutating func releaseRestored() { link.releaseRestored() }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
   ///

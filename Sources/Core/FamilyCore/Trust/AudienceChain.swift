@@ -12,9 +12,9 @@ struct AudienceChain: Hashable, Sendable {
     case beyond
   }
 
-  private var positions: [ChainPosition] = []
+  var positions: [ChainPosition] = []
   /// Whether positions were forgotten at ``Limits/chainPositions``.
-  private var isShortened = false
+  var isShortened = false
 
   /// The newest position.
   var head: ChainPosition { positions.last ?? ChainPosition() }

@@ -43,7 +43,7 @@ struct DeferredEvents: Sendable {
   private var familySeqs: [UInt64] = []
   /// The questions whose own events are deferred.
   private var questions: [QuestionID: Int] = [:]
-  private var next: UInt64 = 0
+  var next: UInt64 = 0
   /// Whether an event was above the limit. The store has it until the device's next start.
   private(set) var hasDropped = false
   /// The number of events that wait for a key.

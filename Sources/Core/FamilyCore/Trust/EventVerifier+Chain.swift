@@ -50,7 +50,8 @@ extension EventVerifier {
   ) {
     let isPassed = passed.map { ($0, nil as Event?) }
     let all = (events.map { ($0.position, $0) } + isPassed).filter { $0.0.seq <= last }
-    var chain = AudienceChain()
+    // A snapshot has the chain of the events that it covers.
+    var chain = chains[audience] ?? AudienceChain()
     for (position, event) in all.sorted(by: { $0.0.seq < $1.0.seq })
     where position.seq > chain.head.seq {
       if let event, event.hash != hash(event, after: chain.head) { continue }

@@ -30,9 +30,9 @@ struct EventVerifier: Sendable {
   /// The chain of each audience as this device has read it. This device's signatures name the heads.
   var chains = SmallMap<Audience, AudienceChain>()
   /// Whether a signer of the last checked event knew another history than this device.
-  private(set) var hasFork = false
+  var hasFork = false
   /// Whether any signer knew another history, so that this device's rosters may differ from others'.
-  private(set) var hasSeenFork = false
+  var hasSeenFork = false
   /// A verified roster.
   typealias CountedRoster = (
     position: ChainPosition, roster: Roster, name: CommandName, digest: ChainHash
@@ -47,20 +47,20 @@ struct EventVerifier: Sendable {
   /// relay has also rosters that this device does not verify: of a guardian whose removal it has lost.
   var shownRosters: [(seq: UInt64, roster: Roster, digest: ChainHash)] = []
   /// The keys that no later roster may contain.
-  private(set) var removedKeys = RemovedKeys()
+  var removedKeys = RemovedKeys()
   /// The newest passcodes. A device may read an old conversation after the family's audience, so
   /// former passcodes still verify.
   var passcodes: [(order: StatementOrder, passcode: Passcode)] = []
-  private(set) var invitations = KnownInvitations()
+  var invitations = KnownInvitations()
   /// The commands of verified events. A repetition at another position of the log is rejected. The
   /// set has 32 bytes for each event, far less than the device's own lines of the event.
-  private var commands: Set<CommandName> = []
+  var commands: Set<CommandName> = []
   /// The events that need something before they can be verified.
   var deferred = DeferredEvents()
   /// The evidence for the apps of a child's device; `nil` on devices without apps.
   var evidence: EvidenceArchive?
 
-  private var removals = Removals()
+  var removals = Removals()
   /// The newest verified roster.
   var roster: Roster? { rosters.last?.roster }
 

@@ -2,12 +2,38 @@ import FamilyModel
 
 /// The signed events that a child's device shows to its apps: rosters, handles and consent.
 struct EvidenceArchive: Sendable {
+  /// An archived event. A snapshot's events stay packed until an app needs them.
+  struct Archived: Sendable {
+    enum Form: Sendable {
+      case event(Event)
+      case packed([UInt8])
+    }
+    var seq: UInt64
+    var form: Form
+
+    func event(_ coding: (any RecordCoding)?) -> Event? {
+      switch form {
+      case .event(let event): event
+      case .packed(let bytes): coding?.event(bytes, isOpen: false)
+      }
+    }
+
+    func bytes(_ coding: (any RecordCoding)?) -> [UInt8] {
+      switch form {
+      case .event(let event): coding?.bytes(of: event) ?? []
+      case .packed(let bytes): bytes
+      }
+    }
+  }
+
   /// The name of the content key of each question.
-  private var keys: [QuestionID: ContentKeyID] = [:]
-  private var events: [CommandName: Event] = [:]
-  private var contentKeys: [CommandName: ContentKeyID] = [:]
+  var keys: [QuestionID: ContentKeyID] = [:]
+  var events: [CommandName: Archived] = [:]
+  var contentKeys: [CommandName: ContentKeyID] = [:]
+  /// The encoding of the packed events.
+  var coding: (any RecordCoding)?
   /// The rosters by their digests, also some that the device does not count.
-  private var rosters: [ChainHash: RosterProof] = [:]
+  var rosters: [ChainHash: RosterProof] = [:]
 
   /// The proofs of the rosters that the device counts, at their positions, in order. Each follows the
   /// roster that it changes, which the device may have read later, or may not count.
@@ -60,7 +86,7 @@ struct EvidenceArchive: Sendable {
   /// Archives the first event of a command.
   private mutating func archive(_ event: Event, _ key: ContentKeyID?) {
     if let former = events[event.name], former.seq < event.seq { return }
-    events[event.name] = event
+    events[event.name] = Archived(seq: event.seq, form: .event(event))
     contentKeys[event.name] = key
   }
 
@@ -71,7 +97,7 @@ struct EvidenceArchive: Sendable {
     _ command: CommandName, for app: AppID, named: HandleSet, _ verifier: EventVerifier,
     question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
-    guard var event = events[command] else { return nil }
+    guard var event = events[command]?.event(coding) else { return nil }
     func tags(_ header: QuestionHeader) -> SubjectTags? {
       guard let question = question(header.id)?.question,
         let secret = keys[header.id].flatMap({ verifier.ring.secret($0, event.audience) })

@@ -18,16 +18,16 @@ struct KeyRing: Sendable {
     /// The newest event of the family's audience that the maker knew.
     var basedOnSeq: UInt64 = 0
     /// The maker, by the first key share in the order of the log; `nil` before this device knows it.
-    fileprivate var origin: (seq: UInt64, at: Instant, maker: Maker)?
+    var origin: (seq: UInt64, at: Instant, maker: Maker)?
     /// When this device made the key, by the newest time of a relay that it knew. A relay that stated a
     /// far later time before makes no key old at once.
-    fileprivate var madeAt: Instant?
+    var madeAt: Instant?
     /// The devices that have shared the key. A sharer has it, whatever it says later.
-    fileprivate var sharers: Set<[UInt8]> = []
+    var sharers: Set<[UInt8]> = []
     /// The sharers whose wraps for this device were invalid since its last complaint.
-    fileprivate var failed: Set<[UInt8]> = []
+    var failed: Set<[UInt8]> = []
     /// The readers that complained, each with the devices that shared the key with it since then.
-    fileprivate var answers: [[UInt8]: Set<[UInt8]>] = [:]
+    var answers: [[UInt8]: Set<[UInt8]>] = [:]
 
     /// Whether the key was shared so long ago that a writer makes another one.
     func isOld(at present: Instant) -> Bool {
@@ -41,12 +41,12 @@ struct KeyRing: Sendable {
   }
 
   /// A device in one epoch.
-  fileprivate struct Maker: Hashable, Sendable {
+  struct Maker: Hashable, Sendable {
     var epoch: UInt64
     var device: DeviceID
   }
 
-  fileprivate struct Keys: Sendable {
+  struct Keys: Sendable {
     var entries: [ContentKeyID: Entry] = [:]
     /// The names in order of arrival.
     var order: [ContentKeyID] = []
@@ -68,9 +68,9 @@ struct KeyRing: Sendable {
     }
   }
 
-  private var keys: [Audience: Keys] = [:]
+  var keys: [Audience: Keys] = [:]
   /// The relay's time of the family's first roster.
-  private var founded = Instant(milliseconds: 0)
+  var founded = Instant(milliseconds: 0)
 
   func secret(_ name: ContentKeyID, _ audience: Audience) -> [UInt8]? {
     keys[audience]?.entries[name]?.secret

@@ -7,14 +7,14 @@ import FamilyModel
 /// the times of the family's signed events count too. An invitation that one of them has passed
 /// admits no later request.
 struct KnownInvitations: Sendable {
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     var invitation: Invitation
     var join: JoinRequest?
   }
 
-  private var entries: [Entry] = []
+  var entries: [Entry] = []
   /// The latest time of a verified event of the family, by its signer.
-  private var latest = Instant(milliseconds: .min)
+  var latest = Instant(milliseconds: .min)
 
   var count: Int { entries.count }
 

@@ -6,7 +6,7 @@ import FamilyModel
 /// later signature of the device at a position before the removal.
 struct Removals: Sendable {
   /// The last event of each audience that counts, by the removed device's signing key.
-  private var lastEvents: [[UInt8]: [Audience: UInt64]] = [:]
+  var lastEvents: [[UInt8]: [Audience: UInt64]] = [:]
 
   /// Records the devices that a verified roster removes.
   mutating func record(from old: Roster?, to new: Roster, _ known: Knowledge) {

@@ -137,7 +137,7 @@ extension DeviceLink {
     guard let verifier, !sender.outbox.pending.isEmpty else { return }
     let present = Set(events.lazy.filter(verifier.hasRead).compactMap(\.body.newQuestion?.id))
     for pending in sender.outbox.pending {
-      if let id = pending.command.answered, !present.contains(id) {
+      if let id = pending.command.answered, !present.contains(id), !isCovered(id) {
         questionSeqs[id] = .max
         // The event of the question may be overwritten, so that its conversation is unknown.
         sender.markGivenBack(
@@ -147,6 +147,12 @@ extension DeviceLink {
       }
       statements.lose(pending.id)
     }
+  }
+
+  /// Whether the snapshot covers the question's event.
+  private func isCovered(_ id: QuestionID) -> Bool {
+    guard let coverage, !hasIgnoredSnapshot, let state = family.question(id) else { return false }
+    return coverage.covers(.conversation(state.header.child), state.seq)
   }
 
   // MARK: rosters

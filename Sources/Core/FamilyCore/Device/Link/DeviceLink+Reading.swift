@@ -62,6 +62,7 @@ extension DeviceLink {
       return reread(event.audience, now: now, into: &out)
     }
     rereads[event.audience] = nil
+    if coverage?.lacks(event.audience, event.seq) ?? false { dropSnapshot(into: &out) }
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
     moveCursor(to: cursor)
@@ -134,6 +135,16 @@ extension DeviceLink {
     known.read = max(known.read, receipt.read)
     setReceipt(audience, known)
     out.changes.append(.put(.receipt(audience, known)))
+  }
+
+  /// Restores a receipt. The answers among the events may state a later one.
+  mutating func restoreReceipt(_ audience: Audience, _ receipt: Receipt) {
+    guard let child = audience.conversationChild else { return }
+    let known = family.conversations[child]?.receipt ?? Receipt()
+    setReceipt(
+      audience,
+      Receipt(
+        delivered: max(known.delivered, receipt.delivered), read: max(known.read, receipt.read)))
   }
 
   mutating func setReceipt(_ audience: Audience, _ receipt: Receipt) {

@@ -41,6 +41,9 @@ public struct DeviceLink: Sendable {
   public let personID: PersonID
   /// The events of the restored records that verified, with their content open, in order.
   public private(set) var restored: [Event] = []
+  /// Whether the records have a snapshot that this device cannot use. The records must then have all
+  /// events.
+  public internal(set) var hasIgnoredSnapshot = false
 
   var family = FamilyProjection()
   /// When the first roster with this device was accepted; `nil` before.
@@ -106,15 +109,28 @@ public struct DeviceLink: Sendable {
   /// the step.
   var movedAudiences: Set<Audience> = []
   var unacknowledged: Set<Audience> = []
+  let snapshots: Snapshots?
+  /// Whether the link belongs to a child's machine, which derives more from the events.
+  let isChild: Bool
+  /// The events that the stored snapshot covers; `nil` without one.
+  var coverage: SnapshotCoverage?
+  /// The snapshot that this start makes.
+  var draft: SnapshotDraft?
+  /// The change of the snapshot that the next step stores.
+  var snapshotChange: RecordChange?
+  /// The state of a child's machine in the snapshot.
+  var restoredChild: RestoredChild?
   /// Whether the host announces the presence of all devices of its connection, so that this device
   /// pings seldom.
   let hostAnnouncesPresence: Bool
 
   init(
-    _ address: DeviceAddress, of person: PersonID, _ security: Security?, hasApps: Bool = false,
-    hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord], ids: IDSource
+    _ address: DeviceAddress, of person: PersonID, _ security: Security?, isChild: Bool = false,
+    hasApps: Bool = false, hostAnnouncesPresence: Bool = false, restoring records: [DeviceRecord],
+    ids: IDSource
   ) {
     self.address = address
+    self.isChild = isChild
     self.hostAnnouncesPresence = hostAnnouncesPresence
     personID = person
     sender = CommandSender(address, of: person, ids: ids)
@@ -122,41 +138,65 @@ public struct DeviceLink: Sendable {
       EventVerifier(
         $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
-    var events: [Event] = []
-    var lost: [(event: Event, after: UInt64)] = []
-    var passed: [Audience: [ChainPosition]] = [:]
+    snapshots = security?.snapshots
+    var history = StoredHistory()
+    var receipts: [(Audience, Receipt)] = []
     for record in records {
       switch record {
-      case .event(let event): events.append(event)
+      case .event(let event): history.events.append(event)
       case .cursor(let cursor): cursors[cursor.audience] = cursor
       case .outbox(let position, let id, let command, let basedOnSeq):
         sender.restore(position, id, command, basedOnSeq: basedOnSeq)
-      case .receipt(let audience, let receipt): setReceipt(audience, receipt)
-      case .passed(let audience, let position): passed[audience, default: []].append(position)
+      case .receipt(let audience, let receipt): receipts.append((audience, receipt))
+      case .passed(let audience, let position):
+        history.passed[audience, default: []].append(position)
       case .newer(let event): newer.append(event)
-      case .lost(let event, let after): lost.append((event, after))
+      case .lost(let event, let after): history.lost.append((event, after))
+      case .snapshot(let bytes): history.snapshot = bytes
       case .app, .entry, .named, .notification, .latestTime: break
       }
     }
     newer.sort { $0.seq < $1.seq }
-    restoreChains(events + newer, passed)
-    var out = Output()
-    place(&lost, among: events)
-    var next = lost.startIndex
-    for event in events.sorted(by: { $0.seq < $1.seq }) {
-      while next < lost.endIndex, lost[next].after < event.seq {
-        restore(lost[next].event, after: lost[next].after, into: &out)
-        next += 1
-      }
-      verify(event, into: &out)
-    }
-    for (event, after) in lost[next...] { restore(event, after: after, into: &out) }
-    restored = out.events
-    markGivenBack(events)
+    restoreSnapshot(from: &history)
+    for (audience, receipt) in receipts { restoreReceipt(audience, receipt) }
+    restoreChains(history.events + newer, history.passed)
+    restored = replay(&history)
+    markGivenBack(history.events)
     // This device made these keys, and the relay may not have them yet.
     for share in sender.pendingKeyShares {
       verifier?.keep(share.wraps, share.audience, isShared: false)
     }
+  }
+
+  /// Verifies and applies the stored events in the order of the log.
+  ///
+  /// - Returns: The events that verified, with their content open.
+  private mutating func replay(_ history: inout StoredHistory) -> [Event] {
+    var out = Output()
+    place(&history.lost, among: history.events)
+    var next = history.lost.startIndex
+    let events = history.events.sorted { $0.seq < $1.seq }
+    let last = lastToCover(of: events, history)
+    for (index, event) in events.enumerated() {
+      while next < history.lost.endIndex, history.lost[next].after < event.seq {
+        restore(history.lost[next].event, after: history.lost[next].after, into: &out)
+        next += 1
+      }
+      verify(event, into: &out)
+      if index == last, out.rejected.isEmpty,
+        events[...index].allSatisfy({ verifier?.hasRead($0) ?? false })
+      {
+        draftSnapshot(at: event.seq, events: out.events.count)
+      }
+    }
+    for (event, after) in history.lost[next...] { restore(event, after: after, into: &out) }
+    return out.events
+  }
+
+  /// Releases the restored events, which nobody needs after the start.
+  mutating func releaseRestored() {
+    restored = []
+    restoredChild = nil
   }
 
   /// When an attached device pings next.

@@ -2,28 +2,28 @@ import FamilyModel
 
 /// The family as one device knows it: the state that the verified events add up to.
 struct FamilyProjection: Sendable {
-  private(set) var roster = Roster()
+  var roster = Roster()
   /// The devices that the current roster added, or gave other keys; none of the first roster.
-  private(set) var newDevices: [Device] = []
-  private(set) var accounts: [PersonID: Account] = [:]
+  var newDevices: [Device] = []
+  var accounts: [PersonID: Account] = [:]
   /// The age settings of each person, and the age answers that apps received.
-  private(set) var ages: [PersonID: AgeLog] = [:]
+  var ages: [PersonID: AgeLog] = [:]
   /// The apps on the devices of each child.
-  private(set) var apps: [PersonID: AppLists] = [:]
-  private(set) var conversations: [PersonID: Conversation] = [:]
+  var apps: [PersonID: AppLists] = [:]
+  var conversations: [PersonID: Conversation] = [:]
   /// The last requests to join, at most ``Limits/invitations``, in order of arrival.
-  private(set) var joins: [JoinRequest] = []
-  private var passcodes = Statements<Passcode>()
+  var joins: [JoinRequest] = []
+  var passcodes = Statements<Passcode>()
   /// The owner of every device that was ever in a roster: the events of a removed device keep their
   /// author.
-  private(set) var owners = SmallMap<DeviceID, PersonID>()
+  var owners = SmallMap<DeviceID, PersonID>()
   /// The numbers of all persons that were ever in a roster.
-  private(set) var formerPersons: Set<UInt32> = []
+  var formerPersons: Set<UInt32> = []
   /// When each person's account was made: the time of its first event.
-  private(set) var accountsMade: [PersonID: Instant] = [:]
+  var accountsMade: [PersonID: Instant] = [:]
   /// The number of verified events that this version does not know.
-  private(set) var newer = 0
-  private var accountStatements = SmallMap<PersonID, Statements<Account>>()
+  var newer = 0
+  var accountStatements = SmallMap<PersonID, Statements<Account>>()
 
   /// The family's passcode.
   var passcode: Passcode? { passcodes.current?.value }

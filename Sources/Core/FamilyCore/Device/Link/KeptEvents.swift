@@ -4,7 +4,7 @@ import FamilyModel
 /// and what other devices have taken. The device keeps a durable copy of those that the relay loses,
 /// and applies it at each start, until their event is read again.
 struct KeptEvents: Sendable {
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     var event: Event
     var order: UInt64
     /// The last position that the present history shares with that of the event; `nil` for an event
@@ -12,8 +12,8 @@ struct KeptEvents: Sendable {
     var lostAfter: UInt64?
   }
 
-  private var entries: [CommandName: Entry] = [:]
-  private var next: UInt64 = 0
+  var entries: [CommandName: Entry] = [:]
+  var next: UInt64 = 0
 
   /// Records a verified event with its content open. Above ``Limits/keptEvents``, the oldest event of
   /// the present history that is no roster is forgotten.

@@ -16,7 +16,7 @@ struct OwnStatements: Sendable {
   }
 
   /// The subject of a statement. Texts, keys and notes have none: each counts.
-  private enum Subject: Hashable {
+  enum Subject: Hashable {
     case limits(PersonID)
     case account(PersonID)
     case contact(PersonID, Handle)
@@ -32,9 +32,9 @@ struct OwnStatements: Sendable {
     case ageMemory(PersonID, AppID)
   }
 
-  private var entries: [CommandID: Entry] = [:]
-  private var newest: [Subject: CommandID] = [:]
-  private var next: UInt64 = 0
+  var entries: [CommandID: Entry] = [:]
+  var newest: [Subject: CommandID] = [:]
+  var next: UInt64 = 0
 
   /// Records a verified event of this device with its content open.
   mutating func add(_ event: Event) {
@@ -88,7 +88,7 @@ struct OwnStatements: Sendable {
     return takes == otherTakes ? one.order > other.order : takes
   }
 
-  private static func subject(of body: Event.Body) -> Subject? {
+  static func subject(of body: Event.Body) -> Subject? {
     switch body {
     case .limitsChanged(let child, _): .limits(child)
     case .accountChanged(let person, _): .account(person)

@@ -4,9 +4,14 @@ public struct Security: Sendable {
   public var vault: any DeviceVault
   /// The organizer's Ed25519 public key. The chain of rosters starts from it.
   public var organizerKey: [UInt8]
+  /// The means to make and read snapshots; `nil`: each start replays all events.
+  public var snapshots: Snapshots?
   /// Creates the security of one device from its credential.
-  public init(_ vault: any DeviceVault, organizerKey: [UInt8]) {
+  public init(
+    _ vault: any DeviceVault, organizerKey: [UInt8], snapshots: Snapshots? = nil
+  ) {
     self.vault = vault
     self.organizerKey = organizerKey
+    self.snapshots = snapshots
   }
 }

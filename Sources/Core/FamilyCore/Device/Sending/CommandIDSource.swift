@@ -59,6 +59,19 @@ struct CommandIDSource: Sendable {
   /// Forgets the difference of the clocks, because this device's clock was set back.
   mutating func clockSetBack() { lead = .zero }
 
+  /// Packs what events have taught.
+  func pack(_ packer: inout Packer) {
+    for time in [lastTime, latestOfOthers, relayTime, newestEvent] { packer.add(time) }
+  }
+
+  /// Restores what events have taught.
+  mutating func restore(_ packed: inout Unpacker) {
+    lastTime = packed.value()
+    latestOfOthers = packed.value()
+    relayTime = packed.value()
+    newestEvent = packed.value()
+  }
+
   /// 64 random bits.
   mutating func bits() -> UInt64 { source.next() }
 }

@@ -30,7 +30,7 @@ struct CommandSender: Sendable {
   let address: DeviceAddress
   let person: PersonID
   private(set) var outbox = Outbox()
-  private(set) var ids: CommandIDSource
+  var ids: CommandIDSource
   /// Whether a command waits for a key share or for the family's log.
   private var isBlocked = false
   private var lastRequestID: UInt64 = 0

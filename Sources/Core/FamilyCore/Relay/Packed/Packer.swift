@@ -16,9 +16,12 @@ struct Packer: ~Copyable {
 
   private var bytes: UnsafeMutableRawBufferPointer
   private var count = 0
+  /// The encoding of values that travel, in a device's snapshot.
+  let coding: (any RecordCoding)?
 
-  private init(capacity: Int) {
+  private init(capacity: Int, _ coding: (any RecordCoding)?) {
     bytes = .allocate(byteCount: capacity, alignment: 8)
+    self.coding = coding
   }
 
   deinit { bytes.deallocate() }
@@ -32,9 +35,10 @@ struct Packer: ~Copyable {
   ///
   /// - Parameter capacity: The expected number of bytes.
   static func bytes(
-    capacity: Int = initialCapacity, _ write: (inout Packer) -> Void
+    capacity: Int = initialCapacity, coding: (any RecordCoding)? = nil,
+    _ write: (inout Packer) -> Void
   ) -> [UInt8] {
-    var packer = Packer(capacity: capacity)
+    var packer = Packer(capacity: capacity, coding)
     write(&packer)
     return [UInt8](unsafeUninitializedCapacity: packer.count) { array, count in
       UnsafeMutableRawBufferPointer(array).copyMemory(
@@ -115,18 +119,28 @@ struct Unpacker {
   private var position: UnsafeRawPointer
   private let end: UnsafeRawPointer
   private var hasFailed = false
+  /// The encoding of values that travel, in a device's snapshot.
+  let coding: (any RecordCoding)?
 
-  private init(_ position: UnsafeRawPointer, _ count: Int) {
+  private init(_ position: UnsafeRawPointer, _ count: Int, _ coding: (any RecordCoding)?) {
     self.position = position
     end = position + count
+    self.coding = coding
   }
 
   /// The value; `nil` if the bytes are not those of exactly one value.
   static func unpack<Value: Packable>(_ bytes: [UInt8], as: Value.Type) -> Value? {
+    read(bytes) { Value(&$0) }
+  }
+
+  /// The result of the body; `nil` unless the body has read exactly the bytes.
+  static func read<Value>(
+    _ bytes: [UInt8], coding: (any RecordCoding)? = nil, _ body: (inout Unpacker) -> Value
+  ) -> Value? {
     bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }
-      var unpacker = Unpacker(start, bytes.count)
-      let value = Value(&unpacker)
+      var unpacker = Unpacker(start, bytes.count, coding)
+      let value = body(&unpacker)
       return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
     }
   }
@@ -237,5 +251,39 @@ extension SmallMap: Packable where Key: Packable, Value: Packable {
       entries.append(Entry(key: key, value: Value(&packed)))
     }
     self.init(sorted: entries)
+  }
+}
+
+/// In any order: two runs may give one value different bytes.
+extension Dictionary: Packable where Key: Packable, Value: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(UInt64(count))
+    for (key, value) in self {
+      key.pack(&packer)
+      value.pack(&packer)
+    }
+  }
+
+  init(_ packed: inout Unpacker) {
+    let count = packed.count()
+    self.init(minimumCapacity: count)
+    for _ in 0..<count {
+      let key = Key(&packed)
+      self[key] = Value(&packed)
+    }
+  }
+}
+
+/// In any order, as a dictionary.
+extension Set: Packable where Element: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(UInt64(count))
+    for element in self { element.pack(&packer) }
+  }
+
+  init(_ packed: inout Unpacker) {
+    let count = packed.count()
+    self.init(minimumCapacity: count)
+    for _ in 0..<count { insert(Element(&packed)) }
   }
 }

@@ -1,0 +1,44 @@
+public import FamilyModel
+
+/// The encoding, as it travels, of the values in a snapshot that have no packed form.
+public protocol RecordCoding: Sendable {
+  /// The event's encoding.
+  func bytes(of event: Event) -> [UInt8]
+  /// Decodes an event with an open or a sealed content; `nil` for other bytes.
+  func event(_ bytes: [UInt8], isOpen: Bool) -> Event?
+  /// The encoding of a command with an open content.
+  func bytes(of command: Command) -> [UInt8]
+  /// Decodes a command; `nil` for other bytes.
+  func command(_ bytes: [UInt8]) -> Command?
+  /// The encoding of an open content.
+  func bytes(of content: Content) -> [UInt8]
+  /// Decodes an open content; `nil` for other bytes.
+  func content(_ bytes: [UInt8]) -> Content?
+}
+
+/// How a device makes and reads its snapshots.
+public struct Snapshots: Sendable {
+  /// Seals or opens bytes with the device's own key; `nil` for bytes that the device did not seal.
+  public typealias Seal = @Sendable ([UInt8]) -> [UInt8]?
+
+  let coding: any RecordCoding
+  let seal: Seal
+  let open: Seal
+  /// A device makes a snapshot at a start that replays this many events, and the newest ones.
+  var interval: Int
+  /// The newest events that no snapshot covers. Their order may still change: audiences arrive
+  /// independently, and a reread goes back a few positions.
+  var margin: Int
+
+  /// Creates the means of one device.
+  public init(
+    coding: any RecordCoding, interval: Int = Limits.snapshotInterval,
+    margin: Int = Limits.snapshotMargin, seal: @escaping Seal, open: @escaping Seal
+  ) {
+    self.coding = coding
+    self.interval = interval
+    self.margin = margin
+    self.seal = seal
+    self.open = open
+  }
+}
