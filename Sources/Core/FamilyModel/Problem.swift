@@ -158,6 +158,9 @@ public struct Problem: Error, Hashable, Sendable {
   public static let appStoreFailed = Problem(423)
   /// The app exceeds a limit of its device: open prompts, unhandled responses, bytes or requests.
   public static let appLimit = Problem(424)
+  /// The family, or the device, has as many bytes in the relay's store as the relay allows. Answers,
+  /// cancellations and removals are still possible.
+  public static let quotaReached = Problem(425)
   /// The passcode has the form of an earlier version, or does not belong to the relay's secret.
   public static let passcodeOutdated = Problem(440)
   /// The family's devices guessed too often: guess again after `retryAfter`.

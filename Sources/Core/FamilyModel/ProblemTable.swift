@@ -295,6 +295,11 @@ extension Problem {
       "The app has too many open prompts or unhandled responses, or sends requests too fast.",
       "Ask one question at a time, and read `updates`. docs/Operations.md lists the limits."),
     ProblemEntry(
+      425, "the family's storage is full",
+      "The family, or the device, has as many bytes in the relay's store as the relay allows.",
+      "Answers, cancellations and removals are still possible. Ask the relay's operator for a "
+        + "larger quota, or remove the device that has written the most."),
+    ProblemEntry(
       440, "the passcode must be set again",
       "The family's passcode has the form of an earlier version, or the relay lost its part, or "
         + "another guardian set a passcode at the same time.",

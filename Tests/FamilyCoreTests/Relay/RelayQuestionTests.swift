@@ -31,6 +31,32 @@ import Testing
     #expect(event.audience == .conversation(child) && event.previous == 2 && event.seq == 3)
   }
 
+  @Test("O4: a question that expired a day ago keeps no header, and refuses decisions as before")
+  mutating func longExpired() throws {
+    let end = home.now + .seconds(1)
+    for number: UInt64 in 1...100 {
+      _ = home.ask(RelayMachineFixture.question(number, expiration: end))
+    }
+    let cancelled = RelayMachineFixture.question(1)
+    #expect(home.command(30, .cancel(cancelled.id)) == .success(102))
+    home.now = end + .days(1)
+    _ = home.ask(RelayMachineFixture.question(101))
+    var state = try #require(home.relay.state(of: RelayMachineFixture.id))
+    #expect(state.questions.entries.count == 100)
+    home.now = home.now + .milliseconds(1)
+    _ = home.ask(RelayMachineFixture.question(102))
+    state = try #require(home.relay.state(of: RelayMachineFixture.id))
+    #expect(state.questions.entries.count == 2 && state.closed.entries.count == 100)
+    #expect(home.command(10, RelayMachineFixture.answer(2)) == .failure(.expired))
+    #expect(home.command(30, .cancel(RelayMachineFixture.question(2).id)) == .failure(.expired))
+    #expect(home.command(30, .remind(RelayMachineFixture.question(2).id)) == .failure(.expired))
+    #expect(home.command(10, RelayMachineFixture.answer(1)) == .failure(.cancelled))
+    // The same question again is a repetition, and another one of its id a conflict.
+    #expect(home.ask(RelayMachineFixture.question(2, expiration: end)) == .success(3))
+    #expect(home.ask(RelayMachineFixture.question(2)) == .failure(.conflict))
+    #expect(home.command(10, RelayMachineFixture.answer(102)) == .success(105))
+  }
+
   @Test("R8: refuses an answer after the expiration, accepts one at the expiration")
   mutating func expiration() {
     let end = home.now + .seconds(1)

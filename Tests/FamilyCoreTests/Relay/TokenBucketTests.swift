@@ -115,4 +115,56 @@ import Testing
     #expect(!limit.mayRead([3], now: RelayMachineFixture.start))
     #expect(limit.mayRead([3], now: RelayMachineFixture.start + .seconds(1)))
   }
+
+  @Test("O4: a request costs what its bytes and its parts cost the relay")
+  func prices() {
+    let id = CommandID(high: 1, low: 1)
+    func cost(_ command: Command, heads: Int = 0) -> Int64 {
+      let head = AudienceHead(.family, ChainPosition(seq: 1))
+      let known = Knowledge(heads: Array(repeating: head, count: heads))
+      let signature = Signature(
+        signer: DeviceID(1), knowing: known, bytes: [UInt8](repeating: 0, count: 64))
+      return RateLimits.cost(of: .command(id, command, signature))
+    }
+    let megabyte = Content.sealed([UInt8](repeating: 0, count: Limits.contentBytes))
+    #expect(cost(.post(child: PersonID(3), megabyte)) == 2 + Int64(Limits.contentBytes / 4_096))
+    #expect(cost(.post(child: PersonID(3), .sealed([1]))) == 2)
+    let devices = (1...UInt32(Limits.devices)).map {
+      let key = [UInt8](repeating: 0, count: 32)
+      return Device(
+        id: DeviceID($0), person: PersonID(1), publicKey: key, signingKey: key, agreementKey: key)
+    }
+    #expect(cost(.setRoster(Roster(persons: [], devices: devices))) == 2 + 28)
+    #expect(cost(.beat, heads: Limits.audienceHeads) == 2 + 1)
+    let cursors = (0..<UInt32(Limits.audienceHeads)).map {
+      Cursor(.conversation(PersonID($0)), delivered: 1)
+    }
+    #expect(RateLimits.cost(of: .acknowledge(cursors)) == 1 + 16)
+    #expect(RateLimits.cost(of: .acknowledge(Array(cursors.prefix(5)))) == 1)
+    #expect(RateLimits.cost(of: .attach(cursors)) == 8 + 16)
+  }
+
+  @Test("O4: the bytes of a page are charged after its read, as much as those of a command")
+  func pageBytes() {
+    var home = RelayMachineFixture()
+    func fetches(chargedBy bytes: Int) -> Int {
+      (0..<1_000).count { _ in
+        let fetch = Request.fetch(.conversation(PersonID(3)), after: 1_000)
+        let isServed = home.send(30, fetch).contains {
+          if case .page = $0 { true } else { false }
+        }
+        if isServed {
+          home.relay.charge(
+            pageBytes: bytes, to: RelayMachineFixture.address(30), now: home.now)
+        }
+        return isServed
+      }
+    }
+    // Small pages cost the base price only.
+    #expect(fetches(chargedBy: 64 << 10) == Int(RateLimits.device.burst) / 16)
+    home.now = home.now + .hours(1)
+    #expect(fetches(chargedBy: Limits.pageBytes) <= 1 + (32 << 20) / Limits.pageBytes)
+    let fetch = home.send(31, .fetch(.conversation(PersonID(3)), after: 1_000))
+    #expect(fetch.contains { if case .page = $0 { true } else { false } })
+  }
 }

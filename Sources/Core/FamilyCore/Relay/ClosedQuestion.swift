@@ -1,13 +1,33 @@
 import FamilyModel
 
-/// The remains of an answered or cancelled question. They answer late decisions and repeated
-/// questions.
+/// The remains of a question that is answered, cancelled or long expired. They answer late decisions
+/// and repeated questions.
 struct ClosedQuestion: Hashable, Sendable {
+  /// The way in which the question ended.
+  enum End: UInt64, Sendable {
+    case cancelled
+    case answered
+    case expired
+
+    /// The refusal of a late decision.
+    var problem: Problem {
+      switch self {
+      case .cancelled: .cancelled
+      case .answered: .alreadyAnswered
+      case .expired: .expired
+      }
+    }
+  }
+
+  /// The time after its expiration for which a question keeps its header. Longer than a clock is ever
+  /// set back.
+  static let expiredTime = Milliseconds.days(1)
+
   var seq: UInt64
   /// The header's digest: the same question may be repeated under another command id.
   var digest: UInt64
   var child: PersonID
-  var isAnswered: Bool
+  var end: End
 }
 
 extension QuestionHeader {
@@ -32,13 +52,15 @@ extension ClosedQuestion: Packable {
     packer.add(seq)
     packer.add(fixed: digest)
     packer.add(child)
-    packer.add(isAnswered)
+    packer.add(end.rawValue)
   }
 
   init(_ packed: inout Unpacker) {
     seq = packed.number()
     digest = packed.fixed()
     child = packed.value()
-    isAnswered = packed.bool()
+    let end = End(rawValue: packed.number())
+    if end == nil { packed.fail() }
+    self.end = end ?? .cancelled
   }
 }

@@ -32,6 +32,7 @@ extension RelayMachine.Family {
         seq: state.seq + 1, previous: state.head(audience), audience: audience,
         command: commandID, device: address.device, at: now, body: body,
         signature: signature)
+      try state.checkStorage(for: event, verify.quota)
       updateLock(after: event, by: person?.role, in: address.family, into: &effects)
       let reply: RelayMachine.Effect? =
         sender.id == .unnumbered ? nil : sender.reply(.accepted(commandID, seq: event.seq))

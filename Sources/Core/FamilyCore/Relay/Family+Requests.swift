@@ -77,6 +77,7 @@ extension RelayMachine.Family {
     switch request {
     case .fetch(_, let after) where after < state.seq:
       return cost + RateLimits.cost(ofPageIn: state.seq - after)
+    case .attach: return cost + RateLimits.cost(ofChannelsAmong: state.roster.persons.count)
     case .command(let id, _, _)
     where state.results.isEvicted(id, by: sender.address.device):
       return cost + RateLimits.costOfStoredResult
@@ -95,6 +96,14 @@ extension RelayMachine.Family {
     } catch { return false }
     var copy = rateLimits
     return copy.spend(cost(of: request, from: sender), of: sender.address.device, now: now) == nil
+  }
+
+  /// Charges the bytes of a page that the device received.
+  mutating func charge(pageBytes: Int, to device: DeviceID, now: Instant) {
+    let cost = RateLimits.cost(ofPageBytes: pageBytes)
+    // The administrator has no rate limit.
+    guard cost > 0, device.rawValue != 0 else { return }
+    rateLimits.charge(cost, of: device, now: now)
   }
 
   private func fetch(

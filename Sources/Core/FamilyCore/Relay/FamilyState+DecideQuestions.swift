@@ -79,7 +79,7 @@ extension FamilyState {
   private func openQuestion(_ id: QuestionID, now: Instant) throws(Problem) -> Question {
     guard let question = questions[id] else {
       guard let closed = closed[id] else { throw .unknown }
-      throw closed.isAnswered ? .alreadyAnswered : .cancelled
+      throw closed.end.problem
     }
     guard question.isOpen(now) else { throw .expired }
     return question

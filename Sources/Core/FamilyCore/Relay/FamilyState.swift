@@ -5,7 +5,9 @@ public struct FamilyState: Hashable, Sendable {
   /// An open question as the relay sees it: ids, choices and expiry.
   ///
   /// `open` → (first answer) `answered`; `open` → (child cancels) `cancelled`. Both are final and
-  /// move the question to ``closed``. Expiry depends on the clock and is checked at each answer.
+  /// move the question to ``closed``. Expiry depends on the clock and is checked at each answer. A
+  /// question moves to ``closed`` with the first new question of the family that is a day later than
+  /// its expiration.
   struct Question: Hashable, Sendable {
     var header: QuestionHeader
     var seq: UInt64
@@ -42,7 +44,7 @@ public struct FamilyState: Hashable, Sendable {
   var results = CommandResults()
   /// The least number of command results in memory.
   let resultsKept: Int
-  /// The open questions, including expired ones.
+  /// The open questions, including those that expired lately.
   var questions = SmallMap<QuestionID, Question>()
   var closed = SmallMap<QuestionID, ClosedQuestion>()
   /// The statements about the family's passcode.
@@ -59,6 +61,8 @@ public struct FamilyState: Hashable, Sendable {
   var invitations = Invitations()
   /// The names of each audience's content keys.
   var keys = SmallMap<Audience, AudienceKeys>()
+  /// The bytes of the stored events.
+  private(set) var storage = StorageUse()
 
   /// Creates the state of a family that does not exist yet.
   ///
@@ -84,6 +88,7 @@ public struct FamilyState: Hashable, Sendable {
     seq = event.seq
     heads.set(event.audience, event.seq)
     hashes.set(event.audience, event.hash)
+    storage.add(event)
     recordAuthor(of: event)
     // A join request has no command whose result is ever looked up.
     if case .joinRequested = event.body {} else { results.add(event, limit: resultsKept) }
@@ -100,16 +105,17 @@ public struct FamilyState: Hashable, Sendable {
       rosterCommand = event.command
       rosterSigner = event.signature?.signer ?? event.device
     case .asked(let header, _):
+      closeExpired(at: event.at)
       questions.set(header.id, Question(header: header, seq: event.seq, lastAsked: event.at))
     case .reminded(let id):
       guard var question = questions[id] else { return }
       question.lastAsked = event.at
       questions[id] = question
-    case .cancelled(let id): close(id, isAnswered: false)
-    case .decided(let decision): close(decision.question, isAnswered: true)
+    case .cancelled(let id): close(id, .cancelled)
+    case .decided(let decision): close(decision.question, .answered)
     case .passcodeChanged(let new): passcodes.add(new, event.order)
     case .answeredInPerson(let header, _, _, _):
-      close(header, seq: event.seq, isAnswered: true)
+      close(header, seq: event.seq, .answered)
     case .invited(let invitation): invitations.add(invitation, now: event.at)
     case .joinRequested(let join): invitations.markUsed(by: join)
     case .keysShared(let wraps):
@@ -137,21 +143,33 @@ public struct FamilyState: Hashable, Sendable {
     results.keepDevices(of: new)
     invitations.removeEnrolled(in: new)
     forgetAuthors(notIn: new)
+    storage.keepDevices(of: new)
     lastPerson = max(lastPerson, new.persons.last?.id ?? lastPerson)
   }
 
-  private mutating func close(_ id: QuestionID, isAnswered: Bool) {
-    guard let question = questions.removeValue(forKey: id) else { return }
-    let child = question.header.child
-    if isAnswered, lastOfChild[child] == question.seq { lastOfChild[child] = nil }
-    close(question.header, seq: question.seq, isAnswered: isAnswered)
+  /// Drops the headers of questions that expired a day before this time.
+  private mutating func closeExpired(at now: Instant) {
+    let limit = now - ClosedQuestion.expiredTime
+    func isLongExpired(_ question: Question) -> Bool { question.header.hasExpired(at: limit) }
+    guard questions.entries.contains(where: { isLongExpired($0.value) }) else { return }
+    for entry in questions.entries where isLongExpired(entry.value) { close(entry.key, .expired) }
   }
 
-  private mutating func close(_ header: QuestionHeader, seq: UInt64, isAnswered: Bool) {
+  private mutating func close(_ id: QuestionID, _ end: ClosedQuestion.End) {
+    guard let question = questions.removeValue(forKey: id) else {
+      // The clock was set back by more than the time of an expired question.
+      if closed[id]?.end == .expired { closed[id]?.end = end }
+      return
+    }
+    let child = question.header.child
+    if end == .answered, lastOfChild[child] == question.seq { lastOfChild[child] = nil }
+    close(question.header, seq: question.seq, end)
+  }
+
+  private mutating func close(_ header: QuestionHeader, seq: UInt64, _ end: ClosedQuestion.End) {
     let digest = header.digest
     closed.set(
-      header.id,
-      ClosedQuestion(seq: seq, digest: digest, child: header.child, isAnswered: isAnswered))
+      header.id, ClosedQuestion(seq: seq, digest: digest, child: header.child, end: end))
   }
 }
 
@@ -177,6 +195,7 @@ extension FamilyState: Packable {
     packer.add(invitations)
     packer.add(removedKeys)
     packer.add(keys)
+    packer.add(storage)
   }
 
   init(_ packed: inout Unpacker) {
@@ -200,6 +219,7 @@ extension FamilyState: Packable {
     invitations = packed.value()
     removedKeys = packed.value()
     keys = packed.value()
+    storage = packed.value()
   }
 }
 

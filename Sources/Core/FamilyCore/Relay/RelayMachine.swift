@@ -57,7 +57,7 @@ public struct RelayMachine: Sendable {
   var families: FamilyCache
   var timers = TimerQueue<FamilyID>()
 
-  let verify: FamilyState.Verifier
+  private(set) var verify: FamilyState.Verifier
   let snapshotEvery: UInt64
   private let resultsKept: Int
 
@@ -81,6 +81,12 @@ public struct RelayMachine: Sendable {
     self.resultsKept = resultsKept
     self.snapshotEvery = snapshotEvery
     families = FamilyCache(openFamilies: openFamilies)
+  }
+
+  /// The bytes that a family's events may take in the store.
+  public var quota: StorageQuota {
+    get { verify.quota }
+    set { verify.quota = newValue }
   }
 
   // MARK: Families
@@ -133,6 +139,16 @@ public struct RelayMachine: Sendable {
   public mutating func evict(downTo limit: Int) {
     guard families.count > limit else { return }
     for id in families.leastRecentlyUsed(keeping: limit) { evict(id) }
+  }
+
+  // MARK: Costs
+
+  /// Charges the bytes of a page to the device that requested it. The relay knows them only after it
+  /// has read the page.
+  public mutating func charge(pageBytes: Int, to device: DeviceAddress, now: Instant) {
+    guard RateLimits.cost(ofPageBytes: pageBytes) > 0, let slot = families.slot(of: device.family)
+    else { return }
+    families[slot].charge(pageBytes: pageBytes, to: device.device, now: now)
   }
 
   // MARK: Stored results

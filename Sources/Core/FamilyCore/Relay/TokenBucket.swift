@@ -50,8 +50,12 @@ struct RateLimits: Hashable, Sendable {
   /// The limit of all devices of a family together.
   static let family = TokenBucket.Size(burst: 65_536, perSecond: 1_000)
 
-  /// Bytes of a key share that cost one token. Every reader of the audience learns each wrap.
-  static let keyBytesPerToken = 1_024
+  /// Bytes of a key share or of a roster that cost one token. Every reader learns all of them.
+  static let sharedBytesPerToken = 1_024
+  /// Bytes of a command's other parts, and of a page, that cost one token.
+  static let bytesPerToken = 4_096
+  /// Cursors of one request, and persons of an attaching device's family, that cost one token.
+  static let cursorsPerToken = 8
 
   /// Tokens of a complaint: the burst allows 32, and then the rate about 47 in a minute.
   static let complaintCost: Int64 = 256
@@ -70,6 +74,14 @@ struct RateLimits: Hashable, Sendable {
     return nil
   }
 
+  /// Charges work that is done already. Later requests wait until the debt is refilled.
+  mutating func charge(_ cost: Int64, of device: DeviceID, now: Instant) {
+    var own = devices[device] ?? TokenBucket()
+    own.spend(cost, of: Self.device, now: now)
+    devices.set(device, own)
+    family.spend(cost, of: Self.family, now: now)
+  }
+
   /// Refuses the device's requests for ``suspension``.
   mutating func suspend(_ device: DeviceID, now: Instant) {
     var own = TokenBucket()
@@ -82,17 +94,32 @@ struct RateLimits: Hashable, Sendable {
   /// reply.
   static func cost(of request: Request) -> Int64 {
     switch request {
-    case .ping, .acknowledge: 1
+    case .ping: 1
+    case .acknowledge(let cursors): 1 + Int64(cursors.count / cursorsPerToken)
     case .present(let others): 1 + Int64(others.count / 8)
-    case .attach: 8
-    case .fetch: 16
+    case .attach(let cursors): 8 + Int64(cursors.count / cursorsPerToken)
+    case .fetch: baseCostOfPage
     case .command(_, .complain, _): complaintCost
-    case .command(_, let command, _):
-      2 + Int64(command.sealedBytes / 4_096 + command.keyShareBytes / keyBytesPerToken)
+    case .command(_, let command, let signature):
+      2
+        + Int64(
+          (command.ownBytes + (signature?.storedBytes ?? 0)) / bytesPerToken
+            + command.sharedBytes / sharedBytesPerToken)
     case .join: 8
     case .evaluate: 8
     }
   }
+
+  /// The cost of a page before its bytes are known.
+  static let baseCostOfPage: Int64 = 16
+
+  /// The further cost of a page with this many bytes, which the relay knows after the read.
+  static func cost(ofPageBytes bytes: Int) -> Int64 {
+    max(0, Int64(bytes / bytesPerToken) - baseCostOfPage)
+  }
+
+  /// The further cost of an attachment, whose reply has up to two channels for each person.
+  static func cost(ofChannelsAmong persons: Int) -> Int64 { Int64(persons / cursorsPerToken) }
 
   /// The cost of reading a page from this many events, few of which may belong to the audience. In
   /// the longest history it is half of a device's burst.
@@ -106,18 +133,23 @@ struct RateLimits: Hashable, Sendable {
 }
 
 extension Command {
-  /// Bytes of the sealed content, or of the opaque body.
-  fileprivate var sealedBytes: Int {
-    switch self {
-    case .opaque(_, let body): return body.bytes.count
-    default: if case .sealed(let bytes) = content { return bytes.count } else { return 0 }
+  /// Bytes of the parts that a few devices read.
+  fileprivate var ownBytes: Int {
+    let sealed = content?.sealedBytes ?? 0
+    return switch self {
+    case .ask(let header, _): header.parts.count + sealed
+    case .answerInPerson(let header, _, _, let proof): header.parts.count + sealed + proof.count
+    default: sealed
     }
   }
 
-  /// Bytes of the wraps of a key share.
-  fileprivate var keyShareBytes: Int {
-    guard case .shareKeys(_, let wraps) = self else { return 0 }
-    return wraps.reduce(0) { $0 + 16 + $1.reader.count + $1.bytes.count }
+  /// Bytes of the parts that every device reads: a roster, and the wraps of a key share.
+  fileprivate var sharedBytes: Int {
+    switch self {
+    case .setRoster(let roster): roster.storedBytes
+    case .shareKeys(_, let wraps): wraps.reduce(0) { $0 + $1.storedBytes }
+    default: 0
+    }
   }
 }
 

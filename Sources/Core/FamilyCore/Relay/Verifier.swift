@@ -10,6 +10,8 @@ extension FamilyState {
     private let verify: Verify
     let digest: @Sendable ([UInt8]) -> [UInt8]
     let passcodes: PasscodeEvaluator
+    /// The storage that a decision may use. Every decision has the verifier.
+    var quota = StorageQuota()
     /// Creates a verifier.
     ///
     /// - Parameters:

@@ -7,7 +7,7 @@ import FamilyModel
 private struct Snapshot: Packable {
   /// The version of the bytes and of ``FamilyState/apply(_:)``. Every change of either must
   /// increment the version; `SnapshotTests` detect a forgotten increment.
-  static let formatVersion: UInt64 = 11
+  static let formatVersion: UInt64 = 12
 
   var state: FamilyState
 
