@@ -24,7 +24,7 @@ package final class Peer {
 
   package init(
     _ fixture: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
-    _ kind: SocketKind
+    _ kind: SocketKind, receiveQueue: Int32 = 100_000
   ) throws {
     address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
     isPlain = kind == .req
@@ -32,7 +32,7 @@ package final class Peer {
     var options = SocketOptions()
     options.maximumMessageSize = 8 << 20
     options.sendHighWaterMark = 100_000
-    options.receiveHighWaterMark = 100_000
+    options.receiveHighWaterMark = receiveQueue
     options.security = .client(keys, server: fixture.keys.keys.publicKey)
     let requests = try Socket(kind, in: context, options: options)
     let broadcasts = try Socket(.sub, in: context, options: options)

@@ -152,12 +152,14 @@ package final class RelayFixture: Sendable {
         broadcasts: RelayKeys.broadcasts(in: folder)))
   }
 
+  /// - Parameter receiveQueue: Messages that the peer's library receives ahead of the test.
   package func peer(
-    _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer
+    _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer,
+    receiveQueue: Int32 = 100_000
   )
     throws -> Peer
   {
-    try Peer(self, family, device, keys ?? .generate(), kind)
+    try Peer(self, family, device, keys ?? .generate(), kind, receiveQueue: receiveQueue)
   }
 }
 

@@ -18,12 +18,12 @@ import Testing
     table.settle()
     table.prove(2, receivedIn: table.epoch)
     #expect(
-      table.removeExcessive(now: start + Nanoseconds(1)) { [1: 201, 2: 201, 3: 200][$0] } == [1])
-    #expect(table.removeExcessive(now: start + Nanoseconds(2)) { [2: 1_000][$0] } == [])
+      table.removeBusy(now: start + Nanoseconds(1)) { [1: 201, 2: 201, 3: 200][$0] } == [1])
+    #expect(table.removeBusy(now: start + Nanoseconds(2)) { [2: 1_000][$0] } == [])
     // Ten seconds at the rate, then above it.
     let later = start + .seconds(10)
-    #expect(table.removeExcessive(now: later) { [2: 1_990, 3: 290][$0] } == [])
-    #expect(table.removeExcessive(now: later) { [2: 2_010, 3: 290][$0] } == [2])
+    #expect(table.removeBusy(now: later) { [2: 1_990, 3: 290][$0] } == [])
+    #expect(table.removeBusy(now: later) { [2: 2_010, 3: 290][$0] } == [2])
     #expect(table.count == 1)
     table.remove(3)
     #expect(table.count == 0)
@@ -48,7 +48,7 @@ import Testing
       table.settle()
       table.prove(2, receivedIn: table.epoch)
       table.accepted(3, now: start + Nanoseconds(2))
-      return table.removeExcessive(now: start + .seconds(1)) { _ in nil } == [3, 1]
+      return table.removeBusy(now: start + .seconds(1)) { _ in nil } == [3, 1]
     }
     #expect(!survives { _ in })
     #expect(survives { $0.prove(1, receivedIn: $0.epoch) })
@@ -61,17 +61,26 @@ import Testing
     var table = table()
     for descriptor in [Int32(1), 2] { table.accepted(descriptor, now: start) }
     let late = start + .seconds(30)
-    #expect(table.removeExcessive(now: late) { _ in nil } == [])
+    #expect(table.removeBusy(now: late) { _ in nil } == [])
     table.settle()
     table.prove(1, receivedIn: table.epoch)
     table.accepted(3, now: late)
-    #expect(table.removeExcessive(now: late) { _ in nil } == [2])
+    #expect(table.removeBusy(now: late) { _ in nil } == [2])
     for descriptor in Int32(4)...8 {
       table.accepted(descriptor, now: late + .nanoseconds(descriptor))
     }
     table.settle()
     table.prove(8, receivedIn: table.epoch)
-    #expect(table.removeExcessive(now: late + Nanoseconds(9)) { _ in nil } == [3, 4, 5])
+    #expect(table.removeBusy(now: late + Nanoseconds(9)) { _ in nil } == [3, 4, 5])
     #expect(table.count == 4)
+  }
+}
+
+extension ConnectionTable {
+  /// Removes the excessive connections with these total received bytes.
+  fileprivate mutating func removeBusy(now: MonotonicInstant, received: (Int32) -> UInt64?)
+    -> [Int32]
+  {
+    removeExcessive(now: now, traffic: { SocketTraffic(received: received($0)) })
   }
 }

@@ -25,6 +25,7 @@ extension Event.Body {
     case .decided(let decision): decision.choice.id.utf8.count
     case .keysShared(let wraps): wraps.reduce(0) { $0 + $1.storedBytes }
     case .complained(let keys): 16 * keys.count
+    case .opaque(let body): body.bytes.count
     case .passcodeChanged, .invited, .joinRequested, .limitsChanged, .reminded, .cancelled, .beat: 0
     }
   }

@@ -70,6 +70,17 @@ struct Relay: AsyncParsableCommand {
       continue. 0 turns the check off.
       """)
   var diskReserve = 256
+  @Option(help: "Megabytes of events that a family may have in the store.")
+  var familyQuota = 256
+  @Option(help: "Megabytes of events that a device may have in the store.")
+  var deviceQuota = 64
+  @Option(
+    help: """
+      Megabytes of memory that the relay may use (default: the limit of its control group, or three \
+      quarters of the machine's memory). Before, the relay refuses what takes memory. 0 turns the \
+      check off.
+      """)
+  var memoryLimit: Int?
   @Option(help: .hidden) var lanes: String?
   @OptionGroup var logging: LogOptions
 
@@ -81,6 +92,12 @@ struct Relay: AsyncParsableCommand {
     try Endpoint.check(requests, broadcasts)
     guard 0...(1 << 30) ~= diskReserve else {
       throw ValidationError("--disk-reserve takes 0 or more megabytes.")
+    }
+    guard 1...(1 << 30) ~= familyQuota, 1...(1 << 30) ~= deviceQuota else {
+      throw ValidationError("--family-quota and --device-quota take 1 or more megabytes.")
+    }
+    guard 0...(1 << 30) ~= memoryLimit ?? 0 else {
+      throw ValidationError("--memory-limit takes 0 or more megabytes.")
     }
     guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
@@ -103,6 +120,10 @@ struct Relay: AsyncParsableCommand {
     configuration.pipeline.maxFamilies = maxFamilies
     if let shards { configuration.pipeline.shards = shards }
     configuration.pipeline.reservedBytes = diskReserve << 20
+    configuration.pipeline.familyQuota = familyQuota << 20
+    configuration.pipeline.deviceQuota = deviceQuota << 20
+    configuration.pipeline.memoryLimit = memoryLimit.map { $0 << 20 } ?? ProcessMemory.available
+    configuration.pipeline.memoryInUse = { ProcessMemory.resident }
     configuration.pipeline.freeBytes = { RelayStatistics.Store.freeBytes(at: path) }
     let notifier = ServiceNotifier()
     let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {

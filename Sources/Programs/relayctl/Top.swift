@@ -76,7 +76,9 @@ struct TopTable {
   private var state: String {
     let working =
       now.levels.isFull == true
-      ? "DISK FULL: commands are refused" : now.levels.isShedding ? "overloaded" : "running"
+      ? "DISK FULL: commands are refused"
+      : now.levels.memoryLevel ?? 0 > 0
+        ? "short of memory" : now.levels.isShedding ? "overloaded" : "running"
     let word = now.failure.map { "FAILED: \($0)" } ?? (now.isAlive ? working : "HANGS")
     return "relay \(now.version), \(word), up \(Self.duration(now.times.uptime))"
   }

@@ -97,6 +97,12 @@ public struct Metric: Sendable {
     counter("republished_events", "republished", "Events that were broadcast again."),
     counter(
       "closed_connections", "closedConnections", "Connections closed for excessive traffic."),
+    counter(
+      "refused_pages", "refusedPages",
+      "Pages refused because their device had not read the replies before."),
+    counter(
+      "refused_for_memory", "refusedForMemory",
+      "Requests to attach and pages that were refused because memory was short."),
     counter("shed_questions", "shedQuestions", "Questions refused under overload."),
     counter("result_lookups", "resultLookups", "Results of old commands that the store looked up."),
     counter("family_loads", "familyLoads", "Families loaded from the store."),
@@ -124,6 +130,16 @@ public struct Metric: Sendable {
     level("full", "1 while commands are refused, because the disk has less than its reserve.") {
       $0.levels.isFull == true ? 1 : 0
     },
+    level(
+      "unsent_bytes", unit: "bytes", "Bytes of replies that peers have not acknowledged."
+    ) { $0.levels.unsentBytes ?? 0 },
+    level(
+      "unread_bytes", unit: "bytes", "Bytes of requests that wait inside libzmq."
+    ) { $0.levels.unreadBytes ?? 0 },
+    level(
+      "memory_level",
+      "0; 1 while new connections are refused to save memory; 2 while attachments and pages are, too."
+    ) { $0.levels.memoryLevel ?? 0 },
     level("database_bytes", unit: "bytes", "The size of the database.") { $0.store.database },
     level("log_bytes", unit: "bytes", "The size of the write-ahead log.") { $0.store.log },
     level("free_bytes", unit: "bytes", "The bytes that the store's file system has left.") {

@@ -112,7 +112,7 @@ extension Pipeline {
   ) -> Bool? {
     let now = clock()
     guard !access.withShard(of: family, { $0.machine.holds(family) }),
-      isTrusted || unprovenReads.mayRead(key, now: now)
+      isTrusted || memory.level == .normal && unprovenReads.mayRead(key, now: now)
     else { return false }
     guard !damaged.refuses(family, now: now) else { return nil }
     let isLoaded = confined(to: family, refuses: true) {

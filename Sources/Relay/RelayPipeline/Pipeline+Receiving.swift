@@ -60,7 +60,7 @@ extension Pipeline {
         refusals.appendFailure(.malformed, message.bytes(0))
         continue
       }
-      if shedIfOverloaded() { continue }
+      if shedIfOverloaded() || refuseForMemory() { continue }
       inFlight.requests += 1
       inFlight.bytes += message.withBytes(2) { $0.count }
       // If the envelope names no family, any shard may reject it.
@@ -87,6 +87,27 @@ extension Pipeline {
     refusals.refusals[Int(problem.code), default: 0] += 1
     let reply = ReplyEnvelope(
       device: peek.device, requestID: peek.requestID, reply: .refused(id, problem))
+    refusals.replies.append((message.bytes(0), reply.encode()))
+    return true
+  }
+
+  /// Refuses the message with a retry time if memory is short and its reply is large: an attachment or
+  /// a page. Commands pass, because answers end work.
+  ///
+  /// - Returns: Whether the message was refused.
+  private func refuseForMemory() -> Bool {
+    guard memory.level == .critical,
+      let envelope = message.withBytes(2, { try? Envelope.decode($0) })
+    else { return false }
+    switch envelope.request {
+    case .attach, .fetch: break
+    default: return false
+    }
+    counters.refusedForMemory += 1
+    let problem = Problem.overloaded(retryAfter: RelayLimits.memoryRetry)
+    refusals.refusals[Int(problem.code), default: 0] += 1
+    let reply = ReplyEnvelope(
+      device: envelope.device, requestID: envelope.requestID, reply: .failed(problem))
     refusals.replies.append((message.bytes(0), reply.encode()))
     return true
   }

@@ -78,13 +78,29 @@ extension Pipeline {
 
   private func send(_ request: ShardOutput.Page) throws {
     var answer = Reply.failed(.storeDamaged)
-    _ = confined(to: request.device.family, refuses: false) {
-      let page = try page(
-        request.device.family, request.audience, request.after, configuration.pageEvents)
-      answer = .page(request.audience, page.events, more: page.more, upTo: request.upTo)
+    if !sockets.mayReplyWithPage(to: request.route) {
+      counters.refusedPages += 1
+      answer = .failed(.overloaded(retryAfter: RelayLimits.pageRetry))
+    } else {
+      _ = confined(to: request.device.family, refuses: false) {
+        let page = try page(
+          request.device.family, request.audience, request.after, configuration.pageEvents)
+        answer = .page(request.audience, page.events, more: page.more, upTo: request.upTo)
+        charge(page.bytes, to: request.device)
+      }
     }
     let envelope = ReplyEnvelope(device: request.device, requestID: request.id, reply: answer)
     try reply(request.route, envelope.encode())
+  }
+
+  /// Charges a page to its device. Small pages are paid for by their request.
+  private func charge(_ bytes: Int, to device: DeviceAddress) {
+    guard bytes > RelayLimits.unchargedPageBytes else { return }
+    shards.whileAtRest { access in
+      access.withShard(of: device.family) {
+        $0.machine.charge(pageBytes: bytes, to: device, now: clock())
+      }
+    }
   }
 
   private func republish(_ requests: [ShardOutput.Republish]) throws {
@@ -114,13 +130,14 @@ extension Pipeline {
   }
 
   private func page(_ family: FamilyID, _ audience: Audience, _ after: UInt64, _ limit: Int) throws
-    -> (events: [Event], more: Bool)
+    -> (events: [Event], bytes: Int, more: Bool)
   {
     let page = try committer.read { store throws(StoreError) in
       try store.events(
         of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
     }
-    return (try page.events.map { try Event.decode($0.payload) }, page.more)
+    let bytes = page.events.reduce(0) { $0 + $1.payload.count }
+    return (try page.events.map { try Event.decode($0.payload) }, bytes, page.more)
   }
 
   /// Evicts the least recently used families above the limit, an eighth of the limit at once, so

@@ -10,6 +10,7 @@ extension Pipeline {
   package func turn(uptime: Milliseconds) -> Milliseconds? {
     guarded { try sendDurable() }
     lookAtSpace(uptime: uptime)
+    lookAtMemory(uptime: uptime)
     if shards.isBlocked { withShards { _ in } }
     let now = clock()
     if isClockSetBack(now, uptime: uptime) {

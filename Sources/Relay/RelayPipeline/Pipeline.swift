@@ -38,6 +38,8 @@ import ZeroMQ
 ///
 /// A disk with less than its reserve refuses commands with problem 501: ``SpaceWatch``. Reads continue.
 ///
+/// A process that is short of memory refuses what takes memory: ``MemoryWatch``. Commands continue.
+///
 /// After a failed commit the relay sends the output that was durable before. Then it sends nothing
 /// more: which events of the failed commit are durable is unknown.
 package final class Pipeline {
@@ -48,6 +50,7 @@ package final class Pipeline {
   let onDamage: (FamilyID, any Error) -> Void
   var damaged = DamagedFamilies()
   var space: SpaceWatch
+  var memory: MemoryWatch
   let committer: Committer
   let shards: ShardPool
   let passes: EnrolmentPass
@@ -92,6 +95,7 @@ package final class Pipeline {
     self.onDamage = onDamage
     space = SpaceWatch(reserve: configuration.reservedBytes)
     inboxes = Inboxes(limit: configuration.maxInboxes)
+    memory = MemoryWatch(limit: configuration.memoryLimit)
     self.onFailure = onFailure
     committer = Committer(store, configuration.defects)
     passes = EnrolmentPass(secret: keys.channelSecret)
@@ -157,9 +161,11 @@ package final class Pipeline {
       count = access.familyCount
       return true
     }
-    return RelayLevels(
+    var levels = RelayLevels(
       requestsInFlight: inFlight.requests, bytesInFlight: inFlight.bytes, families: count,
       isShedding: admission.isShedding, isFull: isFull)
+    levels.memory = memory.level
+    return levels
   }
 
   /// Whether the limit of requests in flight is reached.

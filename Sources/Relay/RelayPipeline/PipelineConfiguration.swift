@@ -12,6 +12,14 @@ public struct PipelineConfiguration: Sendable {
   public var shards = min(2, max(1, ProcessInfo.processInfo.activeProcessorCount - 2))
   /// Bytes of the disk below which the relay accepts no writes; 0: it always does.
   public var reservedBytes = RelayLimits.reservedBytes
+  /// Bytes of events that a family may have in the store. See `StorageQuota`.
+  public var familyQuota = StorageQuota().family
+  /// Bytes of events that a device may have in the store. See `StorageQuota`.
+  public var deviceQuota = StorageQuota().device
+  /// Bytes of memory that the process may use: see ``MemoryWatch``; 0: any number.
+  public var memoryLimit = 0
+  /// The bytes of memory in use; `nil` if unknown. Called about four times a second.
+  public var memoryInUse: @Sendable () -> Int? = { nil }
   /// The bytes that the store's disk has left; `nil` if unknown. Called about once a second.
   public var freeBytes: @Sendable () -> Int? = { nil }
   /// See ``RelayLimits/requestsInFlight``.

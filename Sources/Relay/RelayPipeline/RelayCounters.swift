@@ -22,6 +22,10 @@ public struct RelayCounters: Sendable, Hashable {
   public var republished = 0
   /// Connections closed for excessive traffic.
   public var closedConnections = 0
+  /// Pages refused because their device has not read the replies before.
+  public var refusedPages = 0
+  /// Requests to attach, and pages, that were refused because memory is short.
+  public var refusedForMemory = 0
   /// Questions refused under overload.
   public var shedQuestions = 0
   /// Lookups in the store of an old command's result.

@@ -11,6 +11,8 @@ public struct RelayLevels: Sendable, Hashable {
 
   /// Whether commands are refused, because the disk has less than its reserve.
   public var isFull: Bool
+  /// How short of memory the process is.
+  public var memory = MemoryWatch.Level.normal
 
   package init(
     requestsInFlight: Int, bytesInFlight: Int, families: Int, isShedding: Bool, isFull: Bool

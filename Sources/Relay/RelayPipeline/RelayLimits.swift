@@ -68,6 +68,18 @@ enum RelayLimits {
   /// Empty outputs that are kept for reuse. The memory of further ones is released.
   static let spareOutputs = 64
 
+  // MARK: Bytes for peers
+
+  /// Bytes of an encoded event that is broadcast. Readers are told of a larger one and fetch it, so that
+  /// the broadcasts that wait for a stopped reader stay small.
+  static let broadcastBytes = 8 << 10
+  /// Bytes of a page that the price of its request includes. Larger ones are charged after the read.
+  static let unchargedPageBytes = 64 << 10
+  /// When a device whose page was refused requests the page again.
+  static let pageRetry = Milliseconds.seconds(1)
+  /// When a peer whose request was refused for lack of memory repeats the request.
+  static let memoryRetry = Milliseconds.seconds(5)
+
   // MARK: Time
 
   /// The longest sleep of the socket thread; then deadlines are computed again.

@@ -102,13 +102,16 @@ extension Shard {
     _ broadcast: Broadcast, _ family: FamilyID, _ audience: Audience, _ generation: UInt32
   ) -> [UInt8] {
     let channel = channels.sealingChannel(family, audience, generation)
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     if case .event(let event) = broadcast, let last = output.lastEncodedEvent,
       last.family == family, last.seq == event.seq
     {
       bytes = Broadcast.encode(event: last.bytes)
     } else {
       bytes = broadcast.encode()
+    }
+    if case .event(let event) = broadcast, bytes.count > RelayLimits.broadcastBytes {
+      bytes = Broadcast.head(audience, seq: event.seq).encode()
     }
     guard sealsBroadcasts else {
       return SealedBroadcast(topic: channel.topic, sealed: bytes).frame

@@ -52,6 +52,8 @@ struct Shard: ~Copyable, Sendable {
   /// - Parameter shards: The number of shards of the relay, which divide its caches among them.
   init(_ configuration: PipelineConfiguration, _ keys: RelayKeys, shards: Int) {
     machine = configuration.makeMachine(shards)
+    machine.quota.family = configuration.familyQuota
+    machine.quota.device = configuration.deviceQuota
     sealsBroadcasts = configuration.sealsBroadcasts && configuration.plainKey == nil
     plainKey = configuration.plainKey.map { $0.map(\.self) }
     administrator = keys.administrator.bytes.map(\.self)
@@ -237,6 +239,10 @@ extension Request {
 }
 
 extension Problem {
+  /// The relay has more work, or less memory, than it can handle.
+  static func overloaded(retryAfter: Milliseconds) -> Problem {
+    Problem(code: Problem.overloaded.code, retryAfter: retryAfter)
+  }
   /// The store takes no writes until the disk has room.
   fileprivate static let storeFull = Problem(
     code: Problem.storeFailed.code, retryAfter: RelayLimits.fullRetry)

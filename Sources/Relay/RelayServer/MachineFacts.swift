@@ -46,6 +46,39 @@ extension RelayStatistics.Process {
   }
 }
 
+/// The memory of this process.
+public enum ProcessMemory {
+  /// Resident bytes.
+  public static var resident: Int {
+    let pages = file("/proc/self/statm").split(separator: " ").dropFirst().first
+    return (pages.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+  }
+
+  /// The bytes that the process may use: the limit of its control group, such as systemd's `MemoryMax=`
+  /// or a container's; without one, three quarters of the machine's memory.
+  public static var available: Int {
+    let machine = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+    let group = file("/proc/self/cgroup").split(separator: "\n").first { $0.hasPrefix("0::") }
+    return groupLimit(of: group.map { String($0.dropFirst(3)) } ?? "/") ?? machine / 4 * 3
+  }
+
+  /// The smallest limit of a control group and of those above it.
+  private static func groupLimit(of path: String) -> Int? {
+    var parts = path.split(separator: "/")
+    var limits: [Int] = []
+    while true {
+      let folder = (["/sys/fs/cgroup"] + parts.map(String.init)).joined(separator: "/")
+      let text = file(folder + "/memory.max").trimmingCharacters(in: .whitespacesAndNewlines)
+      if let limit = Int(text) { limits.append(limit) }
+      guard parts.popLast() != nil else { return limits.min() }
+    }
+  }
+
+  private static func file(_ path: String) -> String {
+    (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+  }
+}
+
 extension RelayStatistics.Store {
   /// The bytes that are free on the disk of the path; `nil` if unknown.
   public static func freeBytes(at path: String) -> Int? {

@@ -11,6 +11,7 @@ public final class RelayMeter: Sendable {
       requestsInFlight: 0, bytesInFlight: 0, families: 0, isShedding: false,
       isFull: false)
     var connections = (requests: 0, broadcasts: 0)
+    var queued = (unsent: 0, unread: 0)
     var turn = MonotonicInstant.now
     var commitBegin: MonotonicInstant?
     var commits = DurationHistogram()
@@ -46,12 +47,14 @@ public final class RelayMeter: Sendable {
 
   /// Records the state of the socket thread.
   func recordTurn(
-    _ counters: RelayCounters, _ levels: RelayLevels, connections: (requests: Int, broadcasts: Int)
+    _ counters: RelayCounters, _ levels: RelayLevels,
+    connections: (requests: Int, broadcasts: Int), queued: (unsent: Int, unread: Int)
   ) {
     state.withLock { state in
       state.counters = counters
       state.levels = levels
       state.connections = connections
+      state.queued = queued
       state.turn = .now
     }
   }
@@ -79,6 +82,9 @@ public final class RelayMeter: Sendable {
     result.levels.isFull = state.levels.isFull
     result.levels.requestConnections = state.connections.requests
     result.levels.broadcastConnections = state.connections.broadcasts
+    result.levels.unsentBytes = state.queued.unsent
+    result.levels.unreadBytes = state.queued.unread
+    result.levels.memoryLevel = state.levels.memory.rawValue
     result.commits = state.commits
     result.reads = state.reads
     result.failure = state.failure

@@ -5,7 +5,7 @@ public import RelayPipeline
 public import RelayStore
 public import ServiceLifecycle
 import SystemClock
-import ZeroMQ
+package import ZeroMQ
 
 /// A relay: a ``Pipeline`` between two sockets and a store.
 ///
@@ -23,6 +23,8 @@ public actor RelayService: Service {
     /// Connections of each of the two sockets; `nil` for as many as the process's file descriptors
     /// allow.
     public var maxConnections: Int?
+    /// The bytes that may wait for peers and from them.
+    package var queues = QueueLimits()
     /// The sizes of the pipeline.
     public var pipeline = PipelineConfiguration()
     /// The configuration of a relay at these endpoints, with default sizes.
@@ -53,6 +55,10 @@ public actor RelayService: Service {
   private static let recordInterval = Nanoseconds.milliseconds(200)
   private var nextRecord = MonotonicInstant.machineStart
   private var wasFull = false
+  /// The time between two releases of free memory while memory is short.
+  private static let releaseInterval = Nanoseconds.seconds(1)
+  private var nextRelease = MonotonicInstant.machineStart
+  private var lastLevel = MemoryWatch.Level.normal
 
   /// Creates a relay. The relay listens only after ``run()`` is called.
   ///
@@ -138,16 +144,31 @@ public actor RelayService: Service {
     let sleep = pipeline.turn(uptime: .milliseconds(now.uptime.milliseconds))
     guard pipeline.failure == nil else { return nil }
     logSpace()
+    releaseMemory(now)
     let check = sockets.checkConnections()
     pipeline.counters.closedConnections = sockets.closedConnections
     if now >= nextRecord {
       nextRecord = now + Self.recordInterval
       meter.recordTurn(
         pipeline.counters, pipeline.levels(families: meter.families),
-        connections: sockets.connections)
+        connections: sockets.connections, queued: sockets.queued)
     }
     let next = sleep.map { MonotonicInstant.now + .milliseconds($0.count) }
     return [next, check].compactMap { $0 }.min()
+  }
+
+  /// Applies the level of the memory to the sockets, and returns freed memory to the system. Otherwise
+  /// the memory that a flood took would count as used for as long as the relay runs.
+  private func releaseMemory(_ now: MonotonicInstant) {
+    let level = pipeline.memoryLevel
+    sockets.isUnderPressure = level != .normal
+    if level != lastLevel {
+      logger.notice("memory in use", metadata: ["level": "\(level)"])
+      lastLevel = level
+    }
+    guard level != .normal, now >= nextRelease else { return }
+    nextRelease = now + Self.releaseInterval
+    Context.releaseFreeMemory()
   }
 
   /// Logs that the disk has become full, or has room again.

@@ -25,7 +25,9 @@ final class RelaySockets: PipelineSockets {
   // MARK: PipelineSockets
 
   func receive(into message: inout Multipart) throws -> ReceiveResult {
-    try router!.receive(into: &message)
+    let result = try router!.receive(into: &message)
+    if result != .nothing { requestGuard?.recordReceived(message) }
+    return result
   }
 
   func hasReceivedAll() { requestGuard?.settle() }
@@ -37,9 +39,17 @@ final class RelaySockets: PipelineSockets {
   }
 
   func reply(_ route: [UInt8], _ bytes: [UInt8]) throws -> Bool {
-    try router!.sendPart(route, more: true) == .sent
-      && router!.sendPart([], more: true) == .sent
-      && router!.sendPart(bytes, more: false) == .sent
+    guard
+      try router!.sendPart(route, more: true) == .sent
+        && router!.sendPart([], more: true) == .sent
+        && router!.sendPart(bytes, more: false) == .sent
+    else { return false }
+    requestGuard?.recordSent(bytes.count, to: route)
+    return true
+  }
+
+  func mayReplyWithPage(to route: [UInt8]) -> Bool {
+    requestGuard?.mayQueue(to: route) ?? true
   }
 
   /// Never blocks on a slow peer: its messages are dropped, and its cursor repairs the gap.
@@ -60,7 +70,7 @@ final class RelaySockets: PipelineSockets {
     let mayHaveMore = try gate.drain(publisher!) { event in
       guard let inbox = approve(event) else { return nil }
       let epoch = broadcastGuard?.epoch ?? 0
-      broadcastGuard?.prove(event.descriptor, receivedIn: epoch)
+      broadcastGuard?.prove(event.descriptor, receivedIn: epoch, owner: event.userID)
       return inbox.bytes
     }
     if !mayHaveMore { broadcastGuard?.settle() }
@@ -91,8 +101,28 @@ final class RelaySockets: PipelineSockets {
     return connections != (0, 0) ? lastCheck + SocketLimits.connectionCheckInterval : nil
   }
 
-  /// Accepts every key: each request is authorized by its family's roster.
-  func acceptKeys() throws { _ = try zap?.drain { _ in .acceptKey } }
+  /// Accepts every key: each request is authorized by its family's roster. Under pressure, new
+  /// connections wait for their next attempt.
+  func acceptKeys() throws {
+    let decision = isUnderPressure ? ZAPDecision.tryLater : .acceptKey
+    _ = try zap?.drain { _ in decision }
+  }
+
+  // MARK: Queues
+
+  /// Whether the process is short of memory. Then queues are shorter, and new connections wait.
+  var isUnderPressure = false {
+    didSet {
+      guard isUnderPressure != oldValue else { return }
+      requestGuard?.isUnderPressure = isUnderPressure
+      broadcastGuard?.isUnderPressure = isUnderPressure
+    }
+  }
+
+  /// Bytes of replies that peers have not acknowledged, and of requests that the relay has not read.
+  var queued: (unsent: Int, unread: Int) {
+    (requestGuard?.unsent ?? 0, requestGuard?.unread ?? 0)
+  }
 
   func drainConnectionEvents() throws {
     try requestGuard?.drain()
@@ -134,9 +164,10 @@ final class RelaySockets: PipelineSockets {
     let connections =
       configuration.maxConnections
       ?? max(16, (ConnectionGuard.descriptors() - SocketLimits.reservedDescriptors) / 2)
-    requestGuard = try watch(router, SocketLimits.requests(connections: connections), handlers)
+    requestGuard = try watch(
+      router, SocketLimits.requests(connections: connections, configuration.queues), handlers)
     broadcastGuard = try watch(
-      publisher, SocketLimits.broadcasts(connections: connections), handlers)
+      publisher, SocketLimits.broadcasts(connections: connections, configuration.queues), handlers)
     try publisher.bind(configuration.broadcasts)
     try router.bind(configuration.requests)
     thread.watch(publisher, onReadable: handlers.subscriptions)

@@ -16,24 +16,31 @@ enum SocketLimits {
   /// File descriptors reserved for the store, logs and the process itself. Connections share the
   /// others.
   static let reservedDescriptors = 128
+  /// Connections of each socket with one key. Above, the oldest are closed: a device has one,
+  /// and a short second one after a change of its network.
+  static let connectionsPerKey = 16
   /// The time between two checks of the connections' traffic.
   static let connectionCheckInterval = Nanoseconds.milliseconds(250)
 
   /// The limits of the request socket: the burst holds a device's outbox with pictures. Before a
   /// device has attached, its burst holds four frames of the largest size.
-  static func requests(connections: Int) -> ConnectionLimits {
+  static func requests(connections: Int, _ queues: QueueLimits) -> ConnectionLimits {
     ConnectionLimits(
-      connections: connections, proven: .init(burst: 32 << 20, perSecond: 2 << 20),
-      unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout)
+      connections: connections, perOwner: connectionsPerKey,
+      proven: .init(burst: 32 << 20, perSecond: 2 << 20),
+      unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout,
+      queues: queues)
   }
 
   /// The limits of the broadcast socket. A host has one subscription, and repeats it at most once a
   /// second in fewer than 256 bytes. A requested topic stays in libzmq until its connection ends. At
   /// the end of any connection libzmq walks all topics.
-  static func broadcasts(connections: Int) -> ConnectionLimits {
+  static func broadcasts(connections: Int, _ queues: QueueLimits) -> ConnectionLimits {
     ConnectionLimits(
-      connections: connections, proven: .init(burst: 8 << 10, perSecond: 1 << 10),
-      unproven: .init(burst: 8 << 10, perSecond: 256), unprovenTimeout: unprovenTimeout)
+      connections: connections, perOwner: connectionsPerKey,
+      proven: .init(burst: 8 << 10, perSecond: 1 << 10),
+      unproven: .init(burst: 8 << 10, perSecond: 256), unprovenTimeout: unprovenTimeout,
+      queues: queues)
   }
 
   /// The time after which a peer without proof of identity is disconnected, when half of the

@@ -1,12 +1,15 @@
 #ifndef CZEROMQ_SHIM_H
 #define CZEROMQ_SHIM_H
 
+#include <linux/sockios.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <zmq.h>
@@ -21,15 +24,39 @@ static inline int czmq_wakeup_open(void) {
   return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
-/* Bytes that the kernel has received from a TCP peer; -1 for other descriptors. Glibc's tcp_info ends before
-   tcpi_bytes_received, which Linux 4.1 and later have at byte 128. */
-static inline int64_t czmq_bytes_received(int descriptor) {
-  unsigned char info[136];
-  socklen_t size = sizeof info;
+/* What the kernel knows about a connection. `received` and `acknowledged` are -1 for other sockets than TCP. */
+struct czmq_traffic {
   int64_t received;
-  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return -1;
-  memcpy(&received, info + 128, sizeof received);
-  return received;
+  int64_t acknowledged;
+  int32_t pending;
+  int32_t is_blocked;
+};
+
+/* Glibc's tcp_info ends before these fields, which Linux 4.6 and later have: tcpi_bytes_acked at byte 120,
+   tcpi_bytes_received at 128, tcpi_notsent_bytes at 144. */
+static inline struct czmq_traffic czmq_tcp_traffic(int descriptor) {
+  struct czmq_traffic traffic = {-1, -1, 0, 0};
+  unsigned char info[148];
+  socklen_t size = sizeof info;
+  uint32_t unsent;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return traffic;
+  memcpy(&traffic.acknowledged, info + 120, sizeof traffic.acknowledged);
+  memcpy(&traffic.received, info + 128, sizeof traffic.received);
+  memcpy(&unsent, info + 144, sizeof unsent);
+  traffic.pending = (int32_t)unsent;
+  traffic.is_blocked = unsent > 0;
+  return traffic;
+}
+
+/* For Unix sockets: the bytes that the peer has not read, and whether the kernel takes more. */
+static inline struct czmq_traffic czmq_unix_traffic(int descriptor) {
+  struct czmq_traffic traffic = {-1, -1, 0, 0};
+  struct pollfd state = {descriptor, POLLOUT, 0};
+  int pending;
+  if (ioctl(descriptor, SIOCOUTQ, &pending) != 0) return traffic;
+  traffic.pending = pending;
+  traffic.is_blocked = pending > 0 && poll(&state, 1, 0) == 0;
+  return traffic;
 }
 
 #endif

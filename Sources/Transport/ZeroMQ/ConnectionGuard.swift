@@ -10,12 +10,20 @@ import Glibc
 /// The guard counts the bytes that the kernel received from each peer. A connection above its limit
 /// is shut down beneath libzmq, which then drops the unfinished message. An honest peer reconnects.
 ///
-/// Bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions, so
-/// only their number is limited.
+/// With ``QueueLimits`` the guard also bounds the bytes that wait in libzmq. Some wait for a peer that
+/// does not read, others are of peers that send faster than the process reads. For this purpose, the
+/// owner of a ROUTER reports each received and sent message.
+///
+/// Received bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions,
+/// so only their number is limited, and the time for which they read nothing.
 public struct ConnectionGuard: ~Copyable {
   /// The monitor. The thread that calls ``drain()`` watches the monitor's socket.
   public private(set) var monitor: Monitor
   private var table: ConnectionTable
+  private var routes = RouteTable()
+  /// The owners of connections since the last check, whose events may not have arrived.
+  private var newOwners: [Int32: String] = [:]
+  private var checks = 0
   /// Number of connections that ``check()`` has closed.
   public private(set) var closedConnections = 0
 
@@ -36,16 +44,17 @@ public struct ConnectionGuard: ~Copyable {
   /// - Throws: `closed`, `terminated`.
   public mutating func drain() throws(ZeroMQError) {
     let now = MonotonicInstant.now
-    var table = table
+    var (table, routes) = (table, routes)
     _ = try monitor.drain { event in
       guard let descriptor = event.descriptor else { return }
       if event.kind == .accepted {
         table.accepted(descriptor, now: now)
       } else {
         table.remove(descriptor)
+        routes.remove(descriptor)
       }
     }
-    self.table = table
+    (self.table, self.routes) = (table, routes)
   }
 
   /// The number that a message received now has in ``prove(_:receivedIn:)``.
@@ -62,8 +71,9 @@ public struct ConnectionGuard: ~Copyable {
   /// - Parameters:
   ///   - descriptor: The descriptor of the message that proves the peer.
   ///   - epoch: The ``epoch`` when the message was received.
-  public mutating func prove(_ descriptor: Int32?, receivedIn epoch: UInt64) {
-    if let descriptor { table.prove(descriptor, receivedIn: epoch) }
+  ///   - owner: The key of the message, if ``ConnectionLimits/perOwner`` bounds its connections.
+  public mutating func prove(_ descriptor: Int32?, receivedIn epoch: UInt64, owner: String? = nil) {
+    if let descriptor { table.prove(descriptor, receivedIn: epoch, owner: owner) }
   }
 
   /// Records that the peer of the connection has proved, with a message received now, to be this
@@ -76,16 +86,84 @@ public struct ConnectionGuard: ~Copyable {
     return table.isCrowded(by: owner)
   }
 
+  // MARK: Queues
+
+  /// Whether the process is short of memory. Then the limits of the queues are a fraction.
+  public var isUnderPressure: Bool {
+    get { table.isUnderPressure }
+    set { table.isUnderPressure = newValue }
+  }
+
+  /// The bytes that were passed to libzmq and that peers have not acknowledged, as of the last check.
+  public private(set) var unsent = 0
+
+  /// The bytes that peers have sent and that the process has not read, as of the last check.
+  public private(set) var unread = 0
+
+  /// Records a message that the ROUTER has received. The first message of a connection also names its
+  /// owner, by the key that the peer has proved.
+  public mutating func recordReceived(_ message: borrowing Multipart) {
+    guard let new = routes.read(message), table.limits.perOwner != nil else { return }
+    newOwners[new] = message.userID
+  }
+
+  /// Records a message that the ROUTER has passed to libzmq.
+  ///
+  /// - Parameter bytes: Bytes of the message without its routing id.
+  public mutating func recordSent(_ bytes: Int, to route: [UInt8]) { routes.send(bytes, to: route) }
+
+  /// Whether a large message may be queued for the peer: few bytes wait for it. A peer without unsent
+  /// bytes always may.
+  public mutating func mayQueue(to route: [UInt8]) -> Bool {
+    guard let limits = table.queueLimits, let descriptor = routes.descriptor(of: route) else {
+      return true
+    }
+    move(routes.drain(route))
+    guard table.unsent(of: descriptor) > limits.share(total: unsent) else { return true }
+    // The peer may have read since the last check.
+    if let traffic = Self.traffic(of: descriptor, includingLocal: true) {
+      table.update(descriptor, traffic, now: MonotonicInstant.now)
+    }
+    return table.unsent(of: descriptor) <= limits.share(total: unsent)
+  }
+
+  private mutating func move(_ moved: RouteTable.Moved?) {
+    guard let moved else { return }
+    unsent += moved.sent
+    table.move(moved.descriptor, sent: moved.sent, read: moved.read)
+  }
+
+  private static func traffic(of descriptor: Int32, includingLocal: Bool) -> SocketTraffic? {
+    let tcp = czmq_tcp_traffic(descriptor)
+    guard tcp.received < 0 else {
+      return SocketTraffic(
+        received: UInt64(tcp.received), acknowledged: UInt64(clamping: tcp.acknowledged),
+        pending: Int(tcp.pending), isBlocked: tcp.is_blocked != 0)
+    }
+    guard includingLocal else { return nil }
+    let local = czmq_unix_traffic(descriptor)
+    return SocketTraffic(pending: Int(local.pending), isBlocked: local.is_blocked != 0)
+  }
+
+  // MARK: Checks
+
   /// Closes the connections that exceed their limits.
   public mutating func check() {
+    for (descriptor, owner) in newOwners { table.setOwner(of: descriptor, owner) }
+    newOwners = [:]
+    for moved in routes.drain() { move(moved) }
+    checks += 1
+    // Reports about Unix sockets cost three system calls.
+    let includingLocal = table.limits.queues != nil && checks.isMultiple(of: 4)
     let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in
-      UInt64(exactly: czmq_bytes_received(descriptor))
+      Self.traffic(of: descriptor, includingLocal: includingLocal)
     }
     // libzmq may have closed the descriptor meanwhile. Then shutdown fails, or closes a newer
     // connection, which reconnects.
     for descriptor in excessive where Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) == 0 {
       closedConnections += 1
     }
+    (unsent, unread) = (table.unsent, table.unread)
   }
 
   /// Raises the process's limit of file descriptors to the maximum.

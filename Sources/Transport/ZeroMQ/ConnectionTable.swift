@@ -24,17 +24,20 @@ public struct ConnectionLimits: Sendable, Hashable {
   /// The time after which an unproven connection is closed while more than half of `connections`
   /// are open.
   public var unprovenTimeout: Nanoseconds
+  /// The bytes that may wait for and from peers; `nil`: any number.
+  public var queues: QueueLimits?
 
   /// Creates the limits of a socket.
   public init(
     connections: Int, perOwner: Int? = nil, proven: Bytes, unproven: Bytes,
-    unprovenTimeout: Nanoseconds
+    unprovenTimeout: Nanoseconds, queues: QueueLimits? = nil
   ) {
     self.connections = connections
     self.perOwner = perOwner
     self.proven = proven
     self.unproven = unproven
     self.unprovenTimeout = unprovenTimeout
+    self.queues = queues
   }
 }
 
@@ -47,7 +50,7 @@ public struct ConnectionLimits: Sendable, Hashable {
 /// A message therefore proves only a connection that was settled before the message was received. All
 /// messages of the descriptor's earlier connections had been received by then.
 struct ConnectionTable {
-  private struct Connection {
+  struct Connection {
     var since: MonotonicInstant
     /// The epoch that began when the connection was settled; `nil` before.
     var settledIn: UInt64?
@@ -58,10 +61,17 @@ struct ConnectionTable {
     /// Bytes above the long-run rate: the debt of the token bucket.
     var excess = 0.0
     var checkedAt: MonotonicInstant
+    var queues = ConnectionQueues()
   }
 
   let limits: ConnectionLimits
-  private var connections: [Int32: Connection] = [:]
+  /// Whether the process is short of memory.
+  var isUnderPressure = false
+  /// Whether no received message waited at some time since the last check.
+  private(set) var wasEmpty = false
+  /// Connections of each owner.
+  private var owned: [String: Int] = [:]
+  var connections: [Int32: Connection] = [:]
   private var unsettled: [Int32] = []
   /// The number of calls of ``settle()`` that settled a connection.
   private(set) var epoch: UInt64 = 0
@@ -72,61 +82,90 @@ struct ConnectionTable {
   private var isCrowded: Bool { count > limits.connections / 2 }
 
   mutating func accepted(_ descriptor: Int32, now: MonotonicInstant) {
+    remove(descriptor)
     connections[descriptor] = Connection(since: now, checkedAt: now)
     unsettled.append(descriptor)
   }
 
   /// Records that no message waits.
   mutating func settle() {
+    wasEmpty = true
     guard !unsettled.isEmpty else { return }
     epoch += 1
     for descriptor in unsettled { connections[descriptor]?.settledIn = epoch }
     unsettled = []
   }
 
-  mutating func remove(_ descriptor: Int32) { connections[descriptor] = nil }
+  mutating func remove(_ descriptor: Int32) {
+    setOwner(of: descriptor, nil)
+    connections[descriptor] = nil
+  }
 
   mutating func prove(_ descriptor: Int32, receivedIn epoch: UInt64, owner: String? = nil) {
     guard let settled = connections[descriptor]?.settledIn, settled <= epoch else { return }
     connections[descriptor]?.isProven = true
-    connections[descriptor]?.owner = owner
+    if let owner { setOwner(of: descriptor, owner) }
+  }
+
+  /// Records whose key a connection has. The owner has proved the key, but may be a stranger.
+  mutating func setOwner(of descriptor: Int32, _ owner: String?) {
+    guard let index = connections.index(forKey: descriptor),
+      connections.values[index].owner != owner
+    else { return }
+    if let former = connections.values[index].owner {
+      let count = owned[former, default: 1] - 1
+      owned[former] = count > 0 ? count : nil
+    }
+    connections.values[index].owner = owner
+    if let owner { owned[owner, default: 0] += 1 }
   }
 
   /// Whether the owner has more connections than the limit.
   func isCrowded(by owner: String) -> Bool {
-    guard let limit = limits.perOwner else { return false }
-    return connections.values.count { $0.owner == owner } > limit
+    limits.perOwner.map { owned[owner, default: 0] > $0 } ?? false
   }
 
   /// Removes the connections that exceed a limit.
   ///
-  /// - Parameter received: The total bytes of a connection; `nil` if unknown.
+  /// - Parameter traffic: The kernel's report of a connection; `nil` if unknown.
   /// - Returns: The descriptors to close.
-  mutating func removeExcessive(now: MonotonicInstant, received: (Int32) -> UInt64?) -> [Int32] {
+  mutating func removeExcessive(now: MonotonicInstant, traffic: (Int32) -> SocketTraffic?)
+    -> [Int32]
+  {
     var excessive: [Int32] = []
-    for (descriptor, connection) in connections {
-      let isOverdue = !connection.isProven && now >= connection.since + limits.unprovenTimeout
-      if isCrowded && isOverdue || exceeds(descriptor, now, received(descriptor)) {
+    for descriptor in connections.keys {
+      let report = traffic(descriptor)
+      let isOverdue = connections[descriptor].map {
+        !$0.isProven && now >= $0.since + limits.unprovenTimeout
+      }
+      if isCrowded && isOverdue == true || exceeds(descriptor, now, report?.received)
+        || exceedsQueues(descriptor, now, report)
+      {
         excessive.append(descriptor)
       }
     }
-    for descriptor in excessive { connections[descriptor] = nil }
-    return excessive + removeSurplusOfOwners() + removeSurplus()
+    wasEmpty = false
+    for descriptor in excessive { remove(descriptor) }
+    return excessive + removeLargestQueues() + removeSurplusOfOwners() + removeSurplus()
   }
 
   /// Removes the oldest connections of each owner above its limit.
   private mutating func removeSurplusOfOwners() -> [Int32] {
-    guard let limit = limits.perOwner else { return [] }
-    var owned: [String: [Int32]] = [:]
+    guard let limit = limits.perOwner, owned.values.contains(where: { $0 > limit }) else {
+      return []
+    }
+    var crowds: [String: [Int32]] = [:]
     for (descriptor, connection) in connections {
-      if let owner = connection.owner { owned[owner, default: []].append(descriptor) }
+      if let owner = connection.owner, isCrowded(by: owner) {
+        crowds[owner, default: []].append(descriptor)
+      }
     }
     var surplus: [Int32] = []
-    for descriptors in owned.values where descriptors.count > limit {
+    for descriptors in crowds.values {
       let order = descriptors.sorted { connections[$0]!.since < connections[$1]!.since }
       surplus += order.prefix(descriptors.count - limit)
     }
-    for descriptor in surplus { connections[descriptor] = nil }
+    for descriptor in surplus { remove(descriptor) }
     return surplus
   }
 
@@ -153,7 +192,7 @@ struct ConnectionTable {
         ? a.value.since < b.value.since : !a.value.isProven
     }
     let surplus = order.prefix(count - limits.connections).map(\.key)
-    for descriptor in surplus { connections[descriptor] = nil }
+    for descriptor in surplus { remove(descriptor) }
     return surplus
   }
 }

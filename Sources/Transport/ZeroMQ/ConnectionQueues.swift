@@ -1,0 +1,68 @@
+/// The bytes that wait in this process for one connection, in both directions. A pure machine: counts
+/// and the kernel's reports in, sizes out.
+///
+/// On TCP both sizes are exact but for the framing. On a Unix socket the kernel keeps no totals, so the
+/// unsent bytes are those since the kernel last had room for more, and the unread bytes are unknown.
+///
+/// A direction is `moving` → (bytes wait, and the peer reads too little) `stalled` → (the peer reads)
+/// `moving`.
+struct ConnectionQueues {
+  /// Bytes that were sent to libzmq and that the peer has not acknowledged.
+  private(set) var unsent = 0
+  /// Bytes that the kernel has received and that the process has not read.
+  private(set) var unread = 0
+  private var acknowledged: UInt64 = 0
+  private var received: UInt64 = 0
+  /// Bytes that the process has read since the last report.
+  private var newlyRead = 0
+  private var pending = 0
+  /// Since when bytes wait and the peer has not read enough; with the acknowledged bytes of that time.
+  private var stalled: (since: MonotonicInstant, acknowledged: UInt64)?
+
+  /// Records bytes that were passed to libzmq.
+  mutating func send(_ bytes: Int) { unsent += bytes }
+
+  /// Records bytes that the process has read from libzmq.
+  mutating func read(_ bytes: Int) { newlyRead += bytes }
+
+  /// Applies a report of the kernel.
+  ///
+  /// - Parameter wasEmpty: Whether no received message waited at some time since the last report.
+  mutating func update(
+    _ traffic: SocketTraffic, wasEmpty: Bool, now: MonotonicInstant, _ limits: QueueLimits
+  ) {
+    if let total = traffic.received {
+      // A smaller total is that of another connection with the same descriptor.
+      if total >= received { unread += Int(clamping: total - received) }
+      // The framing is estimated. An empty queue ends the error.
+      unread = wasEmpty ? 0 : max(0, unread - newlyRead)
+      (received, newlyRead) = (total, 0)
+    }
+    if let total = traffic.acknowledged {
+      unsent = total >= acknowledged ? max(0, unsent - Int(clamping: total - acknowledged)) : 0
+      acknowledged = total
+    } else if !traffic.isBlocked {
+      unsent = 0
+    }
+    updateStall(traffic, limits, now: now)
+    pending = traffic.pending
+  }
+
+  private mutating func updateStall(
+    _ traffic: SocketTraffic, _ limits: QueueLimits, now: MonotonicInstant
+  ) {
+    guard traffic.isBlocked else { return stalled = nil }
+    guard let begin = stalled else { return stalled = (now, acknowledged) }
+    let hasRead =
+      traffic.acknowledged == nil
+      ? traffic.pending != pending : acknowledged &- begin.acknowledged >= limits.stallBytes
+    if hasRead { stalled = (now, acknowledged) }
+  }
+
+  /// Whether the connection exceeds a limit of its own.
+  func exceeds(_ limits: QueueLimits, now: MonotonicInstant) -> Bool {
+    // Without totals the unsent bytes are an upper bound, which a fast reader may reach, too.
+    unsent > limits.unsentMaximum && acknowledged > 0 || unread > limits.unreadMaximum
+      || stalled.map { now - $0.since >= limits.stall } ?? false
+  }
+}

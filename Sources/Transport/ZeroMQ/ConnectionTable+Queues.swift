@@ -1,0 +1,58 @@
+/// The bytes that wait for and from the connections.
+extension ConnectionTable {
+  /// The present limits; `nil`: none.
+  var queueLimits: QueueLimits? {
+    isUnderPressure ? limits.queues?.underPressure : limits.queues
+  }
+
+  /// Unsent bytes of all connections.
+  var unsent: Int { connections.values.reduce(0) { $0 + $1.queues.unsent } }
+  /// Unread bytes of all connections.
+  var unread: Int { connections.values.reduce(0) { $0 + $1.queues.unread } }
+
+  /// Unsent bytes of one connection.
+  func unsent(of descriptor: Int32) -> Int { connections[descriptor]?.queues.unsent ?? 0 }
+
+  /// Records bytes that were passed to libzmq and that the process has read.
+  mutating func move(_ descriptor: Int32, sent: Int, read: Int) {
+    connections[descriptor]?.queues.send(sent)
+    connections[descriptor]?.queues.read(read)
+  }
+
+  /// Applies a report of the kernel.
+  mutating func update(_ descriptor: Int32, _ traffic: SocketTraffic, now: MonotonicInstant) {
+    guard let limits = queueLimits, let index = connections.index(forKey: descriptor) else {
+      return
+    }
+    connections.values[index].queues.update(traffic, wasEmpty: wasEmpty, now: now, limits)
+  }
+
+  mutating func exceedsQueues(
+    _ descriptor: Int32, _ now: MonotonicInstant, _ traffic: SocketTraffic?
+  ) -> Bool {
+    guard let limits = queueLimits, let traffic else { return false }
+    update(descriptor, traffic, now: now)
+    return connections[descriptor]?.queues.exceeds(limits, now: now) ?? false
+  }
+
+  /// Removes the connections with the longest queues while a total is exceeded, down to three quarters
+  /// of the total.
+  mutating func removeLargestQueues() -> [Int32] {
+    guard let limits = queueLimits else { return [] }
+    return removeLargest(limits.unsentTotal) { $0.unsent }
+      + removeLargest(limits.unreadTotal) { $0.unread }
+  }
+
+  private mutating func removeLargest(_ limit: Int, _ size: (ConnectionQueues) -> Int) -> [Int32] {
+    var total = connections.values.reduce(0) { $0 + size($1.queues) }
+    guard total > limit else { return [] }
+    var removed: [Int32] = []
+    let order = connections.map { (size($0.value.queues), $0.key) }.sorted { $0 > $1 }
+    for (size, descriptor) in order where total > limit / 4 * 3 && size > 0 {
+      total -= size
+      removed.append(descriptor)
+    }
+    for descriptor in removed { remove(descriptor) }
+    return removed
+  }
+}

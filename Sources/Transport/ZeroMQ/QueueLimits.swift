@@ -1,0 +1,72 @@
+/// The bytes that may wait inside libzmq, in both directions of a listening socket's connections.
+///
+/// libzmq has no such bounds: its high water marks count messages.
+public struct QueueLimits: Sendable, Hashable {
+  /// Unsent bytes of one connection above which ``ConnectionGuard/mayQueue(to:)`` is false.
+  public var unsent: Int
+  /// Unsent bytes of one connection above which the connection is closed.
+  public var unsentMaximum: Int
+  /// Unsent bytes of all connections above which those with the most are closed. Each connection's
+  /// share shrinks before.
+  public var unsentTotal: Int
+  /// Received bytes of one connection that the process has not read, above which the connection is
+  /// closed.
+  public var unreadMaximum: Int
+  /// Received bytes of all connections that the process has not read, above which those with the most
+  /// are closed.
+  public var unreadTotal: Int
+  /// The time after which a peer that does not read is closed while bytes wait for it.
+  public var stall: Nanoseconds
+  /// Bytes that a peer must read within ``stall`` while bytes wait for it.
+  public var stallBytes: UInt64
+
+  /// Creates the limits of a socket.
+  public init(
+    unsent: Int = 8 << 20, unsentMaximum: Int = 32 << 20, unsentTotal: Int = 256 << 20,
+    unreadMaximum: Int = 32 << 20, unreadTotal: Int = 128 << 20, stall: Nanoseconds = .seconds(15),
+    stallBytes: UInt64 = 32 << 10
+  ) {
+    self.unsent = unsent
+    self.unsentMaximum = unsentMaximum
+    self.unsentTotal = unsentTotal
+    self.unreadMaximum = unreadMaximum
+    self.unreadTotal = unreadTotal
+    self.stall = stall
+    self.stallBytes = stallBytes
+  }
+
+  /// The limits of a process that is short of memory: peers that do not read leave within a second.
+  var underPressure: QueueLimits {
+    QueueLimits(
+      unsent: unsent / 8, unsentMaximum: unsentMaximum / 8, unsentTotal: unsentTotal / 8,
+      unreadMaximum: unreadMaximum / 4, unreadTotal: unreadTotal / 4,
+      stall: min(stall, .seconds(1)), stallBytes: stallBytes)
+  }
+
+  /// Unsent bytes of one connection above which no large message is queued for it.
+  ///
+  /// - Parameter total: The unsent bytes of all connections.
+  func share(total: Int) -> Int { min(unsent, max(0, unsentTotal - total) / 4) }
+}
+
+/// The kernel's report about a connection.
+public struct SocketTraffic: Sendable, Hashable {
+  /// Bytes received from the peer; `nil` on a Unix socket.
+  public var received: UInt64?
+  /// Bytes that the peer's machine has acknowledged; `nil` on a Unix socket.
+  public var acknowledged: UInt64?
+  /// Bytes in the kernel that the peer has not read (Unix) or not accepted (TCP).
+  public var pending: Int
+  /// Whether the kernel takes no more bytes for this peer at the moment.
+  public var isBlocked: Bool
+
+  /// Creates a report.
+  public init(
+    received: UInt64? = nil, acknowledged: UInt64? = nil, pending: Int = 0, isBlocked: Bool = false
+  ) {
+    self.received = received
+    self.acknowledged = acknowledged
+    self.pending = pending
+    self.isBlocked = isBlocked
+  }
+}

@@ -1,0 +1,121 @@
+import Testing
+
+@testable import ZeroMQ
+
+@Suite struct ConnectionQueuesTests {
+  private let start = MonotonicInstant(nanoseconds: 0)
+  private let limits = QueueLimits(
+    unsent: 1_000, unsentMaximum: 4_000, unsentTotal: 10_000, unreadMaximum: 2_000,
+    unreadTotal: 5_000, stall: .seconds(15), stallBytes: 100)
+
+  private func table(_ count: Int32 = 4) -> ConnectionTable {
+    let bytes = ConnectionLimits.Bytes(burst: 1 << 30, perSecond: 1)
+    var table = ConnectionTable(
+      ConnectionLimits(
+        connections: 100, perOwner: 2, proven: bytes, unproven: bytes,
+        unprovenTimeout: .seconds(30), queues: limits))
+    for descriptor in 1...count { table.accepted(descriptor, now: start) }
+    return table
+  }
+
+  private func tcp(_ acknowledged: UInt64, received: UInt64 = 1, isBlocked: Bool = false)
+    -> SocketTraffic
+  {
+    SocketTraffic(received: received, acknowledged: acknowledged, isBlocked: isBlocked)
+  }
+
+  @Test("O4: unsent bytes are those that the peer has not acknowledged; above the limit it is cut")
+  func unsent() {
+    var table = table(2)
+    table.move(1, sent: 4_000, read: 0)
+    table.move(2, sent: 4_000, read: 0)
+    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }) == [])
+    #expect(table.unsent(of: 1) == 3_999)
+    table.move(1, sent: 2, read: 0)
+    table.move(2, sent: 2, read: 0)
+    #expect(table.removeExcessive(now: start, traffic: { $0 == 1 ? tcp(1) : tcp(3_000) }) == [1])
+    #expect(table.unsent == 1_002)
+    // More bytes than were counted, such as those of a handshake, leave no debt.
+    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(9_000) }) == [])
+    #expect(table.unsent == 0)
+    table.move(2, sent: 10, read: 0)
+    #expect(table.unsent == 10)
+  }
+
+  @Test("O4: above the total, the connections with the most unsent bytes are cut first")
+  func total() {
+    var table = table(4)
+    for (descriptor, bytes) in [Int32(1): 1_500, 2: 3_900, 3: 3_800, 4: 900] {
+      table.move(descriptor, sent: bytes, read: 0)
+    }
+    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }) == [2])
+    #expect(table.unsent < 7_500)
+    #expect(limits.share(total: 0) == 1_000 && limits.share(total: 9_000) == 250)
+    #expect(limits.share(total: 20_000) == 0)
+    table.isUnderPressure = true
+    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }).sorted() == [1, 3, 4])
+  }
+
+  @Test("O4: a peer that reads too little while bytes wait is cut after the time of a stall")
+  func stall() {
+    var table = table(4)
+    func check(_ seconds: Int, _ slow: UInt64) -> [Int32] {
+      table.removeExcessive(now: start + .seconds(seconds)) { descriptor in
+        switch descriptor {
+        // Reads nothing; reads slowly; reads enough; has nothing to read.
+        case 1: tcp(5, isBlocked: true)
+        case 2: tcp(slow, isBlocked: true)
+        case 3: tcp(UInt64(seconds) * 100, isBlocked: true)
+        default: tcp(5)
+        }
+      }
+    }
+    #expect(check(0, 5) == [] && check(14, 80) == [])
+    #expect(check(15, 99).sorted() == [1, 2])
+    #expect(check(40, 0) == [])
+  }
+
+  @Test("O4: a Unix socket's peer is cut if the kernel's buffer stays full and unchanged")
+  func local() {
+    var table = table(2)
+    func check(_ seconds: Int, _ traffic: SocketTraffic) -> [Int32] {
+      table.removeExcessive(now: start + .seconds(seconds)) { $0 == 1 ? traffic : nil }
+    }
+    // Above the limit of one connection, which a fast reader may exceed.
+    table.move(1, sent: 5_000, read: 0)
+    #expect(check(0, SocketTraffic(pending: 9, isBlocked: true)) == [])
+    #expect(table.unsent(of: 1) == 5_000)
+    #expect(check(14, SocketTraffic(pending: 8, isBlocked: true)) == [])
+    #expect(check(20, SocketTraffic(pending: 8, isBlocked: false)) == [] && table.unsent == 0)
+    #expect(check(21, SocketTraffic(pending: 8, isBlocked: true)) == [])
+    #expect(check(36, SocketTraffic(pending: 8, isBlocked: true)) == [1])
+  }
+
+  @Test("O4: received bytes that the process has not read are bounded for each peer and in total")
+  func unread() {
+    var table = table(4)
+    func check(_ received: [Int32: UInt64]) -> [Int32] {
+      table.removeExcessive(now: start) { tcp(1, received: received[$0] ?? 0) }
+    }
+    #expect(check([1: 2_000, 2: 1_000]) == [] && table.unread == 3_000)
+    table.move(1, sent: 0, read: 1_500)
+    #expect(check([1: 3_500, 2: 1_000]) == [] && table.unread == 3_000)
+    #expect(check([1: 3_501, 2: 1_000]) == [1])
+    // The connections with the most bytes are cut above the total.
+    #expect(check([2: 1_900, 3: 1_800, 4: 1_700]) == [2])
+    table.settle()
+    #expect(check([3: 1_900, 4: 1_900]) == [] && table.unread == 0)
+  }
+
+  @Test("O4: an owner above its number of connections loses the oldest") func owners() {
+    var table = table(4)
+    for descriptor: Int32 in [1, 2, 3] { table.setOwner(of: descriptor, "key") }
+    table.setOwner(of: 4, "other")
+    #expect(table.isCrowded(by: "key") && !table.isCrowded(by: "other"))
+    #expect(table.removeExcessive(now: start, traffic: { _ in nil }).count == 1)
+    #expect(!table.isCrowded(by: "key"))
+    table.remove(4)
+    table.accepted(4, now: start)
+    #expect(table.removeExcessive(now: start, traffic: { _ in nil }) == [] && table.count == 3)
+  }
+}
