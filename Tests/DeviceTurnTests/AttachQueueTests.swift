@@ -45,4 +45,36 @@ import Testing
     may.append(queue.mayAttach(device(1), from: more, now: now))
     #expect(may == [true, false, true, true, true, true])
   }
+
+  @Test("O8: a connection that flaps adds each of its devices once, and a lost one none")
+  func flaps() {
+    var queue = AttachQueue()
+    let devices = (0..<100).map(device)
+    for _ in 0..<1_000 {
+      for device in devices { queue.enqueue(device) }
+      for device in devices { queue.remove(device) }
+    }
+    let now = Instant(milliseconds: 1_000)
+    #expect(queue.waitingCount == 0 && queue.admit(now: now).isEmpty)
+    // Several causes, such as a reconnection and a lost presence, may enqueue a device.
+    for device in devices + devices { queue.enqueue(device) }
+    queue.remove(device(50))
+    queue.enqueue(device(50))
+    #expect(queue.waitingCount == devices.count)
+    let admitted = queue.admit(now: now)
+    #expect(admitted == devices.filter { $0 != device(50) } + [device(50)])
+    #expect(queue.admit(now: now).isEmpty)
+  }
+
+  @Test("O8: a device that waits and is removed frees nobody's room")
+  func removed() {
+    var queue = AttachQueue()
+    for number in 0..<1_000 { queue.enqueue(device(number)) }
+    let now = Instant(milliseconds: 1_000)
+    #expect(queue.admit(now: now).count == 256)
+    for number in 256..<300 { queue.remove(device(number)) }
+    #expect(queue.admit(now: now).isEmpty)
+    for number in 0..<10 { queue.replied(to: device(number), now: now) }
+    #expect(queue.admit(now: now) == (300..<310).map(device))
+  }
 }
