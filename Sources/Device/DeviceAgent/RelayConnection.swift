@@ -16,7 +16,7 @@ final class RelayConnection {
     options.maximumMessageSize = Int64(Limits.frameBytes)
     options.sendHighWaterMark = 10_000
     options.receiveHighWaterMark = 100_000
-    options.reconnectIntervalMaximum = .milliseconds(500)
+    options.spreadReconnects()
     // Broadcasts connect first, because a device receives events as soon as it is attached.
     broadcasts = try MonitoredConnection(
       .sub, to: credential.broadcasts, options: options, in: context)

@@ -59,9 +59,12 @@ extension DeviceHost {
       if let inbox = envelope.inbox { connections[key]?.subscription.inbox = inbox }
       attachQueue.replied(to: envelope.device, now: clock.now)
       connections[key]?.presence.add(envelope.device, now: clock.moment)
-    case .failed:
+    case .failed(let problem):
       attachQueue.replied(to: envelope.device, now: clock.now)
-      connections[key]?.presence.remove(envelope.device)
+      // A relay that cannot serve the device at present still counts it as attached.
+      if problem.code < Problem.overloaded.code {
+        connections[key]?.presence.remove(envelope.device)
+      }
     default: break
     }
     let id = envelope.requestID

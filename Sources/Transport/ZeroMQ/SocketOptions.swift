@@ -41,6 +41,18 @@ public struct SocketOptions: Sendable {
   /// Creates the default options.
   public init() {}
 
+  /// Draws the delays of this connection's reconnects: the first one, and the bound of the doubling.
+  ///
+  /// libzmq adds a random delay of at most ``reconnectInterval``, also to a long one. The connections
+  /// to a server that is back would otherwise arrive together.
+  public mutating func spreadReconnects() {
+    reconnectInterval = .milliseconds(Int.random(in: Self.firstReconnect))
+    reconnectIntervalMaximum = .milliseconds(Int.random(in: Self.longestReconnect))
+  }
+
+  /// The bounds of the delays that ``spreadReconnects()`` draws, in milliseconds.
+  static let (firstReconnect, longestReconnect) = (50...150, 5_000...10_000)
+
   func apply(to handle: SocketHandle, kind: SocketKind) throws(ZeroMQError) {
     try handle.set(ZMQ_LINGER, linger.map(Self.milliseconds) ?? -1)
     try handle.set(ZMQ_SNDHWM, sendHighWaterMark)

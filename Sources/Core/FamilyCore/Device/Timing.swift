@@ -6,6 +6,8 @@ public enum Timing {
   public static let firstRequestTimeout = Milliseconds.seconds(1)
   /// The upper bound of a request's time-out.
   public static let longestRequestTimeout = Milliseconds.seconds(30)
+  /// The longest time by which a relay may postpone an attachment or a page.
+  public static let longestPostponement = Milliseconds.minutes(1)
   /// The interval at which an attached device pings the relay.
   public static let pingInterval = Milliseconds.seconds(15)
   /// The shortest ping interval of a device whose host announces its presence. Jitter adds up to

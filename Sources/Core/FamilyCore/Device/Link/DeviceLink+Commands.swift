@@ -149,6 +149,7 @@ extension DeviceLink {
       _ = endEvaluation(id, .success(evaluation), into: &out)
     case .failed(let problem):
       _ = endEvaluation(id, .failure(problem), into: &out)
+      postpone(id, by: problem.retryAfter, now: now)
       if problem == .notEnrolled { isRefused = true }
       if problem == .notEnrolled || problem.concernsVersion { out.shutOut = problem }
     }

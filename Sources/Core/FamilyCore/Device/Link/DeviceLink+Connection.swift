@@ -11,6 +11,7 @@ extension DeviceLink {
   mutating func disconnected(now: Instant, into out: inout Output) {
     checkWithheld(now: now, into: &out)
     state = .detached
+    mayLackSubscriptions = true
     failEvaluations(into: &out)
     due = nil
     awaitsPong = false
@@ -63,8 +64,28 @@ extension DeviceLink {
     fetching = [:]
     if correctionDue != nil { (correctionDue, corrected) = (nil, now) }
     attachment = (sender.send(.attach(position), into: &out), position)
-    due = now + Timing.backoff(attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
+    let timeout = Timing.backoff(
+      attempts, Timing.firstRequestTimeout, Timing.longestRequestTimeout)
+    // The devices of a relay that has ended do not repeat their requests together.
+    due = now + timeout + (attempts == 0 ? .zero : jitter(below: timeout / 2))
     attempts += 1
+  }
+
+  /// The relay has not handled a request: it has too much to read. The device sends the request again
+  /// when the relay says.
+  mutating func postpone(_ id: UInt64, by retryAfter: Milliseconds, now: Instant) {
+    guard retryAfter > .zero else { return }
+    let retryAfter = min(retryAfter, Timing.longestPostponement)
+    if awaitsAttachment, id == attachment.requestID {
+      due = now + retryAfter + jitter(below: retryAfter / 4)
+    }
+    for audience in fetching.keys.sorted() where fetching[audience]!.last == id {
+      fetching[audience]!.due = now + retryAfter + jitter(below: retryAfter / 4)
+    }
+  }
+
+  private mutating func jitter(below limit: Milliseconds) -> Milliseconds {
+    limit > .zero ? Timing.jitter(sender.randomBits(), below: limit) : .zero
   }
 
   mutating func attached(
@@ -73,7 +94,9 @@ extension DeviceLink {
     guard state != .detached else { return }
     isRefused = false
     // The relay also sends this reply unrequested, to a device whose ping was late.
-    let resubscribes = state == .attached
+    // A relay that has started approves no subscription before it has read the family.
+    let resubscribes = state == .attached || mayLackSubscriptions
+    mayLackSubscriptions = false
     state = .attached
     attempts = 0
     awaitsPong = false

@@ -62,6 +62,8 @@ public struct DeviceLink: Sendable {
   /// The last attachment's request, and its cursors.
   var attachment: (requestID: UInt64, cursors: [Cursor]) = (0, [])
   var due: Instant?
+  /// Whether the connection ended since the last attachment, and with it the subscriptions.
+  var mayLackSubscriptions = false
   var awaitsPong = false
   /// Whether an attachment of this connection has no reply yet.
   package internal(set) var awaitsAttachment = false
