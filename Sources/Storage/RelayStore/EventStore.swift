@@ -17,7 +17,7 @@ public import FamilyModel
 /// - **Opacity**: payloads are opaque. An engine stores and returns them unchanged.
 ///
 /// The relay stops after any failed commit, because it no longer knows which events are durable.
-public protocol EventStore: AnyObject {
+public protocol EventStore: EventReading {
   /// Makes the batch durable. Returns after the bytes are on disk.
   ///
   /// Cursors, snapshots and passcode locks replace earlier ones with the same key. An empty batch changes nothing.
@@ -78,7 +78,13 @@ public protocol EventStore: AnyObject {
   ///
   /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
   func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
-  /// Releases the file and its lock. Precondition: no call follows.
+  /// Opens a reader that works beside this store, on another thread.
+  ///
+  /// - Returns: `nil` if the engine has none. Reads then wait for commits.
+  func openReader() throws(StoreError) -> (any EventReader)?
+  /// Where a reader finds the newest durable events of these families.
+  func positions(of families: [FamilyID]) -> ReadPositions
+  /// Releases the file and its lock. Precondition: no call follows, and readers are closed.
   func close()
 }
 

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Glibc
 import RelayStore
 import Synchronization
 
@@ -51,6 +52,9 @@ final class Checkpointer: Sendable {
       }
     }
   }
+
+  /// Attempts of a commit to copy the last frames of a full log, and the time between two.
+  private static let (maximumAttempts, retryMicroseconds) = (200, UInt32(10_000))
 
   private let limits: LogLimits
   private let queue: DatabaseQueue
@@ -129,10 +133,17 @@ final class Checkpointer: Sendable {
     guard !current.isCopying, current.frames >= limits.restartThreshold,
       current.uncopied <= limits.framesCopiedInCommit || current.frames >= limits.maximumFrames
     else { return }
-    copy(db, inBackground: false)
-    current = state.withLock { $0 }
-    if let failure = current.failure { throw failure }
-    if current.frames >= limits.maximumFrames { throw .locked }
+    var attempts = 0
+    repeat {
+      // A reader in the middle of a statement keeps the frames of later commits in the log.
+      if attempts > 0 { usleep(Self.retryMicroseconds) }
+      attempts += 1
+      copy(db, inBackground: false)
+      current = state.withLock { $0 }
+      if let failure = current.failure { throw failure }
+      guard current.frames >= limits.maximumFrames else { return }
+    } while attempts < Self.maximumAttempts
+    throw .locked
   }
 
   /// Ends background checkpoints before the store's own connection closes, copies the remaining

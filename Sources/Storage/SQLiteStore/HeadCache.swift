@@ -1,3 +1,4 @@
+import FamilyModel
 import GRDB
 import RelayStore
 
@@ -112,6 +113,14 @@ package struct HeadCache {
   mutating func rollBack() {
     for (family, head) in undoLog.reversed() { heads[family] = head }
     undoLog = []
+  }
+
+  /// Replaces all heads, none of which is dirty.
+  mutating func replaceAll(with positions: ReadPositions) {
+    heads.removeAll(keepingCapacity: true)
+    for (family, position) in positions.newest {
+      heads[family.rawValue] = Head(row: position.row, seq: position.seq)
+    }
   }
 
   /// The families whose heads the next commit writes.

@@ -46,9 +46,12 @@ public final class SQLiteEventStore: EventStore {
   /// Events of a family between two marks.
   static let markEvery: UInt64 = 64
 
-  private let lock: FileLock
+  let path: String
+  /// `nil` in a reader.
+  private let lock: FileLock?
   let queue: DatabaseQueue
-  private let checkpointer: Checkpointer
+  /// `nil` in a reader.
+  private let checkpointer: Checkpointer?
   var heads: HeadCache
   var lastRow: Int64 = 0
   /// The copy under way.
@@ -66,10 +69,12 @@ public final class SQLiteEventStore: EventStore {
   package init(
     path: String, limits: LogLimits, headCycle: Int = HeadCache.cycleFamilies
   ) throws(StoreError) {
+    self.path = path
     heads = HeadCache(cycleFamilies: headCycle)
     queue = try Self.openFile(path)
     lock = try FileLock(path)
-    checkpointer = Checkpointer(try StoreFile.join(path), limits)
+    let checkpointer = Checkpointer(try StoreFile.join(path), limits)
+    self.checkpointer = checkpointer
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         checkpointer.observeCommits(of: db)
@@ -83,6 +88,17 @@ public final class SQLiteEventStore: EventStore {
         }
         heads.commit(written: [])
       }
+    }
+  }
+
+  /// A further connection to the file of an open store, for reads only.
+  init(readingFileAt path: String) throws(StoreError) {
+    self.path = path
+    heads = HeadCache(cycleFamilies: HeadCache.cycleFamilies)
+    queue = try StoreFile.join(path)
+    (lock, checkpointer) = (nil, nil)
+    try StoreFile.translatingErrors {
+      try queue.inDatabase { db in try db.execute(sql: "PRAGMA query_only = 1") }
     }
   }
 
@@ -109,7 +125,7 @@ public final class SQLiteEventStore: EventStore {
     guard !batch.isEmpty else { return }
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
-        try checkpointer.prepareCommit(db)
+        try checkpointer?.prepareCommit(db)
         let before = lastRow
         do {
           var written: ArraySlice<UInt64> = []
@@ -138,8 +154,8 @@ public final class SQLiteEventStore: EventStore {
   public func close() {
     // SQLite closes no connection whose database is being copied.
     copy = nil
-    checkpointer.close(before: queue)
+    checkpointer?.close(before: queue)
     try? queue.close()
-    lock.unlock()
+    lock?.unlock()
   }
 }
