@@ -66,5 +66,42 @@ final class CheckedStore: EventStore, @unchecked Sendable {
     throws(StoreError) -> StoredEvent?
   { try base.event(of: command, by: device, in: family) }
 
+  func openReader() -> (any EventReader)? { CheckedReader(self) }
+
+  func close() {}
+}
+
+/// Reads a checked store beside its commits.
+private final class CheckedReader: EventReader {
+  private let store: CheckedStore
+
+  init(_ store: CheckedStore) { self.store = store }
+
+  func begin(_ positions: ReadPositions) { ThreadScheduling.current?.mayYield() }
+
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    ThreadScheduling.current?.mayYield()
+    return try store.snapshot(of: family)
+  }
+
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    defer { ThreadScheduling.current?.mayYield() }
+    return try store.load(family, after: seq)
+  }
+
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+  ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
+    defer { ThreadScheduling.current?.mayYield() }
+    return try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+  }
+
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
+    throws(StoreError) -> StoredEvent?
+  {
+    defer { ThreadScheduling.current?.mayYield() }
+    return try store.event(of: command, by: device, in: family)
+  }
+
   func close() {}
 }

@@ -31,7 +31,7 @@ struct Exploration: Sendable {
     do { try store.found(Peers.families.map(Self.roster)) } catch { return report("\(error)") }
     let peers = Peers(store, report)
     var configuration = PipelineConfiguration().with(defect)
-    configuration.shards = 2
+    configuration.shards = Peers.shards
     configuration.maxFamilies = seed.isMultiple(of: 3) ? 2 : 100
     configuration.requestsPerSlice = 2
     configuration.maxRequestsInFlight = 6
@@ -59,7 +59,7 @@ struct Exploration: Sendable {
       for _ in 0..<1 + numbers.below(7) {
         // One busy family evicts results before their commit.
         let isBusy = seed.isMultiple(of: 4)
-        let kind = isBusy ? [0, 1, 5][numbers.below(3)] : numbers.below(6)
+        let kind = isBusy ? [0, 1, 5][numbers.below(3)] : numbers.below(7)
         let families = isBusy ? 1 : Peers.families.count
         peers.send(kind, in: Peers.families[numbers.below(families)])
       }

@@ -7,6 +7,7 @@ import ZeroMQ
 /// The peers of a pipeline: one child's device in each of a few families. Checks what each receives.
 final class Peers: PipelineSockets {
   static let families: [UInt64] = [1, 2, 3, 4]
+  static let shards = 2
   static let key = [UInt8](repeating: 7, count: 32)
   static let keys = RelayKeys(
     keys: try! .generate(), administrator: try! CurveKeyPair.generate().publicKey,
@@ -15,6 +16,8 @@ final class Peers: PipelineSockets {
 
   private enum Expected {
     case accepted(CommandID), acceptedAgain(CommandID), page(after: Int), pong
+    /// One `pong` of each shard that has a named device.
+    case pongs(Int)
   }
 
   private let store: CheckedStore
@@ -68,6 +71,13 @@ final class Peers: PipelineSockets {
     case 3:
       // The newest event, which may not be durable.
       request = .acknowledge([Cursor(Self.conversation, delivered: UInt64(posts.count + 1))])
+    case 4:
+      let others = Self.families.filter { $0 != family }.map {
+        DeviceAddress(family: FamilyID($0), device: DeviceID(30))
+      }
+      let shards = Set(Self.families.map { FamilyID($0).shard(of: Self.shards) })
+      expected[lastRequest] = .pongs(shards.count)
+      request = .present(others)
     default:
       expected[lastRequest] = .pong
       request = .ping
@@ -131,6 +141,8 @@ final class Peers: PipelineSockets {
         report("a page has \(events.count) events of \(count)")
       }
     case (.pong, .pong), (.pong, .attached): break
+    case (.pongs(let count), .pong):
+      if count > 1 { expected[envelope.requestID] = .pongs(count - 1) }
     default: report("\(wanted) got \(envelope.reply)")
     }
     return true

@@ -27,6 +27,8 @@ struct SimulatedRelay {
   let disk = RelayDisk()
   /// The pipeline of the running process, and its sockets; `nil` before the first start.
   var process: (pipeline: Pipeline, sockets: SimulatedSockets)?
+  /// The number of the process, from 1.
+  var life = 0
   var inbox: [Message] = []
   var isRunning = false
   /// The devices whose subscriptions to an inbox were approved.

@@ -12,6 +12,7 @@ extension World {
     case .start(.device(let device)): startDevice(device)
     case .start(.app(let device, let app)): startApp(device, app, byDevice: false)
     case .relayTurn: relayTurn()
+    case .relayReads(let life): relayReads(life)
     case .relayTimer: relayTimer()
     case .request(let device, let connection, let envelope):
       arrive(.request(device, connection, envelope))

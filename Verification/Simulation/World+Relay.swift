@@ -19,6 +19,8 @@ extension World {
       clock: { box.value.clock(box.value.relay.clock) },
       onDamage: { [unowned self] _, error in noticeDamage(error) },
       onFailure: { [unowned self] in failRelay($0) })
+    relay.life += 1
+    pipeline.deferReads = { [unowned self, life = relay.life] in scheduleReads(life) }
     relay.process = (pipeline, sockets)
     forgetBranches()
     relay.timerAt = nil
@@ -157,6 +159,25 @@ extension World {
     relay.timerAt = nil
     guard relay.isRunning, let (pipeline, _) = relay.process else { return }
     turn(pipeline)
+  }
+
+  // MARK: Reads
+
+  /// Schedules the reader's thread. A dishonest relay reads at once, because the device's history is
+  /// open only then.
+  private func scheduleReads(_ life: Int) -> Bool {
+    guard dishonest == nil else { return false }
+    let longest: Int64 = random.chance(10) ? 400 : 6
+    queue.schedule(
+      .relayReads(life: life), at: now + relay.delay + random.milliseconds(0...longest))
+    return true
+  }
+
+  /// Reads the batch. The relay's thread receives the results in a later turn.
+  func relayReads(_ life: Int) {
+    guard relay.isRunning, relay.life == life, relaySurvives() else { return }
+    relay.process?.pipeline.performReads()
+    if relaySurvives() { scheduleTurn() }
   }
 
   private func turn(_ pipeline: Pipeline) {

@@ -15,6 +15,8 @@ final class World {
     /// An operator stops the relay, and restores damaged data.
     case repairRelay
     case relayTurn
+    /// The reader's thread reads a batch.
+    case relayReads(life: Int)
     case relayTimer
     case request(Int, connection: Int, Envelope)
     case forgedRequest(Int, key: [UInt8], Envelope)

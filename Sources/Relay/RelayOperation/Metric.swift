@@ -106,6 +106,9 @@ public struct Metric: Sendable {
     counter("shed_questions", "shedQuestions", "Questions refused under overload."),
     counter("result_lookups", "resultLookups", "Results of old commands that the store looked up."),
     counter("family_loads", "familyLoads", "Families loaded from the store."),
+    counter(
+      "paced_requests", "pacedRequests",
+      "Requests refused with a retry time because too many families waited to be read."),
     counter("scrubbed_events", "scrubbedEvents", "Stored events that the scrub verified."),
     counter("scrub_damage", "scrubDamage", "Damaged events that the scrub found."),
     counter(

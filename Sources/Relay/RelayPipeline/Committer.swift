@@ -87,6 +87,7 @@ final class Committer: Sendable {
     queue.withLock { queue in
       var empty = queue.spare.popLast() ?? ShardOutput()
       swap(&empty, &output)
+      if defects.has(.earlyReads) { queue.durable.append(empty.removeReads()) }
       queue.pending.append(empty)
     }
     if wakesThread { wake() }
@@ -137,15 +138,14 @@ final class Committer: Sendable {
     }
   }
 
-  /// The event of a device's command in the output that no commit has begun to write.
-  ///
-  /// Precondition: no shard enqueues output meanwhile.
-  func queuedEvent(of command: CommandID, by device: DeviceID, in family: FamilyID) -> StoredEvent?
-  {
-    guard !defects.has(.storedResultsOnly) else { return nil }
-    return queue.withLock { queue in
-      queue.pending.lazy.compactMap { $0.event(of: command, by: device, in: family) }.first
-    }
+  /// Opens a reader beside the commits; `nil` if the store has none.
+  func openReader() throws(StoreError) -> (any EventReader)? {
+    try writer.withLock { writer throws(StoreError) in try writer.store.openReader() }
+  }
+
+  /// Where a reader finds the newest durable events. Waits for a commit that is under way.
+  func positions(of families: [FamilyID]) -> ReadPositions {
+    writer.withLock { $0.store.positions(of: families) }
   }
 
   /// Reads from the store. Waits for a commit that is under way.

@@ -9,7 +9,7 @@ extension Pipeline {
     guarded {
       try receive()
       var rounds = 0
-      while rounds < RelayLimits.inlineRounds, failure == nil, try handleIfFew() {
+      while rounds < RelayLimits.inlineRounds, failure == nil, handleIfFew() {
         rounds += 1
         try receive()
         try commit()
@@ -22,20 +22,24 @@ extension Pipeline {
   /// Handles the waiting requests on this thread if no worker runs and too few wait to wake one.
   ///
   /// - Returns: Whether requests were handled.
-  private func handleIfFew() throws -> Bool {
-    try shards.ifAtRest { access in
-      guard (1..<configuration.wakeThreshold).contains(shards.waitingCount) else { return false }
-      try handleWaiting(access)
+  private func handleIfFew() -> Bool {
+    shards.ifAtRest { access in
+      // The socket thread installs no families if a worker can.
+      guard (1..<configuration.wakeThreshold).contains(shards.waitingCount),
+        !(hasThreads && hasLoads)
+      else { return false }
+      handleWaiting(access)
       return true
     }
   }
 
   /// Handles all waiting requests on this thread.
-  func handleWaiting(_ access: borrowing ShardAccess) throws {
-    try serveDeferredRequests(access)
+  func handleWaiting(_ access: borrowing ShardAccess) {
+    hasLoads = false
+    serveDeferredRequests(access)
     while shards.waitingCount > 0, failure == nil {
       access.handleSlices()
-      try serveDeferredRequests(access)
+      serveDeferredRequests(access)
     }
   }
 

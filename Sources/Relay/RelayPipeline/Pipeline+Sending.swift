@@ -1,7 +1,4 @@
-import FamilyCore
 import FamilyModel
-import RelayStore
-import RelayWire
 
 extension Pipeline {
   /// Commits the output of all shards, waits until it is durable, and sends it.
@@ -10,7 +7,6 @@ extension Pipeline {
       enqueueOutput(access)
       committer.finish()
       try sendDurable()
-      evict(access)
     }
   }
 
@@ -40,6 +36,7 @@ extension Pipeline {
     counters.commits = commits
     for index in durable.indices { try send(&durable[index]) }
     if let failure { throw failure }
+    try exchangeReads()
   }
 
   private func send(_ output: inout ShardOutput) throws {
@@ -52,14 +49,17 @@ extension Pipeline {
     for broadcast in output.broadcasts {
       try publish(broadcast.frame, to: output.readers[broadcast.readers])
     }
-    for page in output.pages { try send(page) }
-    try republish(output.republishes)
+    for read in output.reads { try admit(read) }
+    for (key, isRefused) in output.readKeys {
+      unprovenReads.recordRead(for: key, isRefused: isRefused, now: clock())
+    }
     for (descriptor, epoch) in output.provenDescriptors {
       sockets.prove(descriptor, receivedIn: epoch)
     }
     counters.malformed += output.malformed
     if !output.refusals.isEmpty { counters.refusals.merge(output.refusals, uniquingKeysWith: +) }
     counters.events += output.events.count
+    counters.pacedRequests += output.paced
     inFlight.requests -= output.requests
     inFlight.bytes -= output.bytes
     output.removeAll()
@@ -72,84 +72,7 @@ extension Pipeline {
     }
   }
 
-  private func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
+  func reply(_ route: [UInt8], _ bytes: [UInt8]) throws {
     if try !sockets.reply(route, bytes) { counters.undeliveredReplies += 1 }
-  }
-
-  private func send(_ request: ShardOutput.Page) throws {
-    var answer = Reply.failed(.storeDamaged)
-    if !sockets.mayReplyWithPage(to: request.route) {
-      counters.refusedPages += 1
-      answer = .failed(.overloaded(retryAfter: RelayLimits.pageRetry))
-    } else {
-      _ = confined(to: request.device.family, refuses: false) {
-        let page = try page(
-          request.device.family, request.audience, request.after, configuration.pageEvents)
-        answer = .page(request.audience, page.events, more: page.more, upTo: request.upTo)
-        charge(page.bytes, to: request.device)
-      }
-    }
-    let envelope = ReplyEnvelope(device: request.device, requestID: request.id, reply: answer)
-    try reply(request.route, envelope.encode())
-  }
-
-  /// Charges a page to its device. Small pages are paid for by their request.
-  private func charge(_ bytes: Int, to device: DeviceAddress) {
-    guard bytes > RelayLimits.unchargedPageBytes else { return }
-    shards.whileAtRest { access in
-      access.withShard(of: device.family) {
-        $0.machine.charge(pageBytes: bytes, to: device, now: clock())
-      }
-    }
-  }
-
-  private func republish(_ requests: [ShardOutput.Republish]) throws {
-    guard !requests.isEmpty else { return }
-    // Each shard seals for its own families.
-    try shards.whileAtRest { access in
-      for request in requests { try republish(request, access) }
-    }
-  }
-
-  private func republish(_ request: ShardOutput.Republish, _ access: borrowing ShardAccess) throws {
-    counters.republished += 1
-    // Until the event is durable, no event has its number.
-    var events: [Event] = []
-    _ = confined(to: request.family, refuses: false) {
-      events = try page(request.family, request.audience, request.seq - 1, 1).events
-    }
-    for event in events where event.seq == request.seq {
-      let (frame, readers) = access.withShard(of: request.family) { shard in
-        (
-          shard.seal(.event(event), request.family, request.audience, request.generation),
-          shard.readers(of: request.audience, in: request.family)
-        )
-      }
-      try publish(frame, to: readers)
-    }
-  }
-
-  private func page(_ family: FamilyID, _ audience: Audience, _ after: UInt64, _ limit: Int) throws
-    -> (events: [Event], bytes: Int, more: Bool)
-  {
-    let page = try committer.read { store throws(StoreError) in
-      try store.events(
-        of: family, audience, after: after, limit: limit, bytes: Limits.pageBytes)
-    }
-    let bytes = page.events.reduce(0) { $0 + $1.payload.count }
-    return (try page.events.map { try Event.decode($0.payload) }, bytes, page.more)
-  }
-
-  /// Evicts the least recently used families above the limit, an eighth of the limit at once, so
-  /// that evictions are rare.
-  ///
-  /// Precondition: all output is durable. A family with uncommitted events must not be loaded from
-  /// the store.
-  func evict(_ access: borrowing ShardAccess) {
-    let count = access.familyCount
-    guard count > configuration.maxFamilies else { return }
-    let remaining = configuration.maxFamilies - configuration.maxFamilies / 8
-    // Every shard keeps the same fraction of its families.
-    access.forEachShard { $0.machine.evict(downTo: $0.machine.count * remaining / count) }
   }
 }

@@ -19,11 +19,14 @@ extension Pipeline {
     if let due = deadline, due <= now {
       withShards { access in access.runTimers(now: now) }
     }
-    if hasMoreToReceive { drainRequests() } else { resumeShards() }
+    if hasMoreToReceive || hasResults { drainRequests() } else { resumeShards() }
     guard failure == nil else { return nil }
-    if hasMoreToReceive, !isAtLimit { return .zero }
+    if hasMoreToReceive && !isAtLimit || hasResults && !hasThreads { return .zero }
     return deadline.map { max(.milliseconds(1), min($0 - now, RelayLimits.longestSleep)) }
   }
+
+  /// Whether results of reads, or requests, wait in the shards' queues and no worker handles them.
+  private var hasResults: Bool { shards.isAtRest && shards.waitingCount > 0 }
 
   /// The earliest deadline of a shard. A running shard runs its own timers; its deadline is read
   /// again soon.

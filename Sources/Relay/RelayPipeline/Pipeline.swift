@@ -16,11 +16,15 @@ import ZeroMQ
 /// 3. The committer's thread writes all queued output in one transaction.
 /// 4. The socket thread sends the replies and broadcasts of durable output.
 ///
+/// A request that needs the store waits in its shard, and requests of other families go on. The read
+/// leaves with the output of step 2, so it starts after every earlier commit. A ``StoreReader`` reads
+/// beside the commits, and the shard receives the result as it receives requests.
+///
 /// The stages run in parallel. With few requests waiting, the socket thread performs all four steps
 /// itself, because waking a thread costs more. Without ``start(_:)`` it always does.
 ///
 /// ## Access to shards
-/// A shard defers a request that needs the store, such as a fetch. Its worker then blocks until the
+/// A shard defers a request about families of several shards. Its worker then blocks until the
 /// socket thread serves the request. The socket thread uses shards only inside
 /// ``ShardPool/whileAtRest(_:)``.
 ///
@@ -28,7 +32,9 @@ import ZeroMQ
 /// - Requests count as in flight from step 1 to the end of step 4. At
 ///   ``PipelineConfiguration/maxRequestsInFlight``, or the bytes of ``RelayLimits``, the socket thread
 ///   stops receiving. This bounds every queue between the stages.
-/// - Requests beyond that wait in libzmq and then in their devices. ``Admission`` sheds questions
+/// - Requests that wait for a read are not in flight. Their bounds are in ``RelayLimits``, and requests
+///   beyond them are refused with a retry time.
+/// - Requests beyond those in flight wait in libzmq and then in their devices. ``Admission`` sheds questions
 ///   early.
 /// - Sends never block: messages to a peer whose queue is full are dropped.
 ///
@@ -52,10 +58,18 @@ package final class Pipeline {
   var space: SpaceWatch
   var memory: MemoryWatch
   let committer: Committer
+  let reader: StoreReader
+  var reads = ReadQueue()
+  /// Whether a shard may have received a family that it has not installed.
+  var hasLoads = false
+  /// Called without threads when a batch of reads was submitted. Returns whether the owner calls
+  /// ``performReads()`` later; otherwise, and without a function, the batch is read at once.
+  package var deferReads: (() -> Bool)?
   let shards: ShardPool
-  let passes: EnrolmentPass
   var inboxes: Inboxes
   var unprovenReads = UnprovenReadLimit()
+  /// Reads of families that the limit of unproven reads permitted and that have not ended.
+  var untrustedReads = 0
   var admission = Admission()
   var message = Multipart(maximumParts: 4)
   /// Replies to requests that were refused without a shard.
@@ -98,17 +112,22 @@ package final class Pipeline {
     memory = MemoryWatch(limit: configuration.memoryLimit)
     self.onFailure = onFailure
     committer = Committer(store, configuration.defects)
-    passes = EnrolmentPass(secret: keys.channelSecret)
+    reader = StoreReader(
+      committer,
+      ReadSizes(
+        resultsKept: configuration.resultsPerFamily, pageEvents: configuration.pageEvents),
+      configuration.defects)
     shards = ShardPool(configuration, keys, clock)
   }
 
-  /// Starts the threads of the shards and of the commits.
+  /// Starts the threads of the shards, of the commits and of the reads.
   ///
   /// - Parameter requestTurn: Requests a call of ``turn(uptime:)`` soon, from any thread.
   package func start(_ requestTurn: @escaping @Sendable () -> Void) {
     hasThreads = true
     lookAtSpace(uptime: .zero)
     committer.start(onCommit: requestTurn)
+    guarded { try reader.start(onDone: requestTurn) }
     for worker in shards.workers { worker.start(committer, onBlocked: requestTurn) }
   }
 
@@ -117,16 +136,20 @@ package final class Pipeline {
   /// Precondition: ``start(_:)`` was called.
   package func stopShards() { for worker in shards.workers { worker.stop() } }
 
-  /// Ends the thread of the commits after its last commit, and closes the store.
+  /// Ends the threads of the reads and of the commits after their last batches, and closes the store.
   ///
   /// Precondition: ``start(_:)`` was called.
-  package func stopCommits() { committer.stop() }
+  package func stopCommits() {
+    reader.stop()
+    committer.stop()
+  }
 
   /// Handles and commits all received requests, then writes all cursors.
   package func finish() {
     shards.whileAtRest { access in
-      guarded { try handleWaiting(access) }
+      if failure == nil { handleWaiting(access) }
       flush(access)
+      finishReads(access)
       // Devices repeat the cursors that a full disk cannot take.
       while failure == nil, !isFull, access.hasUnwrittenCursors {
         access.forEachShard { $0.cursors.writeNoLater(than: clock()) }
@@ -149,7 +172,9 @@ package final class Pipeline {
 
   /// Wakes the workers whose requests wait, if there are threads.
   func wakeWorkers() {
-    if hasThreads, shards.resume() { counters.workerWakeups += 1 }
+    guard hasThreads else { return }
+    hasLoads = false
+    if shards.resume() { counters.workerWakeups += 1 }
   }
 
   /// The levels of the queues and of the memory.

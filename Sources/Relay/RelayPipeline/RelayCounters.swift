@@ -32,6 +32,8 @@ public struct RelayCounters: Sendable, Hashable {
   public var resultLookups = 0
   /// Families loaded from the store.
   public var familyLoads = 0
+  /// Requests refused because too many families waited to be read.
+  public var pacedRequests = 0
   /// Families with records that could not be read.
   public var damagedFamilies = 0
   /// Refused requests, by the problem's number.

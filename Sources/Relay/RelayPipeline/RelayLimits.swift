@@ -48,9 +48,6 @@ enum RelayLimits {
 
   // MARK: Store
 
-  /// Pages of history that wait for one commit, each of up to `Limits.pageBytes`. At the limit the
-  /// relay commits and sends before it handles the next fetch.
-  static let pagesPerCommit = 64
   /// The time for which cursors wait to be written. A longer delay lets more cursors share a
   /// database page. After a crash devices repeat lost cursors and receive some events twice.
   static let cursorDelay = Milliseconds.seconds(10)
@@ -79,6 +76,30 @@ enum RelayLimits {
   static let pageRetry = Milliseconds.seconds(1)
   /// When a peer whose request was refused for lack of memory repeats the request.
   static let memoryRetry = Milliseconds.seconds(5)
+
+  // MARK: Reads
+
+  /// Families that wait to be read, at most half of them for senders without a pass. At the limit requests of
+  /// further families are refused with problem 500 and a retry time: see ``RetryPacer``.
+  static let waitingFamilies = 2_048
+  /// Requests that wait for a read, in all and of one family: those of a full outbox. At the limit
+  /// further ones are refused as above. They are not in flight, so that other families are served
+  /// meanwhile.
+  static let (waitingRequests, waitingRequestsPerFamily) = (32_768, 1_024)
+  /// Bytes of the requests that wait for a read. At the limit further ones are refused as above.
+  static let waitingBytes = 16 << 20
+  /// Pages and republishes that wait for a read. At the limit pages are refused with problem 500 and
+  /// ``pageRetry``, and republishes are dropped: they are due again later.
+  static let waitingPages = 4_096
+  /// Reads of one batch, by kind. The others wait for the next batch.
+  static let readsPerBatch = (families: 64, others: 32)
+  /// Bytes of one batch, after which it ends; its last read may exceed them. The results wait in
+  /// memory until the shards have them.
+  static let readBytes = 8 << 20
+  /// Results that a shard receives in one slice. The others wait for the next slice.
+  static let resultsPerSlice = 64
+  /// Families in a second that the relay is taken to read, until it has measured its speed.
+  static let assumedReads = 1_000.0
 
   // MARK: Time
 

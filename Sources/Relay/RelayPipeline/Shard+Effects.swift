@@ -42,10 +42,11 @@ extension Shard {
       }
       output.replies.append((route, reply.encode()))
     case .page(let device, let id, let audience, let after, let upTo):
-      output.pages.append(
-        .init(
-          route: route, device: device, id: id.rawValue, audience: audience, after: after,
-          upTo: upTo))
+      output.reads.append(
+        .page(
+          .init(
+            route: route, device: device, id: id.rawValue, audience: audience, after: after,
+            upTo: upTo)))
     case .broadcast(let family, let generation, let audience, let broadcast):
       let readers = appendReaders(of: broadcast, to: audience, in: family)
       // A broadcast without readers needs no seal.
@@ -53,9 +54,9 @@ extension Shard {
       let frame = seal(broadcast, family, audience, generation)
       output.broadcasts.append(.init(frame: frame, readers: readers))
     case .republish(let family, let generation, let audience, let seq):
-      output.republishes.append(
-        .init(
-          family: family, generation: generation, audience: audience, seq: seq))
+      output.reads.append(
+        .republish(
+          .init(family: family, generation: generation, audience: audience, seq: seq)))
     }
   }
 

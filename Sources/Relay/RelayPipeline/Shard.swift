@@ -13,13 +13,18 @@ import ZeroMQ
 /// determines its shard. Shards share no memory, not even immutable buffers: contended reference
 /// counts would slow all of them.
 ///
-/// A shard defers a request that needs the store or another shard, and every later request of the
-/// same family. The socket thread serves deferred requests in their order, so each family's
-/// requests keep their order of arrival.
+/// A request that needs the store waits for a read, with every later request of the same family; the
+/// shard handles the requests of other families meanwhile. A shard defers a request that needs
+/// another shard, and every later request of the same family. The socket thread serves deferred
+/// requests in their order, so each family's requests keep their order of arrival.
 struct Shard: ~Copyable, Sendable {
   /// The messages to handle.
   var batch = MessageBatch()
   private var handledCount = 0
+  /// The results of reads to receive.
+  var completions: [ReadCompletion] = []
+  var waiting: WaitingRequests
+  var pacer: RetryPacer
   /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of
   /// them.
   var isBacklogged = false
@@ -37,7 +42,11 @@ struct Shard: ~Copyable, Sendable {
   let sealsBroadcasts: Bool
   private let administrator: [UInt8]
   private let requestsPerSlice: Int
-  private let defects: Defects
+  /// The shard's number, and the number of shards.
+  private let (number, shards): (Int, Int)
+  /// The shard's share of ``PipelineConfiguration/maxFamilies``.
+  let maxFamilies: Int
+  let defects: Defects
   private var effects: [RelayMachine.Effect] = []
   /// The readers of the roster before the command that is executed, if the command may change it.
   var formerReaders: [PeerKey] = []
@@ -49,8 +58,10 @@ struct Shard: ~Copyable, Sendable {
 
   /// An empty shard.
   ///
-  /// - Parameter shards: The number of shards of the relay, which divide its caches among them.
-  init(_ configuration: PipelineConfiguration, _ keys: RelayKeys, shards: Int) {
+  /// - Parameters:
+  ///   - number: The shard's number, from 0.
+  ///   - shards: The number of shards of the relay, which divide its caches among them.
+  init(_ configuration: PipelineConfiguration, _ keys: RelayKeys, number: Int, shards: Int) {
     machine = configuration.makeMachine(shards)
     machine.quota.family = configuration.familyQuota
     machine.quota.device = configuration.deviceQuota
@@ -59,6 +70,10 @@ struct Shard: ~Copyable, Sendable {
     administrator = keys.administrator.bytes.map(\.self)
     requestsPerSlice = configuration.requestsPerSlice
     defects = configuration.defects
+    (self.number, self.shards) = (number, shards)
+    maxFamilies = max(1, configuration.maxFamilies / shards)
+    waiting = WaitingRequests(shards: shards)
+    pacer = RetryPacer(rate: RelayLimits.assumedReads / Double(shards))
     cursors = CursorWriteBehind(shards: shards)
     passes = EnrolmentPass(secret: keys.channelSecret)
     passcodeLocks = PasscodeLockCipher(secret: keys.channelSecret)
@@ -66,10 +81,11 @@ struct Shard: ~Copyable, Sendable {
       ChannelCipher(secret: keys.channelSecret), capacity: configuration.cachedChannels / shards)
   }
 
-  /// Handles the next slice of the batch, then the timers that are due.
+  /// Receives results of reads, and handles the next slice of the batch, then the timers that are due.
   ///
   /// - Parameter clock: The wall clock, read once for each request and once for the timers.
   mutating func handleSlice(_ clock: () -> Instant) {
+    receiveCompletions(clock)
     let end = min(batch.count, handledCount + requestsPerSlice)
     while handledCount < end {
       handle(handledCount, receivedAt: clock())
@@ -79,11 +95,22 @@ struct Shard: ~Copyable, Sendable {
       batch.removeAll()
       handledCount = 0
     }
+    evictExcess()
     runTimers(now: clock())
   }
 
-  /// Messages of the batch that wait.
-  var unhandledCount: Int { batch.count - handledCount }
+  private mutating func receiveCompletions(_ clock: () -> Instant) {
+    guard !completions.isEmpty else { return }
+    let received = completions.prefix(RelayLimits.resultsPerSlice)
+    completions.removeFirst(received.count)
+    for completion in received { receive(completion, now: clock()) }
+  }
+
+  /// Messages of the batch and results of reads that wait.
+  var unhandledCount: Int { batch.count - handledCount + completions.count }
+
+  /// Whether the whole batch is handled.
+  var hasHandledBatch: Bool { batch.count == 0 }
 
   /// Whether deferred requests wait for the socket thread.
   var hasDeferred: Bool { !deferred.isEmpty }
@@ -126,7 +153,7 @@ struct Shard: ~Copyable, Sendable {
       }
       guard mustDefer(request) else {
         output.countRequest(bytes: bytes)
-        return _ = execute(request)
+        return process(request)
       }
       familiesWithDeferred.insert(request.family)
       deferred.append(request)
@@ -141,26 +168,14 @@ struct Shard: ~Copyable, Sendable {
     batch[index].descriptor.map { ($0, batch[index].epoch) }
   }
 
-  /// Whether the request needs the store or another shard, or follows a deferred request of the
-  /// same family.
-  private mutating func mustDefer(_ request: PendingRequest) -> Bool {
-    let isBehind = !familiesWithDeferred.isEmpty && familiesWithDeferred.contains(request.family)
-    if isBehind, !defects.has(.overtaking) { return true }
-    switch request.envelope.request {
-    case .fetch: return true
+  /// Whether the request needs another shard, or follows a deferred request of the same family.
+  private func mustDefer(_ request: PendingRequest) -> Bool {
+    // The receiver sees the family only if the envelope has the usual form.
+    if request.family.shard(of: shards) != number { return true }
+    if !familiesWithDeferred.isEmpty, familiesWithDeferred.contains(request.family) { return true }
     // The named devices may belong to families of other shards.
-    case .present: return true
-    case .command(let id, _, _): return !machine.holds(request.family) || needsResult(id, request)
-    default: return !machine.holds(request.family)
-    }
-  }
-
-  /// Whether only the store knows the command's result, and the sender's rate limit permits a
-  /// lookup.
-  mutating func needsResult(_ id: CommandID, _ request: PendingRequest) -> Bool {
-    machine.needsStoredResult(of: id, by: request.envelope.device.device, in: request.family)
-      && machine.mayReadStoredResult(
-        for: request.envelope.request, from: request.sender, now: request.receivedAt)
+    if case .present = request.envelope.request { return shards > 1 }
+    return false
   }
 
   /// Executes the request on the machine and collects the output.

@@ -5,16 +5,6 @@ import RelayStore
 /// The events, replies and broadcasts that one slice of requests produced: first for the store,
 /// then for the sockets.
 struct ShardOutput: Sendable {
-  /// A page of history that a device requested.
-  struct Page {
-    var route: [UInt8]
-    var device: DeviceAddress
-    var id: UInt64
-    var audience: Audience
-    var after: UInt64
-    var upTo: UInt64
-  }
-
   /// A reply to `attach`. The socket thread adds the inbox of the key.
   struct Attachment {
     /// The index of the reply.
@@ -30,15 +20,6 @@ struct ShardOutput: Sendable {
     var readers: Range<Int>
   }
 
-  /// A range of events to broadcast again. Events after `upTo` are newer than the request and are
-  /// left out.
-  struct Republish {
-    var family: FamilyID
-    var generation: UInt32
-    var audience: Audience
-    var seq: UInt64
-  }
-
   /// The handled requests and their bytes, which count as in flight until the output is sent.
   private(set) var (requests, bytes) = (0, 0)
   var events: [StoredEvent] = []
@@ -52,16 +33,18 @@ struct ShardOutput: Sendable {
   var broadcasts: [Broadcast] = []
   /// The keys of the broadcasts' readers. One array, because a broadcast has few readers.
   var readers: [PeerKey] = []
-  /// The pages to read after the commit, so that they contain every earlier event. Later events are
-  /// left out, because the device may have been removed in the meantime.
-  var pages: [Page] = []
-  var republishes: [Republish] = []
+  /// The reads that start after the commit, so that they see every earlier event.
+  var reads: [StoreRead] = []
+  /// The keys for which families were read, and whether their requests were refused then.
+  var readKeys: [(key: [UInt8], isRefused: Bool)] = []
   /// File descriptors of connections whose peers have proved their identity.
   var provenDescriptors: [(Int32, epoch: UInt64)] = []
   /// Messages that could not be decoded.
   var malformed = 0
   /// Refused requests, by the problem's number.
   var refusals: [Int: Int] = [:]
+  /// Requests that were refused because too many families waited to be read.
+  var paced = 0
 
   /// Counts one handled request.
   mutating func countRequest(bytes: Int) {
@@ -69,16 +52,18 @@ struct ShardOutput: Sendable {
     self.bytes += bytes
   }
 
-  /// The event of a device's command; `nil` if the output has none.
-  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) -> StoredEvent? {
-    events.first { $0.command == command && $0.device == device && $0.family == family }
+  /// Moves the reads to an output of their own.
+  mutating func removeReads() -> ShardOutput {
+    var other = ShardOutput()
+    swap(&other.reads, &reads)
+    return other
   }
 
   /// Whether the output has no effect.
   var isEmpty: Bool {
     requests == 0 && events.isEmpty && snapshots.isEmpty && passcodeLocks.isEmpty && cursors.isEmpty
       && replies.isEmpty
-      && broadcasts.isEmpty && pages.isEmpty && republishes.isEmpty && provenDescriptors.isEmpty
+      && broadcasts.isEmpty && reads.isEmpty && readKeys.isEmpty && provenDescriptors.isEmpty
       && malformed == 0
   }
 
@@ -94,11 +79,12 @@ struct ShardOutput: Sendable {
     attachments.removeAll(keepingCapacity: true)
     broadcasts.removeAll(keepingCapacity: true)
     readers.removeAll(keepingCapacity: true)
-    pages.removeAll(keepingCapacity: true)
-    republishes.removeAll(keepingCapacity: true)
+    reads.removeAll(keepingCapacity: true)
+    readKeys.removeAll()
     provenDescriptors.removeAll(keepingCapacity: true)
     malformed = 0
     if !refusals.isEmpty { refusals.removeAll() }
+    paced = 0
   }
 
   /// Counts a reply that refuses its request.

@@ -17,9 +17,9 @@ final class ShardPool: Sendable {
     _ clock: @escaping @Sendable () -> Instant
   ) {
     let count = max(1, min(configuration.shards, RelayLimits.maxShards))
-    workers = (0..<count).map { _ in
+    workers = (0..<count).map { number in
       ShardWorker(
-        Shard(configuration, keys, shards: count), configuration.defects, clock)
+        Shard(configuration, keys, number: number, shards: count), configuration.defects, clock)
     }
   }
 

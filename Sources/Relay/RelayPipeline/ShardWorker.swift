@@ -19,15 +19,16 @@ final class ShardWorker: Sendable {
 
   private struct Queue: ~Copyable, Sendable {
     var batch = MessageBatch()
+    var completions: [ReadCompletion] = []
     var state = State.resting
     var isBacklogged = false
     var isFull = false
-    /// Messages of the batch inside the shard that the shard has not handled.
+    /// Messages and results inside the shard that the shard has not handled.
     var unhandledCount = 0
     /// Whether the shard has deferred requests.
     var hasDeferred = false
 
-    var waitingCount: Int { unhandledCount + batch.count }
+    var waitingCount: Int { unhandledCount + batch.count + completions.count }
   }
 
   private let queue = Lock(Queue())
@@ -72,6 +73,11 @@ final class ShardWorker: Sendable {
   /// Moves the message to the end of the queue and leaves an empty one in its place.
   func enqueue(_ message: inout Multipart) { queue.withLock { $0.batch.append(&message) } }
 
+  /// Adds the result of a read.
+  func enqueue(_ completion: ReadCompletion) {
+    queue.withLock { $0.completions.append(completion) }
+  }
+
   /// Sets whether acknowledgements may be waiting unread; see ``Shard/isBacklogged``. Takes effect
   /// with the next slice.
   func setBacklogged(_ isBacklogged: Bool) {
@@ -81,7 +87,7 @@ final class ShardWorker: Sendable {
   /// Sets whether the disk is full; see ``Shard/isFull``. Takes effect with the next slice.
   func setFull(_ isFull: Bool) { queue.withLock { $0.isFull = isFull } }
 
-  /// Requests that wait. Exact while the worker is at rest.
+  /// Requests and results of reads that wait. Exact while the worker is at rest.
   var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
   // MARK: State
@@ -171,7 +177,9 @@ final class ShardWorker: Sendable {
   private func handleSlice(finally body: (inout Shard) -> Void) {
     shard.withLock { shard in
       queue.withLock { queue in
-        if shard.unhandledCount == 0 { swap(&queue.batch, &shard.batch) }
+        if shard.hasHandledBatch { swap(&queue.batch, &shard.batch) }
+        shard.completions += queue.completions
+        queue.completions.removeAll(keepingCapacity: true)
         (shard.isBacklogged, shard.isFull) = (queue.isBacklogged, queue.isFull)
       }
       shard.handleSlice(clock)

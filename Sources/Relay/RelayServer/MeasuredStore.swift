@@ -51,5 +51,51 @@ final class MeasuredStore: EventStore {
     try base.log(after: position, limit: limit, bytes: bytes)
   }
 
+  func openReader() throws(StoreError) -> (any EventReader)? {
+    guard let reader = try base.openReader() else { return nil }
+    return MeasuredReader(reader, meter)
+  }
+
+  func positions(of families: [FamilyID]) -> ReadPositions { base.positions(of: families) }
+
+  func close() { base.close() }
+}
+
+/// A reader whose reads are measured.
+private final class MeasuredReader: EventReader {
+  private let base: any EventReader
+  private let meter: RelayMeter
+
+  init(_ base: any EventReader, _ meter: RelayMeter) {
+    self.base = base
+    self.meter = meter
+  }
+
+  func begin(_ positions: ReadPositions) { base.begin(positions) }
+
+  func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {
+    try meter.measureRead { () throws(StoreError) in try base.snapshot(of: family) }
+  }
+
+  func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
+    try meter.measureRead { () throws(StoreError) in try base.load(family, after: seq) }
+  }
+
+  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+    throws(StoreError) -> (events: [StoredEvent], more: Bool)
+  {
+    try meter.measureRead { () throws(StoreError) in
+      try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    }
+  }
+
+  func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
+    -> StoredEvent?
+  {
+    try meter.measureRead { () throws(StoreError) in
+      try base.event(of: command, by: device, in: family)
+    }
+  }
+
   func close() { base.close() }
 }

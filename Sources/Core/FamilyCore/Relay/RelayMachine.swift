@@ -120,10 +120,28 @@ public struct RelayMachine: Sendable {
     _ id: FamilyID, snapshot: FamilyState? = nil, events: [Event], cursors: [(DeviceID, Cursor)],
     passcodeLock: PasscodeLock? = nil, now: Instant
   ) {
-    var family = Family(state: snapshot ?? FamilyState(resultsKept: resultsKept), lastUsed: now)
-    family.snapshotSeq = family.state.seq
+    var state = snapshot ?? FamilyState(resultsKept: resultsKept)
+    let snapshotSeq = state.seq
+    for event in events { state.apply(event) }
+    load(
+      id, state: state, snapshotSeq: snapshotSeq, cursors: cursors, passcodeLock: passcodeLock,
+      now: now)
+  }
+
+  /// Loads a family whose events are applied already.
+  ///
+  /// - Parameters:
+  ///   - state: The state after the newest stored event.
+  ///   - snapshotSeq: The newest event of the stored snapshot; 0 without one.
+  ///   - cursors: The stored cursors, older ones first.
+  ///   - passcodeLock: The stored passcode lock, if any.
+  public mutating func load(
+    _ id: FamilyID, state: consuming FamilyState, snapshotSeq: UInt64,
+    cursors: [(DeviceID, Cursor)], passcodeLock: PasscodeLock?, now: Instant
+  ) {
+    var family = Family(state: state, lastUsed: now)
+    family.snapshotSeq = snapshotSeq
     family.passcodeLock = passcodeLock
-    for event in events { family.state.apply(event) }
     for (device, cursor) in cursors { family.deliveries.restore(device, cursor) }
     family.state.trimCapacity()
     families.insert(family, id)

@@ -170,8 +170,11 @@ public struct UnprovenReadLimit: Sendable {
   public init() {}
 
   /// Whether the relay may read a family for this key.
-  public func mayRead(_ key: [UInt8], now: Instant) -> Bool {
-    refused.delay(of: 1, of: Self.reads, now: now) == .zero || proven.contains(key)
+  ///
+  /// - Parameter outstanding: Reads that have begun and may end in a refusal.
+  public func mayRead(_ key: [UInt8], outstanding: Int = 0, now: Instant) -> Bool {
+    refused.delay(of: Int64(1 + outstanding), of: Self.reads, now: now) == .zero
+      || proven.contains(key)
   }
 
   /// Records a read and whether the request was refused.

@@ -6,7 +6,7 @@ package enum PipelineDefect: CaseIterable, Sendable {
   case earlyReplies
   /// Output of a failed commit is sent.
   case failedReplies
-  /// A request overtakes a deferred request of its family.
+  /// A request overtakes one of its family that waits for a read.
   case overtaking
   /// A worker rests although a request arrived after it had looked.
   case workerSleeps
@@ -16,12 +16,12 @@ package enum PipelineDefect: CaseIterable, Sendable {
   case waiterSleeps
   /// A blocked worker tells nobody.
   case silentBlock
-  /// Families are evicted, and loaded again, before their events are durable.
-  case earlyEviction
+  /// Reads start before the commit of the output before them.
+  case earlyReads
+  /// The reader tells nobody that a batch is read.
+  case silentReads
   /// Cursors are written before the events that they count.
   case earlyCursors
-  /// The result of an old command is looked up in the store only.
-  case storedResultsOnly
   /// The socket thread uses shards while their workers run.
   case sharedShards
 }
