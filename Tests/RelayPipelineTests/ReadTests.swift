@@ -174,22 +174,19 @@ import Testing
     #expect(fixture.takeReplies().count == 40 && fixture.pipeline.failure == nil)
   }
 
-  @Test("O8: a family that is not in memory approves no subscription and is not read for one")
+  @Test("O8: a subscription reads no family, and only a key that has attached gets an inbox")
   func subscription() throws {
     let fixture = try ReadFixture(families: 1)
-    let channel = (FamilyID(1), Audience.family)
-    var isApproved: [Bool] = []
-    for _ in 0..<2 {
-      fixture.pipeline.withShards { access in
-        isApproved.append(
-          fixture.pipeline.approves(
-            .init(family: channel.0, audience: channel.1, generation: 0), for: ReadFixture.key,
-            access))
+    func subscribe(to topic: [UInt8]) -> Inbox? {
+      fixture.pipeline.withShards {
+        fixture.pipeline.subscribe(to: topic, key: ReadFixture.key, $0)
       }
-      fixture.send(.attach([]), in: 1)
-      fixture.turn()
-      fixture.read()
     }
-    #expect(isApproved == [false, true] && fixture.store.loads.count == 1)
+    #expect(subscribe(to: [0, 0, 0]) == nil && fixture.store.loads.isEmpty)
+    fixture.send(.attach([]), in: 1)
+    fixture.turn()
+    fixture.read()
+    let inbox = try #require(fixture.takeReplies().last?.inbox)
+    #expect(subscribe(to: inbox.subscription) == inbox && fixture.store.loads.count == 1)
   }
 }

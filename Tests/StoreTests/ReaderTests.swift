@@ -113,7 +113,7 @@ import Testing
   }
 }
 
-/// What a writing thread has committed, and what a reading one has found.
+/// The commits of a writing thread, and the findings of a reading one.
 private final class Progress: Sendable {
   private struct State {
     var positions = ReadPositions()

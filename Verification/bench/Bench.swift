@@ -13,7 +13,8 @@ struct Bench: AsyncParsableCommand {
     commandName: "bench", abstract: "Measure approvals against the cost of their parts.",
     discussion: "Build everything first: swift build -c release",
     subcommands: [
-      RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, TrustBench.self,
+      RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, Herd.self,
+      TrustBench.self,
       PlainRelay.self,
     ])
 }
