@@ -38,6 +38,43 @@ extension ServiceTests {
       ], "\(result.output)")
   }
 
+  @Test("O6: a family is erased from a relay, and the others continue")
+  func erasure() async throws {
+    let result = try await shell(
+      Self.start + """
+        start
+        relayctl generate --families 2 >families.yaml
+        relayctl apply families.yaml --directory . --credentials keys >/dev/null
+        before=$(relayctl families --directory . --families 1 --json)
+        kill $pid; wait $pid
+        relayctl export --directory . --to other --without 9 2>/dev/null; echo "typo $?"
+        ls -d other 2>/dev/null
+        relayctl export --directory . --to other --without 2
+        python3 -c '
+        import sqlite3
+        base = sqlite3.connect("relay.sqlite")
+        parts = [row[0] for row in base.execute("SELECT payload FROM event WHERE family = 2")]
+        copy = open("other/relay.sqlite", "rb").read()
+        print(len(parts), sum(part in copy for part in parts))'
+        mv administrator.json other/
+        sed -i "s#$PWD/requests.ipc#$PWD/other/requests.ipc#" other/administrator.json keys/*
+        relay --directory other >out2 2>&1 & pid=$!
+        await grep -qs ready out2
+        [ "$(relayctl families --directory other --families 1-2 --json)" = "$before" ] && echo same
+        guardian() { grep -l '"role" : 1,' keys/family-$1-*-1.json; }
+        relayctl history --as "$(guardian 1)" >/dev/null; echo "family 1 $?"
+        relayctl history --as "$(guardian 2)" 2>&1 | grep -o 'problem 200'
+        kill $pid; wait $pid
+        """)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(
+      lines == [
+        "typo 1", "7 events of 1 families are whole.", "7 events of family 2 are left out.",
+        "Delete '.' and its backups to erase them.", "Next: relay --directory other", "7 0", "same",
+        "family 1 0", "problem 200",
+      ], "\(result.output)")
+  }
+
   @Test("O2: an operator finds a damaged record, saves the rest, and the other families continue")
   func salvage() async throws {
     let result = try await shell(

@@ -60,6 +60,23 @@ import Testing
     copy.close()
   }
 
+  @Test("O6: a copy without a family has nothing of it, and its damage is no loss")
+  func erasure() throws {
+    let folder = try Folder()
+    try makeStore(folder)
+    try change(folder, "UPDATE event SET payload = x'00' WHERE family = 2 AND seq = 40")
+    let target = try SQLiteEventStore(path: folder.path("b"))
+    let result = try StoreSalvage(path: folder.path("a")).run(into: target, without: [FamilyID(2)])
+    #expect(result.events == 200 && result.families == 2 && result.losses == [])
+    #expect(result.erased == [FamilyID(2): 99] && result.unreadable == 1)
+    #expect(try target.load(FamilyID(2)) == StoredFamily())
+    #expect(try target.load(FamilyID(3)).events == (1...100).map { event(3, $0) })
+    try target.check(whole: .max)
+    target.close()
+    let bytes = try Data(contentsOf: folder.url.appendingPathComponent("b"))
+    #expect(bytes.range(of: Data("of 2".utf8)) == nil && bytes.range(of: Data("of 3".utf8)) != nil)
+  }
+
   @Test(
     "O2: damage is named by family and events, and everything else is saved",
     arguments: [

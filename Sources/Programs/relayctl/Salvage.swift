@@ -1,4 +1,5 @@
 import ArgumentParser
+import FamilyModel
 import Foundation
 import PrivateFiles
 import ProgramOptions
@@ -27,6 +28,10 @@ struct Export: ParsableCommand {
       + "give back what the relay lost.")
   @Option(help: "The relay's folder. Its records stay as they are.") var directory: String
   @Option(help: "The new folder.") var to: String
+  @Option(
+    help: .init(
+      "Leave out this family, to erase it. Repeat the option for more.", valueName: "family"))
+  var without: [UInt64] = []
 
   func run() throws {
     let target = URL(fileURLWithPath: to)
@@ -40,9 +45,17 @@ struct Export: ParsableCommand {
     try PrivateFile.write(keys, to: target.appendingPathComponent("relay.json"))
     let store = try SQLiteEventStore(path: SalvageReport.store(in: to))
     defer { store.close() }
-    let result = try salvage.run(into: store)
+    let result = try salvage.run(into: store, without: Set(without.map { FamilyID($0) }))
+    if let missing = without.first(where: { result.erased[FamilyID($0)] == nil }) {
+      try FileManager.default.removeItem(at: target)
+      throw ControlError("The store has no family \(missing). Check --without.")
+    }
     try store.check(whole: .max)
     print(SalvageReport(result).text)
+    for (family, events) in result.erased.sorted(by: { $0.key < $1.key }) {
+      print("\(events) events of family \(family.rawValue) are left out.")
+    }
+    if !without.isEmpty { print("Delete '\(directory)' and its backups to erase them.".printable) }
     print("Next: relay --directory \(to)".printable)
   }
 }

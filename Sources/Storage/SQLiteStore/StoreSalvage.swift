@@ -29,6 +29,8 @@ public final class StoreSalvage {
     public internal(set) var unreadable = 0
     /// The lost events, ascending by family.
     public internal(set) var losses: [Loss] = []
+    /// The events that were left out on request, by family.
+    public internal(set) var erased: [FamilyID: Int] = [:]
   }
 
   /// Events of one commit of a copy.
@@ -56,9 +58,13 @@ public final class StoreSalvage {
 
   /// Reads each record.
   ///
-  /// - Parameter target: An empty store that receives what is whole.
+  /// - Parameters:
+  ///   - target: An empty store that receives what is whole.
+  ///   - erased: Families of which the target receives nothing. Their damage is no loss.
   /// - Throws: The error of the target, or of a disk that cannot be read.
-  public func run(into target: (any EventStore)? = nil) throws(StoreError) -> Result {
+  public func run(
+    into target: (any EventStore)? = nil, without erased: Set<FamilyID> = []
+  ) throws(StoreError) -> Result {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         var families = Families()
@@ -70,6 +76,10 @@ public final class StoreSalvage {
             result.unreadable += 1
             continue
           }
+          guard !erased.contains(event.family) else {
+            result.erased[event.family, default: 0] += 1
+            continue
+          }
           guard families.continues(with: event) else { continue }
           result.events += 1
           batch.events.append(event)
@@ -77,7 +87,9 @@ public final class StoreSalvage {
           try target?.commit(batch)
           batch.removeAll()
         }
-        for head in Self.heads(db) { families.expect(head.family, through: head.seq) }
+        for head in Self.heads(db) where !erased.contains(head.family) {
+          families.expect(head.family, through: head.seq)
+        }
         (result.families, result.losses) = (families.count, families.losses)
         for family in families.whole {
           batch.cursors += Self.cursors(of: family.id, upTo: family.newest, db)
