@@ -65,7 +65,8 @@ import Testing
     let often: Set<Probe> = [
       .relayCrashesInCommit, .relayDiskFull, .relayDiskDamaged, .relayClockSetBack, .familyLoaded,
       .resultLookedUp, .republished, .pageContinues, .deviceCrashesInTurn, .deviceReset,
-      .outboxRestored, .deviceStartsFromSnapshot, .presenceAnnounced, .subscribedAgain, .keysShared, .appLaunched, .appReset,
+      .outboxRestored, .deviceStartsFromSnapshot, .presenceAnnounced, .subscribedAgain, .keysShared,
+      .appLaunched, .appReset,
     ]
     #expect(often.isSubset(of: runsOfProbes.keys), "\(runsOfProbes)")
     let rare = Set(Probe.allCases).subtracting(often)

@@ -1,4 +1,5 @@
 import FamilyModel
+import RelayWire
 
 extension Pipeline {
   /// Commits the output of all shards, waits until it is durable, and sends it.
