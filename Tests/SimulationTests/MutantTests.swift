@@ -20,11 +20,11 @@ import Testing
     "a checker finds each disabled safeguard",
     arguments: [
       (Mutant.fsync, "nothing acknowledged is lost", UInt64(60)),
-      (.syncError, "nothing acknowledged is lost", 60),
+      (.syncError, "nothing acknowledged is lost", 200),
       (.dedupe, "nothing is applied twice", 20),
       (.snapshotTail, "nothing acknowledged is lost", 20),
       (.cursorTransaction, "one order for everybody", 60),
-      (.firstAnswer, "one decision per question", 30),
+      (.firstAnswer, "one decision per question", 60),
       (.subscriptionCheck, "no event outside its audience", 60),
       (.deviceFsync, "nothing is applied twice", 100),
       (.outbox, "everything arrives after the healing", 60),
