@@ -178,9 +178,11 @@ import Testing
   func subscription() throws {
     let fixture = try ReadFixture(families: 1)
     func subscribe(to topic: [UInt8]) -> Inbox? {
+      var inbox: Inbox?
       fixture.pipeline.withShards {
-        fixture.pipeline.subscribe(to: topic, key: ReadFixture.key, $0)
+        inbox = fixture.pipeline.subscribe(to: topic, key: ReadFixture.key, $0)
       }
+      return inbox
     }
     #expect(subscribe(to: [0, 0, 0]) == nil && fixture.store.loads.isEmpty)
     fixture.send(.attach([]), in: 1)
