@@ -17,7 +17,7 @@ public import FamilyModel
 /// - **Opacity**: payloads are opaque. An engine stores and returns them unchanged.
 ///
 /// The relay stops after any failed commit, because it no longer knows which events are durable.
-public protocol EventStore: EventReading {
+public protocol EventStore: EventReading, StoreMaintenance {
   /// Makes the batch durable. Returns after the bytes are on disk.
   ///
   /// Cursors, snapshots and passcode locks replace earlier ones with the same key. An empty batch changes nothing.
@@ -57,27 +57,6 @@ public protocol EventStore: EventReading {
   /// - Throws: `damaged` if the event's checksum does not match.
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?
-  /// Verifies some events, in the engine's order, so that damage is found before a reader needs the
-  /// event.
-  ///
-  /// - Parameters:
-  ///   - position: The last position of the call before; 0 begins.
-  ///   - limit: The largest number of events.
-  /// - Returns: The last position, `nil` at the end of the store, and the damaged events.
-  func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification
-  /// Copies the next part of the store to the file `path`, and begins a copy if none to that file is
-  /// under way. Commits between two calls are part of the copy.
-  ///
-  /// A complete copy has exactly the commits that returned before the last call. The caller syncs the
-  /// file.
-  ///
-  /// - Throws: `io` if the engine makes no copies. After an error the next call begins again.
-  func copyPart(to path: String) throws(StoreError) -> CopyProgress
-  /// The next part of the log after the first `position` events, in order of arrival. The part ends after
-  /// `limit` events, or after `bytes` of payload.
-  ///
-  /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
-  func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
   /// Opens a reader that works beside this store, on another thread.
   ///
   /// - Returns: `nil` if the engine has none. Reads then wait for commits.

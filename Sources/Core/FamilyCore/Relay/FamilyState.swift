@@ -62,7 +62,7 @@ public struct FamilyState: Hashable, Sendable {
   /// The names of each audience's content keys.
   var keys = SmallMap<Audience, AudienceKeys>()
   /// The bytes of the stored events.
-  private(set) var storage = StorageUse()
+  var storage = StorageUse()
 
   /// Creates the state of a family that does not exist yet.
   ///

@@ -17,6 +17,12 @@ public struct StorageQuota: Hashable, Sendable {
   /// The part of a quota that is reserved: one of this many.
   static let reserveDivisor = 16
 
+  /// Bytes of a family's events up to which every further event fits.
+  var alwaysFree: Int {
+    let least = min(family, device)
+    return least - least / Self.reserveDivisor - 2 * Limits.frameBytes
+  }
+
   /// The default quotas.
   public init() {}
 }
@@ -52,6 +58,8 @@ extension FamilyState {
   ///
   /// - Throws: `quotaReached`.
   func checkStorage(for event: Event, _ quota: StorageQuota) throws(Problem) {
+    // No event has more bytes, and no device more than its family: most families need no count.
+    guard storage.family > quota.alwaysFree else { return }
     let bytes = event.storedBytes
     let family = storage.family + bytes
     let device = event.device.rawValue == 0 ? 0 : storage.bytes(of: event.device) + bytes

@@ -28,6 +28,35 @@ extension DeviceLink {
     return isKept ? .event(event) : .passed(event.audience, event.position)
   }
 
+  /// Restores the stored events.
+  ///
+  /// Events that are newer than this version, too, have their place in the log. A version that knows
+  /// some of them leaves those out: the first step evaluates them, so that owner and apps learn of them.
+  ///
+  /// - Returns: The events that verified, with their content open.
+  mutating func restoreEvents(_ history: inout StoredHistory) -> [Event] {
+    guard !history.newer.isEmpty else {
+      var rejected: Set<UInt64> = []
+      return replay(&history, rejected: &rejected)
+    }
+    let (before, stored) = (self, history)
+    var passed: Set<UInt64> = []
+    let events = replay(&history, rejected: &passed)
+    for event in events where event.body.isOpaque { passed.insert(event.seq) }
+    let known = stored.newer.filter { !passed.contains($0.seq) && !isDeferred($0) }
+    guard !known.isEmpty else { return events }
+    let seqs = Set(known.map(\.seq))
+    (self, history) = (before, stored)
+    newer = known
+    history.newer.removeAll { seqs.contains($0.seq) }
+    return replay(&history, rejected: &passed)
+  }
+
+  /// Whether the event waits for a key, or for an earlier event.
+  private func isDeferred(_ event: Event) -> Bool {
+    event.commandName.map { verifier?.deferred.holds($0) ?? false } ?? false
+  }
+
   /// The changes that store a deferred event as newer than this version.
   func changes(marking event: Event) -> [RecordChange] {
     [.delete(.event(event.audience, seq: event.seq)), .put(.newer(event))]

@@ -16,6 +16,8 @@ extension DeviceLink {
     var events: [Event] = []
     /// The copies of lost events.
     var lost: [(event: Event, after: UInt64)] = []
+    /// The events that are newer than this version, or depend on such an event.
+    var newer: [Event] = []
     /// The positions of events that were not kept.
     var passed: [Audience: [ChainPosition]] = [:]
     var snapshot: [UInt8]?
@@ -63,8 +65,8 @@ extension DeviceLink {
   /// Whether the store has all events that the snapshot covers, and no other one up to its position.
   private func isConsistent(_ coverage: SnapshotCoverage, with history: StoredHistory) -> Bool {
     coverage.heads.entries.allSatisfy { $0.value <= delivered($0.key) }
-      && !(history.events + newer).contains { coverage.lacks($0.audience, $0.seq) }
-      && !newer.contains { coverage.covers($0.audience, $0.seq) }
+      && !(history.events + history.newer).contains { coverage.lacks($0.audience, $0.seq) }
+      && !history.newer.contains { coverage.covers($0.audience, $0.seq) }
       && !history.passed.contains { audience, positions in
         positions.contains { coverage.lacks(audience, $0.seq) }
       }
@@ -102,7 +104,7 @@ extension DeviceLink {
 
   /// The index of the last event that a new snapshot covers; `nil`: none is due.
   func lastToCover(of events: [Event], _ history: StoredHistory) -> Int? {
-    guard let snapshots, verifier != nil, history.lost.isEmpty, newer.isEmpty,
+    guard let snapshots, verifier != nil, history.lost.isEmpty, !hasReadNewer,
       events.count >= snapshots.interval + snapshots.margin
     else { return nil }
     return events.count - snapshots.margin - 1

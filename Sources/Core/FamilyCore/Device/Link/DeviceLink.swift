@@ -152,17 +152,18 @@ public struct DeviceLink: Sendable {
       case .receipt(let audience, let receipt): receipts.append((audience, receipt))
       case .passed(let audience, let position):
         history.passed[audience, default: []].append(position)
-      case .newer(let event): newer.append(event)
+      case .newer(let event): history.newer.append(event)
       case .lost(let event, let after): history.lost.append((event, after))
       case .snapshot(let bytes): history.snapshot = bytes
       case .app, .entry, .named, .notification, .latestTime: break
       }
     }
-    newer.sort { $0.seq < $1.seq }
+    history.newer.sort { $0.seq < $1.seq }
+    hasReadNewer = !history.newer.isEmpty
     restoreSnapshot(from: &history)
     for (audience, receipt) in receipts { restoreReceipt(audience, receipt) }
-    restoreChains(history.events + newer, history.passed)
-    restored = replay(&history)
+    restoreChains(history.events + history.newer, history.passed)
+    restored = restoreEvents(&history)
     markGivenBack(history.events)
     // This device made these keys, and the relay may not have them yet.
     for share in sender.pendingKeyShares {
@@ -172,19 +173,20 @@ public struct DeviceLink: Sendable {
 
   /// Verifies and applies the stored events in the order of the log.
   ///
+  /// - Parameter rejected: The numbers of events that are rejected, and kept for a later version.
   /// - Returns: The events that verified, with their content open.
-  private mutating func replay(_ history: inout StoredHistory) -> [Event] {
+  mutating func replay(_ history: inout StoredHistory, rejected: inout Set<UInt64>) -> [Event] {
     var out = Output()
     place(&history.lost, among: history.events)
     var next = history.lost.startIndex
-    let events = history.events.sorted { $0.seq < $1.seq }
+    let events = (history.events + history.newer).sorted { $0.seq < $1.seq }
     let last = lastToCover(of: events, history)
     for (index, event) in events.enumerated() {
       while next < history.lost.endIndex, history.lost[next].after < event.seq {
         restore(history.lost[next].event, after: history.lost[next].after, into: &out)
         next += 1
       }
-      verify(event, into: &out)
+      if verify(event, into: &out) == .rejectedForNow { rejected.insert(event.seq) }
       if index == last, out.rejected.isEmpty,
         events[...index].allSatisfy({ verifier?.hasRead($0) ?? false })
       {

@@ -1,0 +1,24 @@
+/// The work of an operator on a store in use: verification, copies, and shipping of the log.
+public protocol StoreMaintenance {
+  /// Verifies some events, in the engine's order, so that damage is found before a reader needs the
+  /// event.
+  ///
+  /// - Parameters:
+  ///   - position: The last position of the call before; 0 begins.
+  ///   - limit: The largest number of events.
+  /// - Returns: The last position, `nil` at the end of the store, and the damaged events.
+  func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification
+  /// Copies the next part of the store to the file `path`, and begins a copy if none to that file is
+  /// under way. Commits between two calls are part of the copy.
+  ///
+  /// A complete copy has exactly the commits that returned before the last call. The caller syncs the
+  /// file.
+  ///
+  /// - Throws: `io` if the engine makes no copies. After an error the next call begins again.
+  func copyPart(to path: String) throws(StoreError) -> CopyProgress
+  /// The next part of the log after the first `position` events, in order of arrival. The part ends after
+  /// `limit` events, or after `bytes` of payload.
+  ///
+  /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
+  func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
+}
