@@ -142,45 +142,4 @@ import Testing
     #expect(state(&home, with: DeviceKeys()) == nil)
     #expect(newerLines(home, 3) == 0 && home.problems[3] == [.notSigned])
   }
-
-  @Test("O5: a later version applies a content that this version did not know, and tells the apps")
-  func upgrade() {
-    var home = SignedFamily()
-    home.disconnect(3)
-    let older = OlderVault(vault: KeyVault(home.keys[3]!)) {
-      if case .contact = $0 { false } else { true }
-    }
-    home.restore(3, Security(older, organizerKey: home.keys[1]!.signingKey))
-    home.connect(3)
-    home.guardian(
-      1, .changeContact(child: SignedFamily.emily, Handle("ada", .custom), known: true))
-    approve(&home, "ben")
-    #expect(newerLines(home, 3) == 1 && link(home, 3).newerCount == 1)
-    #expect(home.known() == ["ben"] && home.known(4) == ["ada", "ben"])
-
-    home.disconnect(3)
-    home.restore(3)
-    home.connect(3)
-    #expect(newerLines(home, 3) == 0 && link(home, 3).newerCount == 0)
-    #expect(home.known() == ["ada", "ben"] && home.problems == [:] && home.appProblems == [:])
-    #expect(!home.machines.records(of: 3).contains { if case .newer = $0 { true } else { false } })
-  }
-
-  @Test("O5: the answer to a question that this version does not know counts after the upgrade")
-  func dependent() {
-    var home = SignedFamily()
-    home.disconnect(4)
-    let older = OlderVault(vault: KeyVault(home.keys[4]!)) {
-      if case .question = $0 { false } else { true }
-    }
-    home.restore(4, Security(older, organizerKey: home.keys[1]!.signingKey))
-    home.connect(4)
-    approve(&home, "ada")
-    #expect(isUpToDate(home, 4) && newerLines(home, 4) == 1 && home.known(4) == [])
-
-    home.disconnect(4)
-    home.restore(4)
-    home.connect(4)
-    #expect(home.known(4) == ["ada"] && newerLines(home, 4) == 0)
-  }
 }

@@ -112,8 +112,7 @@ extension KeyVault {
         let bytes = try? AES.GCM.open(
           box, using: SymmetricKey(data: key), authenticating: binding)
       else { return nil }
-      let plain = Content.sealed([UInt8](bytes))
-      return (try? plain.opened()) ?? plain
+      return try? Content.sealed([UInt8](bytes)).opened()
     }
 
     public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {

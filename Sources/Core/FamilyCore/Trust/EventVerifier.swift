@@ -322,17 +322,13 @@ struct EventVerifier: Sendable {
     let binding = Self.binding(family, event.audience, event.command)
     guard let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding)
     else { return .rejected(.cannotOpen) }
-    var event = event
-    if case .sealed(let bytes) = opened {
-      event.body = .opaque(OpaqueBody(kind: 0, bytes: bytes))
-      return .verified(event)
-    }
     guard event.body.fits(opened) else { return .rejected(.cannotOpen) }
     if let header = event.body.newQuestion, case .question(let question) = opened,
       !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
     {
       return .rejected(.contradiction)
     }
+    var event = event
     event.body = event.body.replacing(opened)
     return .verified(event)
   }

@@ -2,7 +2,7 @@ import FamilyModel
 
 /// Events that are newer than this version.
 ///
-/// *Read* → (this version does not know the kind, or the content) *newer* → (a start of a later version
+/// *Read* → (this version does not know the kind) *newer* → (a start of a later version
 /// that knows it) *applied*. The cursor passes the event in every case.
 extension DeviceLink {
   /// Whether an event that was rejected for this problem is kept: it may depend on an event that this
