@@ -5,7 +5,7 @@ import FamilyModel
 import Testing
 
 /// Every call of an app ends, whatever its device does.
-@Suite(.timeLimit(.minutes(2))) struct CallLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct CallLimitTests {
   private static func timing(silence: Duration, ping: Duration) -> SessionTiming {
     var timing = SessionTiming()
     timing.deviceSilence = silence

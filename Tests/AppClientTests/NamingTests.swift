@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The first question of an app about a handle goes to the device, and later ones to the copy.
-@Suite(.timeLimit(.minutes(2))) struct NamingTests {
+@Suite(.timeLimit(.minutes(10))) struct NamingTests {
   private let ada = Handle("ada", .custom)
 
   private func connected(_ device: FakeDevice, nameWait: Duration) async throws -> AppSession {

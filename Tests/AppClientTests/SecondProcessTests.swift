@@ -9,7 +9,7 @@ import SQLiteStore
 import Testing
 
 /// Two processes of one app. The store is locked between two sessions of one process too.
-@Suite(.timeLimit(.minutes(2))) struct SecondProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct SecondProcessTests {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
     "second-\(UUID().uuidString.prefix(8))")
   private let ada = Handle("ada", .custom)

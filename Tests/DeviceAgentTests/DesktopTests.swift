@@ -19,7 +19,7 @@ import Testing
     FileManager.default.temporaryDirectory.appendingPathComponent("dt-\(UUID().uuidString)")
   }
 
-  @Test("R5: shows notices in order, each with one call of the service", .timeLimit(.minutes(2)))
+  @Test("R5: shows notices in order, each with one call of the service", .timeLimit(.minutes(10)))
   func order() async throws {
     let folder = folder()
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,7 +53,7 @@ import Testing
     #expect(finds(["PATH": folder.path, "XDG_RUNTIME_DIR": folder.path]))
   }
 
-  @Test("R5: a service that hangs is killed after its time limit", .timeLimit(.minutes(2)))
+  @Test("R5: a service that hangs is killed after its time limit", .timeLimit(.minutes(10)))
   func hangs() async throws {
     let folder = folder()
     defer { try? FileManager.default.removeItem(at: folder) }

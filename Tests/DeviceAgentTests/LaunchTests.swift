@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LaunchTests {
+@Suite(.timeLimit(.minutes(10))) struct LaunchTests {
   @Test("T9: a terminated app ends with all its processes, also those in sessions of their own")
   func terminated() async throws {
     let app = try TestApp()
@@ -83,7 +83,7 @@ import Testing
 }
 
 @Suite(
-  .enabled(if: Launcher.canConfine, "the kernel has no Landlock"), .timeLimit(.minutes(2)))
+  .enabled(if: Launcher.canConfine, "the kernel has no Landlock"), .timeLimit(.minutes(10)))
 struct ConfinementTests {
   @Test(
     "T9: an app cannot open a secret of the device or of another app", arguments: TestApp.secrets)

@@ -15,7 +15,7 @@ private final class Received: Sendable {
 }
 
 /// Several loops over responses in one process, and the moment at which a response is handled.
-@Suite(.timeLimit(.minutes(2))) struct LoopTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopTests {
   private let family = TestFamily()
 
   @discardableResult

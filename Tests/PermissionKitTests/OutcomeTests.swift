@@ -4,7 +4,7 @@ import PermissionKitTesting
 import Testing
 
 /// The outcome of a call: how a prompt ended, and why a question was rejected.
-@Suite(.timeLimit(.minutes(2))) struct OutcomeTests {
+@Suite(.timeLimit(.minutes(10))) struct OutcomeTests {
   private let family = TestFamily()
 
   private func ask(_ handle: CommunicationHandle = ada) async throws -> AskResult {

@@ -4,7 +4,7 @@ import PermissionKitTesting
 import Testing
 
 /// Tests of apps that cannot go on, and the waits of the test kit.
-@Suite(.timeLimit(.minutes(2))) struct StallTests {
+@Suite(.timeLimit(.minutes(10))) struct StallTests {
   private let family = TestFamily(guardians: ["Rosa", "Alex"], stallTime: .milliseconds(400))
 
   private func ask() async throws {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("X1: waiting for a loop that never opens throws", .timeLimit(.minutes(1)))
+  @Test("X1: waiting for a loop that never opens throws", .timeLimit(.minutes(10)))
   func neverListening() async throws {
     await #expect(throws: TestFamily.Stalled.self) {
       try await family.app { try await family.untilListening() }

@@ -8,7 +8,7 @@ import SQLiteStore
 import Testing
 
 /// A relay of this version, with devices and a store of a later one.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct NewerVersionTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct NewerVersionTests {
   private static let audience = Audience.conversation(PersonID(3))
   private static let statement = OpaqueBody(kind: 1_000, bytes: [10, 3, 1, 2, 3])
 

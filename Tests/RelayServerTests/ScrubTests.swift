@@ -7,7 +7,7 @@ import ZeroMQ
 
 @testable import RelayServer
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ScrubTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ScrubTests {
   @Test("O2: the scrub of a running relay verifies each event, and then rests for a day")
   func pass() async throws {
     let fixture = try await RelayFixture()

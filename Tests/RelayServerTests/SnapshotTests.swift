@@ -6,7 +6,7 @@ import SQLiteStore
 import Testing
 
 /// Loading a family with a long history.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SnapshotTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SnapshotTests {
   @Test(
     """
     X2: loads a long history from its snapshot, or from all events if the snapshot has another format, \
