@@ -8,12 +8,20 @@ func fuzzWire(_ bytes: UnsafeRawBufferPointer) {
   let body = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
   switch kind % 6 {
   case 0: checkRoundTrip(body, Envelope.decode) { $0.encode() }
-  case 1: checkRoundTrip(body, ReplyEnvelope.decode) { $0.encode() }
+  case 1: checkRoundTrip(body, decodeReply) { $0.encode() }
   case 2: checkRoundTrip(body, { try Broadcast.decode(Array($0)) }) { $0.encode() }
   case 3: checkRoundTrip(body, { try Event.decode(Array($0)) }) { $0.encode() }
   case 4: checkRoundTrip(body, AppRequest.decode) { $0.encode() }
   default: checkRoundTrip(body, AppReply.decode) { $0.encode() }
   }
+}
+
+/// Decodes a reply. The unreadable events of a page are left out of its encoding, so that a reply
+/// with such events is encoded and decoded once before the comparison.
+private func decodeReply(_ bytes: UnsafeRawBufferPointer) throws -> ReplyEnvelope {
+  let reply = try ReplyEnvelope.decode(bytes)
+  guard reply.unreadableEvents > 0 else { return reply }
+  return try reply.encode().withUnsafeBytes { try ReplyEnvelope.decode($0) }
 }
 
 private func checkRoundTrip<T: Equatable>(
