@@ -16,7 +16,7 @@ extension AppSession {
   }
 
   /// Records the handles whose changes are reported from now on.
-  nonisolated func record(answersAbout handles: [Handle]) {
+  package nonisolated func record(answersAbout handles: [Handle]) {
     answered.withLock { answered in for handle in handles { answered.insert(handle) } }
   }
 

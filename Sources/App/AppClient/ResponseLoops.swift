@@ -54,6 +54,11 @@ package final class ResponseLoop: Sendable {
     await session.requested(by: id, after: last)
   }
 
+  /// Handles the response at `position`, in any order and without a request for the next one.
+  package func handled(_ position: UInt64) async {
+    await session.requested(by: id, after: position)
+  }
+
   /// The loop's body has the response at `position`.
   package func received(_ position: UInt64) {
     state.current.withLock { $0.position = position }
