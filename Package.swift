@@ -63,6 +63,8 @@ let argumentParser = Target.Dependency.product(
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let httpClient = Target.Dependency.product(
+  name: "AsyncHTTPClient", package: "async-http-client")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
@@ -162,6 +164,14 @@ let sources: [Target] = [
       "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "ZeroMQ",
     ]),
 
+  library("Gateway", "GatewayModel", ["FamilyModel", crypto]),
+  library(
+    "Gateway", "GatewayServer",
+    [
+      "AppClient", "DeviceConnection", "FamilyModel", "GatewayModel", "RelayStore", "SQLiteStore",
+      httpClient, hummingbird, logging, lifecycle,
+    ], resources: [.embedInCode("Resources/openapi.json")]),
+
   library("Terminal", "TextTable"),
   library("Terminal", "QRCode"),
   library(
@@ -202,6 +212,12 @@ let sources: [Target] = [
     "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
   program(
     "relay-monitor", ["ProgramOptions", "RelayOperation", hummingbird, logging, lifecycle]),
+  program(
+    "gateway",
+    [
+      "AppClient", "DeviceConnection", "GatewayModel", "GatewayServer", "PrivateFiles",
+      "ProgramOptions", "SQLiteStore", "SystemClock", logging, lifecycle,
+    ]),
   program(
     "content-worker", ["ContentCheck", "PrivateFiles", "ProgramOptions", logging, lifecycle]),
 ]
@@ -338,6 +354,12 @@ let suites: [Target] = [
   tests(
     "ExampleAppTests",
     ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
+  tests(
+    "GatewayTests",
+    [
+      "GatewayModel", "GatewayServer", "FamilyModel", "RelayStore", "SQLiteStore", logging, nio,
+      nioHTTP, nioPosix,
+    ]),
   tests("TextTableTests", ["TextTable"]),
   tests("QRCodeTests", ["QRCode"]),
   tests("WordingTests", ["FamilyModel", "FamilyCore", "Wording"]),
@@ -382,7 +404,7 @@ let suites: [Target] = [
 let selections: [String: [String]] = [
   "programs": [
     "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
-    "relay-monitor",
+    "relay-monitor", "gateway",
   ],
   "demo": ["cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent"],
 ]
@@ -423,6 +445,7 @@ let package = Package(
       .executable(name: "app-agent", targets: ["app-agent"]),
       .executable(name: "content-worker", targets: ["content-worker"]),
       .executable(name: "relay-monitor", targets: ["relay-monitor"]),
+      .executable(name: "gateway", targets: ["gateway"]),
       .executable(name: "cluster", targets: ["cluster"]),
       .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
     ],
@@ -436,6 +459,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],

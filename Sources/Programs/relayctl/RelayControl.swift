@@ -22,6 +22,7 @@ struct RelayControl: AsyncParsableCommand {
         subcommands: [
           Top.self, Families.self, Members.self, Devices.self, Regions.self, MakeBackupKey.self,
           Backup.self, Ship.self, Verify.self, Restore.self, CheckStore.self, Export.self,
+          Webhooks.self,
         ]),
       CommandGroup(
         name: "Guardian inspection",
