@@ -25,6 +25,7 @@ import Testing
     #expect(
       try read(#"{"name": "Landmarks", "usesDeclaredAgeRange": true, "ageRating": 9}"#)
         == AppManifest(usesDeclaredAgeRange: true, ageRating: .nine, name: "Landmarks"))
+    #expect(try read(#"{"webhook": "https://example.com/hook"}"#) == AppManifest())
   }
 
   @Test(
@@ -35,6 +36,7 @@ import Testing
       (#"{"ageRating": "9"}"#, ["'ageRating' is 4, 9, 13, 16 or 18."]),
       (#"{"ageRating": 999}"#, ["the age rating must be"]),
       (#"{"usesDeclaredAgeRange": "yes"}"#, ["'usesDeclaredAgeRange' is true or false."]),
+      (#"{"webhook": 1}"#, ["'webhook' is a URL."]),
       (#"{"name": ""}"#, ["a name has 1 to 256 bytes."]),
       ("[1]", ["not a JSON object"]), ("{", ["not valid JSON"]),
     ])

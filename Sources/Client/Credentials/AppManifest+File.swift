@@ -8,7 +8,9 @@ extension AppManifest {
     public let description: String
   }
 
-  private static let keys = ["name", "usesDeclaredAgeRange", "ageRating", "environment"]
+  private static let keys = [
+    "name", "usesDeclaredAgeRange", "ageRating", "environment", "webhook",
+  ]
 
   /// Reads an app's manifest: `{"name": "Landmarks", "usesDeclaredAgeRange": true, "ageRating": 9}`.
   /// An absent member is not declared.
@@ -63,6 +65,8 @@ extension AppManifest {
           + "\"http_proxy\". The device sets HOME, TMPDIR and PERMISSION_RELAY_DEVICE itself.",
         key: "environment", in: text)
     }
+    // The gateway reads the address. A device sends nothing to it.
+    _ = try value("webhook", "a URL", String.self)
     self.init(
       usesDeclaredAgeRange: uses ?? false, ageRating: rating, name: name, environment: variables)
   }
