@@ -57,7 +57,7 @@ private struct PythonApps {
       "check_access.py", try #require(gateway.url), gateway.token)
     #expect(access.hasSuffix("requests\n"), "\(access)")
     let checked = try await gateway.run("check_schema.py", try #require(gateway.url), gateway.token)
-    #expect(checked.contains("Coverage") && checked.contains("Fuzzing"), "\(checked)")
+    #expect(checked.contains("Coverage"), "\(checked)")
   }
 
   private func examples(_ url: String) async throws {
