@@ -4,7 +4,7 @@ import GatewayModel
 package import Logging
 import RelayStore
 package import SQLiteStore
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// An app without a process: the session with its device, and the durable log of what the app learns.
 ///

@@ -1,4 +1,4 @@
-package import FamilyModel
+import FamilyModel
 package import GatewayModel
 package import SQLiteStore
 
