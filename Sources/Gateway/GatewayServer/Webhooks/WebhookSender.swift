@@ -164,11 +164,7 @@ extension WebhookSender {
     if log {
       logger.error("a webhook waits: \(webhook.refusal)", metadata: ["app": "\(webhook.app)"])
     }
-    var delivery = delivery
-    delivery.failures -= 1  // The store adds the attempt that did not happen.
-    do {
-      try store.recordFailure(delivery, nextAttempt: delivery.due, reason: webhook.refusal)
-    } catch {
+    do { try store.recordWait(delivery, reason: webhook.refusal) } catch {
       logger.error("the store refused a webhook's reason", metadata: ["error": "\(error)"])
     }
   }

@@ -92,6 +92,19 @@ extension SQLiteGatewayStore {
   package func recordFailure(_ delivery: Delivery, nextAttempt: Instant, reason: String)
     throws(StoreError)
   {
+    try record(
+      delivery, failures: delivery.failures + 1, nextAttempt: nextAttempt, reason: reason)
+  }
+
+  /// Records why the delivery waits. The wait is no attempt.
+  package func recordWait(_ delivery: Delivery, reason: String) throws(StoreError) {
+    try record(
+      delivery, failures: delivery.failures, nextAttempt: delivery.due, reason: reason)
+  }
+
+  private func record(
+    _ delivery: Delivery, failures: Int, nextAttempt: Instant, reason: String
+  ) throws(StoreError) {
     let event = delivery.event
     try write { db in
       let table = delivery.isRetried ? "dead" : "app"
@@ -99,7 +112,7 @@ extension SQLiteGatewayStore {
       try db.execute(
         sql: "UPDATE \(table) SET failures = ?, due = ?, reason = ? WHERE \(place)",
         arguments: [
-          delivery.failures + 1, nextAttempt.milliseconds, reason, event.app, event.number.signed,
+          failures, nextAttempt.milliseconds, reason, event.app, event.number.signed,
         ])
     }
   }
