@@ -63,12 +63,13 @@ struct Gateway: AsyncParsableCommand {
     try PrivateFile.createFolder(files.folder)
     let store = try SQLiteGatewayStore(path: files.store.path)
     let logger = logging.logger(label: "gateway")
-    let webhooks = try webhooks(files, store)
+    let credentials = try credentials()
+    let webhooks = try webhooks(of: credentials.map(\.app), files, store)
     let sender = WebhookSender(
       store: store, webhooks: webhooks, allowed: allowed.compactMap { AllowedOrigin($0) },
       time: .init(now: { .now }), logger: logger)
     var gateways: [(token: String, app: AppGateway)] = []
-    for credential in try credentials() {
+    for credential in credentials {
       let gateway = try AppGateway(
         app: credential.app, session: try AppSession.session(of: credential), store: store,
         logger: logger, onAppend: { sender.wake(app: $0) })
@@ -101,7 +102,8 @@ struct Gateway: AsyncParsableCommand {
   }
 
   /// The webhooks that the manifests name. Their addresses are stored for `relayctl webhooks`.
-  private func webhooks(_ files: GatewayFiles, _ store: SQLiteGatewayStore) throws
+  private func webhooks(of apps: [String], _ files: GatewayFiles, _ store: SQLiteGatewayStore)
+    throws
     -> [WebhookSender.Webhook]
   {
     var urls: [String: String] = [:]
@@ -113,7 +115,7 @@ struct Gateway: AsyncParsableCommand {
       }
     }
     var webhooks: [WebhookSender.Webhook] = []
-    for app in try credentials().map(\.app) {
+    for app in apps {
       try store.setWebhook(urls[app], of: app)
       guard let url = urls[app] else { continue }
       webhooks.append(.init(app: app, url: url, secret: try files.secret(of: app)))
