@@ -44,17 +44,25 @@ struct PythonDevice {
   ///
   /// - Returns: `nil` if the package index has no answer. The output then has the reason.
   static func prepare() async throws -> PythonDevice? {
+    try await install(folder, for: "a device in Python").map(PythonDevice.init(python:))
+  }
+
+  /// Runs the program `prepare` of a folder, which makes a Python with the packages of the folder.
+  ///
+  /// - Returns: The Python's folder; `nil` if the package index has no answer, which the output then
+  ///   states about the purpose.
+  static func install(_ folder: URL, for purpose: String) async throws -> URL? {
     let python = FileManager.default.temporaryDirectory
       .appendingPathComponent("python-\(UUID().uuidString.prefix(8))")
     let result = try await Subprocess.run(
       .path(FilePath(folder.appendingPathComponent("prepare").path)),
       arguments: [python.path], output: .discarded, error: .string(limit: 1 << 20))
     if case .exited(77) = result.terminationStatus {
-      print("skipped  a device in Python: the package index has no answer")
+      print("skipped  \(purpose): the package index has no answer")
       return nil
     }
     try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
-    return PythonDevice(python: python)
+    return python
   }
 
   func remove() { try? FileManager.default.removeItem(at: python) }

@@ -18,17 +18,9 @@ struct PythonGateway {
   ///
   /// - Returns: `nil` if the package index has no answer. The output then has the reason.
   static func prepare(_ layout: Layout) async throws -> PythonGateway? {
-    let python = FileManager.default.temporaryDirectory
-      .appendingPathComponent("python-\(UUID().uuidString.prefix(8))")
-    let result = try await Subprocess.run(
-      .path(FilePath(folder.appendingPathComponent("prepare").path)),
-      arguments: [python.path], output: .discarded, error: .string(limit: 1 << 20))
-    if case .exited(77) = result.terminationStatus {
-      print("skipped  an app in Python: the package index has no answer")
-      return nil
+    try await PythonDevice.install(folder, for: "an app in Python").map {
+      PythonGateway(python: $0, layout: layout)
     }
-    try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
-    return PythonGateway(python: python, layout: layout)
   }
 
   func remove() { try? FileManager.default.removeItem(at: python) }
