@@ -15,7 +15,7 @@ from typing import Any
 import schemathesis
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-# A run takes about 40 s. A busy machine may take longer.
+# The bound of a run. The suite with a run takes about four minutes on two cores.
 SECONDS = 200
 
 
