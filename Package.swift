@@ -182,13 +182,20 @@ let sources: [Target] = [
       "FamilyModel", "FamilyCore", "FamilyTrust", "ContentCheck", "Credentials", "DeviceAgent",
       "QRCode", "SystemClock", "Wording", lifecycle,
     ]),
+  library(
+    "Terminal", "DeviceScreen",
+    [
+      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "SystemClock",
+      "TerminalUI", "Wording", "ZeroMQ", logging, lifecycle,
+    ]),
 
   library("Programs", "ProgramOptions", ["PrivateFiles", argumentParser, logging]),
   library(
     "Programs", "AgentCommand",
     [
-      "FamilyModel", "ContentCheck", "Credentials", "DeviceAgent", "ProgramOptions",
-      "RelayClient", "SQLiteStore", "SystemClock", "TerminalUI", "Wording", argumentParser,
+      "FamilyModel", "ContentCheck", "Credentials", "DeviceAgent", "DeviceScreen",
+      "ProgramOptions", "RelayClient", "SQLiteStore", "SystemClock", "TerminalUI", "Wording",
+      argumentParser,
       logging, lifecycle,
     ]),
   program(

@@ -95,7 +95,7 @@ extension AgentHost {
     guard let responder else { return }
     // The task runs on this actor's thread: an immediate answer costs no thread switch.
     Task {
-      let answer = await responder.answer(prompt, in: window)
+      let answer = await responder.answer(prompt, in: window, on: address)
       answered(number, answer, on: address)
     }
   }
@@ -144,12 +144,23 @@ extension AgentHost {
   }
 
   private func answer(_ bubble: Bubble, _ answer: BubbleAnswer, on address: DeviceAddress) {
-    if answer.reviewed {
-      trace("review", device: address, question: bubble.question.id)
-      act(.seen(child: bubble.child.id, seq: bubble.seq), on: address)
+    let seen = answer.reviewed ? (bubble.child.id, bubble.seq) : nil
+    self.answer(bubble.question.id, answer.choice, seen: seen, on: address)
+  }
+
+  /// Answers a question on a guardian's device.
+  ///
+  /// - Parameter seen: The child and the number of a question that the guardian has reviewed first.
+  package func answer(
+    _ question: QuestionID, _ choice: String, seen: (child: PersonID, seq: UInt64)?,
+    on address: DeviceAddress
+  ) {
+    if let seen {
+      trace("review", device: address, question: question)
+      act(.seen(child: seen.child, seq: seen.seq), on: address)
     }
-    trace("answer", device: address, question: bubble.question.id)
-    act(.answer(bubble.question.id, choice: answer.choice), on: address)
+    trace("answer", device: address, question: question)
+    act(.answer(question, choice: choice), on: address)
   }
 
   /// Applies an input of a guardian to one of the hosted devices.

@@ -10,6 +10,10 @@ public protocol Responder: Sendable {
   ///
   /// - Parameter window: The name of the app's window that asked; empty: none given.
   nonisolated(nonsending) func answer(_ prompt: Prompt, in window: String) async -> PromptAnswer
+  /// Answers a prompt on the device with this address, for a responder of several devices.
+  nonisolated(nonsending) func answer(
+    _ prompt: Prompt, in window: String, on address: DeviceAddress
+  ) async -> PromptAnswer
   /// Answers a bubble on a guardian's device; `nil` leaves it open.
   nonisolated(nonsending) func answer(_ bubble: Bubble) async -> BubbleAnswer?
   /// Shows a notice of a device to its owner.
@@ -17,6 +21,12 @@ public protocol Responder: Sendable {
 }
 
 extension Responder {
+  public nonisolated(nonsending) func answer(
+    _ prompt: Prompt, in window: String, on address: DeviceAddress
+  ) async -> PromptAnswer {
+    await answer(prompt, in: window)
+  }
+
   public func notified(_ notice: Notice, on address: DeviceAddress) {}
 }
 

@@ -2,10 +2,13 @@ import FamilyModel
 import Foundation
 import Synchronization
 import SystemClock
+import ZeroMQ
 
 /// Writes one JSON line for each step of an agent, for tests and for people who watch a cluster.
 ///
-/// A line contains identifiers only: no name, no handle, no text.
+/// A line contains identifiers only: no name, no handle, no text. `at` is the wall clock in
+/// milliseconds since 1970. `mono` is the clock since the machine's start in microseconds, which all
+/// processes of one machine share and which is never set.
 public struct Trace: Sendable {
   private let write: (@Sendable (String) -> Void)?
 
@@ -22,7 +25,8 @@ public struct Trace: Sendable {
     problem: Problem? = nil, facts: [(String, String)] = []
   ) {
     guard let write else { return }
-    var line = "{\"at\":\(Instant.now.milliseconds),\"step\":\"\(step)\""
+    let mono = MonotonicInstant.now.nanoseconds / 1_000
+    var line = "{\"at\":\(Instant.now.milliseconds),\"mono\":\(mono),\"step\":\"\(step)\""
     if let device {
       line += ",\"family\":\(device.family.rawValue),\"device\":\(device.device.rawValue)"
     }

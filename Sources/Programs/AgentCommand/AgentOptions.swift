@@ -42,6 +42,10 @@ public struct AgentOptions: ParsableArguments {
   @Flag(help: "Run interactively (the default without --script).")
   public var interactive = false
 
+  /// Whether the socket `screen.ipc` serves the devices' screens.
+  @Flag(help: "Serve the devices' screens as JSON at the socket screen.ipc in --directory.")
+  public var screen = false
+
   /// The language of the screen.
   @Option(
     help: "The screen's language: \(AgentOptions.languages) (default: the locale's).")
@@ -81,10 +85,14 @@ public struct AgentOptions: ParsableArguments {
     guard script == nil || !interactive else {
       throw ValidationError("--interactive and --script exclude each other. Give one of them.")
     }
-    guard script != nil || interactive || isatty(STDIN_FILENO) == 1 else {
+    guard !screen || script == nil && !interactive else {
       throw ValidationError(
-        "Standard input is not a terminal, so prompts cannot be answered. Give --script FILE, or"
-          + " --interactive to read the answers from standard input.")
+        "--screen excludes --interactive and --script: the socket's clients answer prompts.")
+    }
+    guard script != nil || interactive || screen || isatty(STDIN_FILENO) == 1 else {
+      throw ValidationError(
+        "Standard input is not a terminal, so prompts cannot be answered. Give --script FILE,"
+          + " --screen, or --interactive to read the answers from standard input.")
     }
     if let script, !FileManager.default.isReadableFile(atPath: script) {
       throw ValidationError(
@@ -141,6 +149,7 @@ public struct AgentOptions: ParsableArguments {
     configuration.secrets = self.credentials.map { URL(fileURLWithPath: $0) }
     let store = folder.appendingPathComponent("agent.sqlite").path
     if salvage { try salvageStore(store) }
+    if screen { return try await runScreen(configuration, store, label: label) }
     guard let script else { return try await runTerminal(configuration, store, label: label) }
     let responder = ScriptResponder(file: URL(fileURLWithPath: script))
     let trace = Trace.standardOutput

@@ -1,6 +1,6 @@
-import FamilyCore
-import FamilyModel
-import Wording
+package import FamilyCore
+package import FamilyModel
+package import Wording
 
 /// Asks the person whether to share an age range with an app.
 struct AgeDialog: Dialog {
@@ -43,20 +43,28 @@ extension Renderer {
     }
     if explanations.isEmpty { rows += text(wording(.ageNone, name), .faint) }
     for explanation in explanations {
-      let answer = explanation.range.map(wording.ages) ?? wording(.ageNotShared)
-      rows += hanging("• ", "\(self.name(of: explanation.app)): \(answer)")
-      let days = [
-        explanation.answeredOn.map { wording(.ageSince, $0.iso) },
-        explanation.changesOn.map { wording(.ageUntil, $0.iso) },
-      ].compactMap { $0 }
-      if !days.isEmpty { rows += text("  " + days.joined(separator: " · "), .faint) }
+      let texts = texts(of: explanation)
+      rows += hanging("• ", "\(self.name(of: explanation.app)): \(texts[0])")
+      if texts.count > 1 {
+        rows += text("  " + texts.dropFirst().joined(separator: " · "), .faint)
+      }
     }
     return rows
+  }
+
+  /// The answer that the app received, then its day and the next day on which it can change.
+  package func texts(of explanation: AgeExplanation) -> [String] {
+    [
+      explanation.range.map(wording.ages) ?? wording(.ageNotShared),
+      explanation.answeredOn.map { wording(.ageSince, $0.iso) },
+      explanation.changesOn.map { wording(.ageUntil, $0.iso) },
+    ].compactMap { $0 }
   }
 }
 
 extension AgeSharing {
-  fileprivate var phrase: Phrase {
+  /// The phrase that names the setting.
+  package var phrase: Phrase {
     switch self {
     case .always: .ageSettingAlways
     case .askFirst: .ageSettingAsk

@@ -1,7 +1,7 @@
-import DeviceAgent
-import FamilyCore
-import FamilyModel
-import Wording
+package import DeviceAgent
+package import FamilyCore
+package import FamilyModel
+package import Wording
 
 extension Renderer {
   /// The apps on a child's devices: each with its rating, device and times.
@@ -9,14 +9,22 @@ extension Renderer {
     guard !apps.isEmpty else { return text(wording(.appsNone, child), .faint) }
     return [rule(wording(.appsTitle, child))]
       + apps.flatMap { app -> [Row] in
-        let rating = app.listed.rating.map { "\($0.rawValue)+" } ?? wording(.appNotRated)
-        let line = "\(name(of: app.listed.app)) · \(rating)"
+        let line = "\(name(of: app.listed.app)) · \(rating(of: app))"
         let isAllowed = app.listed.isAllowed(by: ceiling)
         return hanging("• ", line, .bold)
           + (isAllowed ? [] : hanging("  ", wording(.appAboveCeiling), .bad))
-          + hanging(
-            "  ", wording(.appOnDevice, "\(app.device.rawValue)", time(app.since)), .faint)
+          + hanging("  ", device(of: app), .faint)
       }
+  }
+
+  /// The app's rating.
+  package func rating(of app: ChildApp) -> String {
+    app.listed.rating.map { "\($0.rawValue)+" } ?? wording(.appNotRated)
+  }
+
+  /// The device with the app, and the time of its first report.
+  package func device(of app: ChildApp) -> String {
+    wording(.appOnDevice, "\(app.device.rawValue)", time(app.since))
   }
 
   /// The apps with their new ratings, as a list in a sentence.
@@ -25,18 +33,24 @@ extension Renderer {
   }
 }
 
-extension TerminalSession {
-  /// The apps with a name, as this person reads them. The manifests of this device come first.
-  func names(_ view: DeviceView) -> [AppID: String] {
-    let own = host.configuration.manifests.compactMapValues(\.name)
-    let names = view.link.appNames.merging(own) { $1 }
+extension DeviceView {
+  /// The apps with a name, as the device's owner reads them.
+  ///
+  /// - Parameter manifests: The manifests of the host's apps, whose names precede the reported ones.
+  package func appNames(
+    _ manifests: [AppID: AppManifest], _ wording: Wording
+  ) -> [AppID: String] {
+    let names = link.appNames.merging(manifests.compactMapValues(\.name)) { $1 }
     return names.reduce(into: [:]) { names, app in
       names[app.key] =
-        view.isGuardian
+        isGuardian
         ? wording.app(app.key.rawValue, named: app.value)
         : wording.name(app.key.rawValue, app.value)
     }
   }
+}
+
+extension TerminalSession {
 
   /// Lists the apps of the selected child or, on a child's device, of the child's devices.
   func showApps(_ timeline: Timeline) {

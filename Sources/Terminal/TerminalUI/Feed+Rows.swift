@@ -1,6 +1,6 @@
-import FamilyCore
-import FamilyModel
-import Wording
+package import FamilyCore
+package import FamilyModel
+package import Wording
 
 extension Feed {
   /// The rows that show an entry.
@@ -71,7 +71,7 @@ extension Entry {
 
 extension DeliveryState {
   /// The phrase that names the state.
-  var phrase: Phrase {
+  package var phrase: Phrase {
     switch self {
     case .sending: .sending
     case .sent: .sent
@@ -84,7 +84,7 @@ extension DeliveryState {
 
 extension Withdrawal {
   /// The person's handle or the app.
-  func subject(_ renderer: Renderer) -> String {
+  package func subject(_ renderer: Renderer) -> String {
     switch self {
     case .handle(let handle, _): handle.value
     case .consent(let app), .consentGiven(let app): renderer.name(of: app)
@@ -92,7 +92,7 @@ extension Withdrawal {
   }
 
   /// The phrase with the guardian and the ``subject(_:)``.
-  var phrase: Phrase {
+  package var phrase: Phrase {
     if case .consentGiven = self { .consentGivenNotice } else { .withdrawnNotice }
   }
 }

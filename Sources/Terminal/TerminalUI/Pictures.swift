@@ -1,30 +1,32 @@
-import ContentCheck
+package import ContentCheck
 import Credentials
-import FamilyModel
+package import FamilyModel
 import Foundation
 
 /// The verdicts of the content check on questions' pictures.
 ///
 /// A terminal draws no pictures. A text describes a clean picture, a warning replaces any other,
 /// and the guardian can save both as files.
-struct Pictures: Sendable {
+package struct Pictures: Sendable {
   /// The maximum number of cached verdicts; evicted pictures are checked again.
   static let verdictLimit = 100
+
+  package init() {}
 
   private var verdicts: [Avatar: ContentVerdict] = [:]
   private var isBeingChecked: Set<Avatar> = []
 
   /// Whether the picture has the verdict `clean`; every other picture needs a warning.
-  func isClean(_ picture: Avatar) -> Bool { verdicts[picture] == .clean }
+  package func isClean(_ picture: Avatar) -> Bool { verdicts[picture] == .clean }
 
   /// The pictures without a verdict, which are marked as being checked.
-  mutating func unchecked(of cards: [Card]) -> [Avatar] {
+  package mutating func unchecked(of cards: [Card]) -> [Avatar] {
     cards.flatMap(\.pictures).filter {
       verdicts[$0] == nil && isBeingChecked.insert($0).inserted
     }
   }
 
-  mutating func record(_ verdict: ContentVerdict, for picture: Avatar) {
+  package mutating func record(_ verdict: ContentVerdict, for picture: Avatar) {
     if verdicts.count >= Self.verdictLimit { verdicts = [:] }
     isBeingChecked.remove(picture)
     verdicts[picture] = verdict
@@ -49,7 +51,7 @@ struct Pictures: Sendable {
 
 extension Card {
   /// The pictures of the people asked about.
-  var pictures: [Avatar] {
+  package var pictures: [Avatar] {
     switch question?.topic {
     case .communication(let people, _): people.compactMap(\.avatar)
     case .significantUpdate, nil: []

@@ -1,6 +1,6 @@
-import FamilyCore
-import FamilyModel
-import Wording
+package import FamilyCore
+package import FamilyModel
+package import Wording
 
 extension Prompt {
   /// The dialog that shows the prompt, below the name of the app's window.
@@ -41,20 +41,21 @@ extension Renderer {
   }
 
   /// The first prompt's text, about people or about an app's update.
-  func request(_ question: Question, _ app: AppID, update: Phrase = .updatePrompt) -> [Row] {
+  package func request(
+    _ question: Question, _ app: AppID, update: Phrase = .updatePrompt
+  ) -> String {
     switch question.topic {
-    case .communication:
-      text(wording(.permissionPrompt, name(of: app), names(question)), .bold)
+    case .communication: wording(.permissionPrompt, name(of: app), names(question))
     case .significantUpdate(let description):
-      text(wording(update, name(of: app), description.isVisible ? description : "…"), .bold)
+      wording(update, name(of: app), description.isVisible ? description : "…")
     }
   }
 
   /// The text about an open question with the same people or the same update.
-  func alreadyAsked(_ question: Question, _ app: AppID) -> [Row] {
+  package func alreadyAsked(_ question: Question, _ app: AppID) -> String {
     switch question.topic {
-    case .communication: text(wording(.alreadyAsked, names(question)), .bold)
-    case .significantUpdate: text(wording(.updateAlreadyAsked, name(of: app)), .bold)
+    case .communication: wording(.alreadyAsked, names(question))
+    case .significantUpdate: wording(.updateAlreadyAsked, name(of: app))
     }
   }
 }
@@ -107,7 +108,7 @@ struct ChoiceDialog: Dialog {
       case .acknowledge: renderer.request(question, app, update: .updateNotice)
       case .alreadyAsked: renderer.alreadyAsked(question, app)
       }
-    return [renderer.rule(renderer.name(of: app))] + text
+    return [renderer.rule(renderer.name(of: app))] + renderer.text(text, .bold)
       + renderer.menu(buttons.map { renderer.wording($0.phrase) })
   }
 
@@ -176,12 +177,9 @@ struct ComposeDialog: Dialog {
 
   /// Sets a person's name; an empty one changes nothing.
   private mutating func setName(_ given: String, of index: Int) {
-    guard given.isVisible else { return }
+    guard let name = NameParts(typed: given) else { return }
     switch question.topic {
     case .communication(var people, let actions):
-      var name = NameParts()
-      name.given = given
-      while name.given.utf8.count > Limits.titleBytes { name.given.removeLast() }
       names[index] = name
       people[index].name = name
       question.topic = .communication(people: people, actions: actions)
@@ -190,9 +188,20 @@ struct ComposeDialog: Dialog {
   }
 }
 
+extension NameParts {
+  /// The name that a person typed, shortened to the limit; `nil` for an empty text.
+  package init?(typed text: String) {
+    let text = text.trimmingSpaces
+    guard text.isVisible else { return nil }
+    self.init()
+    given = text
+    while given.utf8.count > Limits.titleBytes { given.removeLast() }
+  }
+}
+
 extension PasscodeFailure {
   /// The reason why the typed passcode had no effect.
-  func text(_ wording: Wording) -> String {
+  package func text(_ wording: Wording) -> String {
     switch self {
     case .wrong: wording(.wrongPasscode)
     case .unchecked(.noPasscode): wording(.noPasscode)

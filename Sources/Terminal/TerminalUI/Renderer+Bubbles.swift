@@ -1,5 +1,5 @@
 import FamilyCore
-import FamilyModel
+package import FamilyModel
 import Wording
 
 extension Renderer {
@@ -74,7 +74,7 @@ extension Renderer {
   }
 
   /// The text that replaces a picture: a description of a clean one, a warning for any other.
-  func line(of picture: Avatar) -> String {
+  package func line(of picture: Avatar) -> String {
     pictures.isClean(picture)
       ? wording(.picture, picture.mediaType, size(picture.bytes.count)) : wording(.sensitivePicture)
   }

@@ -1,5 +1,5 @@
-import FamilyCore
-import FamilyModel
+package import FamilyCore
+package import FamilyModel
 import Wording
 
 extension Renderer {
@@ -53,23 +53,23 @@ extension Renderer {
 }
 
 /// A child's known handle and its scope: a custom name is known only in the app of its approval.
-struct KnownHandle: Hashable {
-  var handle: Handle
-  var app: AppID?
+package struct KnownHandle: Hashable {
+  package var handle: Handle
+  package var app: AppID?
   /// The end of the approval; `nil`: no end.
-  var until: Instant?
+  package var until: Instant?
 
   /// The name that a guardian gave the contact.
   var name: String?
 
-  func text(_ renderer: Renderer) -> String {
+  package func text(_ renderer: Renderer) -> String {
     let named = name.map { "\($0) · \(handle.value)" } ?? handle.value
     let scope = app.map { "\(named) (\(renderer.name(of: $0)))" } ?? named
     return until.map { "\(scope) · \(renderer.wording(.until, renderer.time($0)))" } ?? scope
   }
   var withdrawal: Withdrawal { .handle(handle, in: app) }
 
-  static func all(in conversation: Conversation, at now: Instant) -> [KnownHandle] {
+  package static func all(in conversation: Conversation, at now: Instant) -> [KnownHandle] {
     let known = conversation.known.judged(at: now)
     func handle(_ handle: Handle, in app: AppID?) -> KnownHandle {
       KnownHandle(

@@ -1,21 +1,21 @@
-import FamilyModel
-import Foundation
-import Wording
+package import FamilyModel
+package import Foundation
+package import Wording
 
 /// Draws rows of at most `columns` columns, in the person's language.
-struct Renderer: Sendable {
-  let wording: Wording
+package struct Renderer: Sendable {
+  package let wording: Wording
   let columns: Int
-  let now: Instant
+  package let now: Instant
   let timeZone: TimeZone
   let pictures: Pictures
   /// The apps as people read them: with their names on a child's screen, and with their names and
   /// identifiers on a guardian's.
   let appNames: [AppID: String]
   /// The minimum width of rows, even in a narrower terminal.
-  static let minimumColumns = 20
+  package static let minimumColumns = 20
 
-  init(
+  package init(
     _ wording: Wording, columns: Int, now: Instant, timeZone: TimeZone = .current,
     pictures: Pictures = Pictures(), appNames: [AppID: String] = [:]
   ) {
@@ -28,10 +28,10 @@ struct Renderer: Sendable {
   }
 
   /// The app as people read it; without a name, its identifier.
-  func name(of app: AppID) -> String { appNames[app] ?? app.rawValue }
+  package func name(of app: AppID) -> String { appNames[app] ?? app.rawValue }
 
   /// The time of day, with the date unless it is today.
-  func time(_ at: Instant) -> String {
+  package func time(_ at: Instant) -> String {
     let locale = Locale(identifier: wording.language.rawValue)
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = timeZone
@@ -48,14 +48,14 @@ struct Renderer: Sendable {
   }
 
   /// Seconds from now until a moment, rounded up; 0 if the moment has passed.
-  func seconds(until moment: Instant) -> Int64 {
+  package func seconds(until moment: Instant) -> Int64 {
     max(.zero, moment - now + .milliseconds(999)) / .seconds(1)
   }
 
   /// The choice as people read it: what it does, when an approval ends, and the app's title.
   ///
   /// - Parameter decision: The time of the decision; `nil`: now.
-  func title(_ choice: Choice, decidedAt decision: Instant? = nil) -> String {
+  package func title(_ choice: Choice, decidedAt decision: Instant? = nil) -> String {
     let end = choice.end?.moment(decidedAt: decision ?? now)
     return wording.choice(choice, until: end.map { wording(.until, time($0)) })
   }

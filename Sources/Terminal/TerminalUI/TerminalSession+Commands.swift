@@ -132,7 +132,7 @@ extension TerminalSession {
     }
     if let card = open.first(where: { feed.numbers[$0.header.id] == number }) { return card }
     if let id = feed.question(number), let card = closed(id, timeline) {
-      write(renderer.text(outcome(of: card, timeline), .bad))
+      write(renderer.text(timeline.outcome(of: card), .bad))
     } else {
       write(renderer.text(selectionError(open), .bad))
     }
@@ -147,15 +147,6 @@ extension TerminalSession {
 
   private func closed(_ id: QuestionID, _ timeline: Timeline) -> Card? {
     timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first.map(Card.init)
-  }
-
-  /// The reason why a closed question cannot be answered.
-  private func outcome(of card: Card, _ timeline: Timeline) -> String {
-    if let answer = timeline.answer(to: card) {
-      return wording(.alreadyAnswered, answer.by, answer.title)
-    }
-    return card.phase == .cancelled
-      ? wording(.cancelledLine, timeline.name(card.header.child)) : wording(.expiredLine)
   }
 
   private func review(_ card: Card) async {

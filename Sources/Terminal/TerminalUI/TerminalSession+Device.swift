@@ -16,7 +16,8 @@ extension TerminalSession {
     var rows = [renderer.rule(wording(.notifications))]
     for (index, notification) in all.enumerated() {
       let mark = Row("\(index + 1) ", .key) + Row(notification.isRead ? "  " : "◆ ", .question)
-      let text = "\(renderer.time(notification.at)) · \(sentence(notification.notice, timeline))"
+      let sentence = timeline.sentence(notification.notice, isGuardian: isGuardian)
+      let text = "\(renderer.time(notification.at)) · \(sentence)"
       rows += renderer.hanging(mark, text, notification.isRead ? .plain : .bold)
     }
     write(rows)
@@ -44,34 +45,6 @@ extension TerminalSession {
     }
     await refresh()
     await listNotifications()
-  }
-
-  private func sentence(_ notice: Notice, _ timeline: Timeline) -> String {
-    switch notice {
-    case .decided(let id, let choice, let guardian):
-      let question = timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first
-      let title = timeline.title(of: choice, in: question)
-      return timeline.prefix(id)
-        + wording(
-          isGuardian ? .decidedLine : .decidedNotice, timeline.name(guardian), title)
-    case .withdrawn(let withdrawal, let guardian):
-      return wording(withdrawal.phrase, timeline.name(guardian), withdrawal.subject(renderer))
-    case .ageShared(let app, let range):
-      return wording(.ageSharedNotice, renderer.name(of: app), wording.ages(range))
-    case .message(_, let author, _): return wording(.newMessage, timeline.name(author))
-    case .reminded(let id):
-      let child = timeline.link.conversations.first { $0.value.questions[id] != nil }?.key
-      return timeline.prefix(id) + wording(.reminderLine, child.map(timeline.name) ?? "?")
-    case .ratingsRaised(let child, let risen):
-      return wording(.ratingsRaised, timeline.name(child), renderer.list(risen))
-    case .deviceAdded(let device, let owner):
-      return wording(.deviceAdded, timeline.name(owner), "\(device.rawValue)")
-    case .refused, .noPasscode, .passcodeNotSet, .eventRejected, .historyLost, .unopened,
-      .appRejected,
-      .wantsToJoin,
-      .shutOut, .ratingRaised:
-      return ""
-    }
   }
 
   /// Explains the handle for the child, in one app or in every app that the device knows.

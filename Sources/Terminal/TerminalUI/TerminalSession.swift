@@ -146,7 +146,7 @@ package actor TerminalSession: Service {
       }
     }
     view = now
-    appNames = names(now)
+    appNames = now.appNames(host.configuration.manifests, wording)
     guard let timeline else { return }
     showConnection(now)
     showRemoval(now)
@@ -352,32 +352,8 @@ package actor TerminalSession: Service {
   ///
   /// - Returns: `false` if the explanation needs an event that has not arrived yet.
   private func explain(_ command: Command, _ problem: Problem, _ timeline: Timeline) -> Bool {
-    var text = wording(.notDone, "\(problem.code)")
-    let id = command.question
-    let state = id.flatMap { id in
-      timeline.link.conversations.values.lazy.compactMap { $0.questions[id] }.first
-    }
-    switch problem {
-    case .alreadyAnswered:
-      guard let state else { break }
-      guard let answer = timeline.answer(to: Card(state)) else { return false }
-      text = wording(.alreadyAnswered, answer.by, answer.title)
-    case .expired: text = wording(.expiredLine)
-    case .cancelled:
-      if let state { text = wording(.cancelledLine, timeline.name(state.header.child)) }
-    case .noPasscode: text = wording(.noPasscode)
-    case .passcodeOutdated: text = wording(.passcodeNotSet)
-    case .lastOrganizerDevice: text = wording(.lastOrganizerDevice)
-    case .notEnrolled: text = wording(.notInFamily)
-    case .badBirthdate:
-      if case .setAccount(_, .account(let account)) = command {
-        text = wording(.invalidBirthdate, account.birthdate?.iso ?? "")
-      }
-    case .conflict:
-      if case .addChild(let name) = command { text = wording(.nameTaken, name) }
-    default: break
-    }
-    write(renderer.text(text, .bad))
+    guard let reason = timeline.reason(for: problem, of: command) else { return false }
+    write(renderer.text(reason, .bad))
     return true
   }
 }

@@ -1,13 +1,13 @@
-import FamilyCore
-import FamilyModel
+package import FamilyCore
+package import FamilyModel
 import Wording
 
-/// A question as the terminal shows it.
-struct Card: Hashable, Sendable {
-  var header: QuestionHeader
+/// A question as a screen shows it.
+package struct Card: Hashable, Sendable {
+  package var header: QuestionHeader
   /// The content; `nil` if this device cannot decrypt it.
-  var question: Question?
-  var phase: QuestionState.Phase
+  package var question: Question?
+  package var phase: QuestionState.Phase
 
   init(_ header: QuestionHeader, _ question: Question?, _ phase: QuestionState.Phase = .open) {
     self.header = header
@@ -15,20 +15,20 @@ struct Card: Hashable, Sendable {
     self.phase = phase
   }
 
-  init(_ state: QuestionState) { self.init(state.header, state.question, state.phase) }
+  package init(_ state: QuestionState) { self.init(state.header, state.question, state.phase) }
 
   /// Whether the question expired without an answer.
-  func isExpired(_ now: Instant) -> Bool {
+  package func isExpired(_ now: Instant) -> Bool {
     phase == .open && header.hasExpired(at: now)
   }
 
-  func isOpen(_ now: Instant) -> Bool { phase == .open && !isExpired(now) }
+  package func isOpen(_ now: Instant) -> Bool { phase == .open && !isExpired(now) }
 }
 
 /// One item of a conversation: committed entries in the relay's order, then those of the outbox.
-struct Entry: Hashable, Sendable {
+package struct Entry: Hashable, Sendable {
   /// The kind of item and its content.
-  enum Body: Hashable, Sendable {
+  package enum Body: Hashable, Sendable {
     case text(String)
     case question(Card)
     case reminder(QuestionID)
@@ -39,25 +39,30 @@ struct Entry: Hashable, Sendable {
     case newer
   }
   /// The id of the entry's command, which stays the same when the relay commits the event.
-  var id: CommandID
+  package var id: CommandID
   /// The child whose conversation contains the entry.
-  var child: PersonID
+  package var child: PersonID
   /// The event's sequence number; `nil` until the relay has committed it.
-  var seq: UInt64?
+  package var seq: UInt64?
   /// The author's name.
-  var author: String
+  package var author: String
   /// Whether the device's owner wrote it.
-  var isMine: Bool
-  var at: Instant
-  var body: Body
+  package var isMine: Bool
+  package var at: Instant
+  package var body: Body
   /// The message's delivery state. A guardian's message stays `sent`: it has no receipts.
-  var delivery: DeliveryState?
+  package var delivery: DeliveryState?
 }
 
 /// The conversations of a device's link, as entries.
-struct Timeline {
-  let link: DeviceLink
-  let renderer: Renderer
+package struct Timeline {
+  package let link: DeviceLink
+  package let renderer: Renderer
+
+  package init(link: DeviceLink, renderer: Renderer) {
+    self.link = link
+    self.renderer = renderer
+  }
 
   /// The conversations that the device's owner takes part in.
   var children: [Person] {
@@ -70,25 +75,25 @@ struct Timeline {
 
   /// The question's number and a separator, before a sentence about the question; empty for a
   /// question that this device does not know.
-  func prefix(_ id: QuestionID) -> String {
+  package func prefix(_ id: QuestionID) -> String {
     link.conversations.values.lazy.compactMap { $0.questions[id] }.first.map { "#\($0.seq) · " }
       ?? ""
   }
 
-  func name(_ person: PersonID) -> String { link.roster.person(person)?.displayName ?? "?" }
+  package func name(_ person: PersonID) -> String { link.roster.person(person)?.displayName ?? "?" }
 
   /// The person who answered and the choice's title; `nil` without an answer.
-  func answer(to card: Card) -> (by: String, title: String)? {
+  package func answer(to card: Card) -> (by: String, title: String)? {
     guard case .answered(let choice, let device, let at) = card.phase else { return nil }
     return (name(link.owner(of: device)), title(of: choice, in: card.question, at: at))
   }
 
   /// The child's open questions, in the relay's order.
-  func openCards(of child: PersonID) -> [Card] {
+  package func openCards(of child: PersonID) -> [Card] {
     (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(renderer.now) }
   }
 
-  func entries(of child: PersonID) -> [Entry] {
+  package func entries(of child: PersonID) -> [Entry] {
     let conversation = link.conversations[child] ?? Conversation()
     let sent = conversation.lines.map { entry($0, in: conversation, of: child) }
     let ids = Set(conversation.lines.map(\.command))
