@@ -11,6 +11,7 @@ struct Landmarks: AsyncParsableCommand {
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
     subcommands: [
       Show.self, Reply.self, Ask.self, Update.self, Photos.self, Background.self, Run.self,
+      OpenWindow.self,
     ])
 }
 
@@ -34,11 +35,21 @@ struct Journal {
     return URL(fileURLWithPath: credential).deletingPathExtension().appendingPathComponent(name)
   }
 
-  func handle(_ response: PermissionResponse<CommunicationTopic>) throws {
+  /// Whether the journal contains the response to the question with this UUID.
+  func contains(_ id: String) -> Bool {
+    ((try? String(contentsOf: file, encoding: .utf8)) ?? "").contains(id)
+  }
+
+  /// Records a response.
+  ///
+  /// - Parameter prints: Whether standard output reports the response first.
+  func handle(_ response: PermissionResponse<CommunicationTopic>, prints: Bool = true) throws {
     let id = response.question.id.uuidString
     // Written before the journal, so that tests count every delivery, even one that a kill interrupts.
     // The device copies a launched app's output later.
-    FileHandle.standardOutput.write(Data("handled: \(id) \(response.choice.id)\n".utf8))
+    if prints {
+      FileHandle.standardOutput.write(Data("handled: \(id) \(response.choice.id)\n".utf8))
+    }
     try Self.append("\(id) \(response.choice.id)\n", to: Self.file("landmarks.deliveries"))
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     // After a crash the device delivers the last response again, with the same question id.
