@@ -126,8 +126,8 @@ let sources: [Target] = [
   library(
     "Relay", "RelayServer",
     [
-      "RelayOperation", "RelayPipeline", "FamilyModel", "RelayStore", "ZeroMQ", "Credentials",
-      "SystemClock", logging, lifecycle,
+      "RelayOperation", "RelayPipeline", "FamilyModel", "RelayStore", "RelayWire", "ZeroMQ",
+      "Credentials", "SystemClock", logging, lifecycle,
     ]),
 
   library("App", "DeviceConnection", ["FamilyModel"]),
@@ -373,9 +373,9 @@ let suites: [Target] = [
   tests(
     "TerminalUITests",
     [
-      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "RelayClient",
-      "SystemClock",
-      "TerminalUI", "Wording", "ZeroMQ", crypto,
+      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "DeviceScreen",
+      "RelayClient", "RelayStore", "SystemClock", "TerminalUI", "Wording", "ZeroMQ", crypto,
+      logging,
     ]),
   tests(
     "RelayControlTests",

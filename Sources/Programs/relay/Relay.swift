@@ -81,6 +81,8 @@ struct Relay: AsyncParsableCommand {
       check off.
       """)
   var memoryLimit: Int?
+  @Flag(help: "Print one JSON line for each durable event: identifiers and sizes only.")
+  var trace = false
   @Option(help: .hidden) var lanes: String?
   @OptionGroup var logging: LogOptions
 
@@ -126,7 +128,9 @@ struct Relay: AsyncParsableCommand {
     configuration.pipeline.memoryInUse = { ProcessMemory.resident }
     configuration.pipeline.freeBytes = { RelayStatistics.Store.freeBytes(at: path) }
     let notifier = ServiceNotifier()
-    let relay = try RelayService(configuration, keys: keys, store: store, logger: logger) {
+    let relay = try RelayService(
+      configuration, keys: keys, store: store, trace: trace ? .standardOutput : nil, logger: logger
+    ) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
       notifier.notify(.ready)
     }

@@ -1,18 +1,21 @@
 import FamilyModel
 import RelayStore
 
-/// A store whose commits and reads are measured.
+/// A store whose commits and reads are measured, and whose commits are traced.
 final class MeasuredStore: EventStore {
   private let base: any EventStore
   private let meter: RelayMeter
+  private let trace: CommitTrace?
 
-  init(_ base: any EventStore, _ meter: RelayMeter) {
+  init(_ base: any EventStore, _ meter: RelayMeter, _ trace: CommitTrace? = nil) {
     self.base = base
     self.meter = meter
+    self.trace = trace
   }
 
   func commit(_ batch: Batch) throws(StoreError) {
     try meter.measureCommit { () throws(StoreError) in try base.commit(batch) }
+    trace?.record(batch.events)
   }
 
   func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot? {

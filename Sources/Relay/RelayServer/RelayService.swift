@@ -64,11 +64,12 @@ public actor RelayService: Service {
   ///
   /// - Parameters:
   ///   - store: The store, which this relay alone uses.
+  ///   - trace: Reports durable events; `nil` without a trace.
   ///   - onReady: Called once when both sockets are bound.
   /// - Throws: `ZeroMQError` if the socket thread cannot start.
   public init(
     _ configuration: Configuration, keys: RelayKeys, store: sending any EventStore,
-    logger: Logger, onReady: @escaping @Sendable () -> Void = {}
+    trace: CommitTrace? = nil, logger: Logger, onReady: @escaping @Sendable () -> Void = {}
   ) throws {
     self.configuration = configuration
     self.keys = keys
@@ -77,8 +78,8 @@ public actor RelayService: Service {
     thread = try SocketThread(name: "relay")
     sockets = try RelaySockets(thread)
     pipeline = Pipeline(
-      configuration.pipeline, keys: keys, store: MeasuredStore(store, meter), sockets: sockets,
-      clock: { .now },
+      configuration.pipeline, keys: keys, store: MeasuredStore(store, meter, trace),
+      sockets: sockets, clock: { .now },
       onDamage: { family, error in
         logger.error(
           "a family's records cannot be read; run `relayctl check` on a backup",

@@ -1,0 +1,89 @@
+import FamilyModel
+import Foundation
+import RelayStore
+import RelayWire
+import SystemClock
+import ZeroMQ
+
+/// Writes one JSON line for each event once the event is durable, before the relay sends anything
+/// about it.
+///
+/// A line contains identifiers and sizes only: no name, no content. `at` is the wall clock in
+/// milliseconds since 1970, and `mono` the clock since the machine's start in microseconds. `person`
+/// is the child of a conversation, or the owner of an account. `sent` is the device's time when it
+/// made the command.
+public struct CommitTrace: Sendable {
+  private let write: @Sendable (String) -> Void
+
+  /// A trace that passes lines, each with its line break, to `write` on the thread of the commits.
+  ///
+  /// A commit waits for `write`, so that the reader of a full pipe stops the relay.
+  public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  /// A trace on standard output, one write for the events of one commit.
+  public static let standardOutput = CommitTrace { lines in
+    FileHandle.standardOutput.write(Data(lines.utf8))
+  }
+
+  func record(_ events: [StoredEvent]) {
+    guard !events.isEmpty else { return }
+    let (at, mono) = (Instant.now.milliseconds, MonotonicInstant.now.nanoseconds / 1_000)
+    let clocks = "{\"at\":\(at),\"mono\":\(mono),\"step\":\"committed\""
+    write(events.map { clocks + Self.facts($0) + "}\n" }.joined())
+  }
+
+  private static func facts(_ event: StoredEvent) -> String {
+    let body = (try? Event.decode(event.payload))?.body
+    let person = event.audience.conversationChild ?? event.audience.accountPerson
+    var facts = [
+      ("family", "\(event.family.rawValue)"), ("audience", "\(event.audience.rawValue)"),
+      ("seq", "\(event.seq)"), ("device", "\(event.device.rawValue)"),
+      ("command", "\"\(event.command.uuid.uuidString)\""),
+      ("kind", "\"\(body?.kind ?? "unknown")\""), ("bytes", "\(event.payload.count)"),
+      ("sent", "\(event.command.time.milliseconds)"),
+    ]
+    if let person { facts.append(("person", "\(person.rawValue)")) }
+    if let question = body?.question {
+      facts.append(("question", "\"\(question.uuid.uuidString)\""))
+    }
+    return facts.map { ",\"\($0)\":\($1)" }.joined()
+  }
+}
+
+extension Event.Body {
+  /// The name of the body's case.
+  fileprivate var kind: String {
+    switch self {
+    case .rosterChanged: "rosterChanged"
+    case .limitsChanged: "limitsChanged"
+    case .accountChanged: "accountChanged"
+    case .asked: "asked"
+    case .reminded: "reminded"
+    case .cancelled: "cancelled"
+    case .decided: "decided"
+    case .posted: "posted"
+    case .contactChanged: "contactChanged"
+    case .passcodeChanged: "passcodeChanged"
+    case .answeredInPerson: "answeredInPerson"
+    case .withdrawn: "withdrawn"
+    case .invited: "invited"
+    case .joinRequested: "joinRequested"
+    case .ageNoted: "ageNoted"
+    case .ageSet: "ageSet"
+    case .keysShared: "keysShared"
+    case .complained: "complained"
+    case .beat: "beat"
+    case .opaque: "opaque"
+    }
+  }
+
+  /// The question that the event concerns; `nil` for other events.
+  fileprivate var question: QuestionID? {
+    switch self {
+    case .asked(let header, _), .answeredInPerson(let header, _, _, _): header.id
+    case .reminded(let id), .cancelled(let id): id
+    case .decided(let decision): decision.question
+    default: nil
+    }
+  }
+}
