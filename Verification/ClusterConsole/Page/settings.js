@@ -1,0 +1,107 @@
+// What a guardian may change for a child: contacts, limits, age sharing and the passcode.
+
+import { onDevice, onPhone } from "./actions.js";
+import { button, pick, toggle } from "./controls.js";
+import { h } from "./dom.js";
+import { whyButton } from "./explain.js";
+import { appIcon, avatar, icon } from "./icons.js";
+import { alertBox, choice, layer } from "./layers.js";
+import { homeBar, strips } from "./phone.js";
+import { now, phone } from "./state.js";
+import { moment, t } from "./words.js";
+
+const SHORTEST_PASSCODE = 6;
+
+export function settingsPage(device, screen, child) {
+  return h("div", { class: "page settings", key: `settings ${child.person}` },
+    h("div", {}, h("div", { class: "nav-bar" },
+      button("back", icon("back"), () => onPhone(device.key, { page: "conversation" }),
+        { "aria-label": t("back"), "data-key": "back" }),
+      h("div", { class: "nav-title" }, h("bdi", {}, child.name))), strips(device)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("details") },
+      h("div", { class: "setting-list" },
+        h("div", { class: "setting-head" }, avatar(child.name, "big"),
+          child.birthdateText ? h("span", {}, child.birthdateText) : null),
+        h("ul", { class: "rows" }, h("li", { key: "limits" }, toggle(t("limits"), child.limitsOn,
+          () => onDevice(device.key, { limits: { child: child.person, on: !child.limitsOn } }), { "data-key": "limits" }))),
+        contacts(device, child), ages(device, child), passcode(device, screen))),
+    homeBar(null));
+}
+
+function contacts(device, child) {
+  const known = child.known ?? [];
+  return [h("h3", {}, t("knownContacts")), known.length
+    ? h("ul", { class: "rows" }, known.map(each => contactRow(device, child, each)))
+    : h("p", { class: "soft-line" }, t("noContacts")),
+  contactForm(device, child)];
+}
+
+function contactRow(device, child, known) {
+  const name = known.text.split(" · ")[0];
+  const subject = { device: device.key, child: child.person, handles: [known], app: known.app };
+  const id = `${known.handleKind} ${known.handle} ${known.app ?? ""}`;
+  return h("li", { key: id }, avatar(name, "medium"),
+    h("div", { class: "row-text" }, h("b", {}, h("bdi", {}, known.text)),
+      h("span", {}, known.app ? null : t("everyApp"), known.until ? ` ${t("until", moment(known.until, now()))}` : null),
+      whyButton(subject, known.text, `why ${id}`)),
+    button("withdraw", t("withdraw"), () => onPhone(device.key, { sheet: { name: "withdraw", child: child.person, known } }),
+      { "aria-label": `${t("withdraw")}: ${name}`, "data-key": `withdraw ${id}` }));
+}
+
+function contactForm(device, child) {
+  const add = async event => {
+    event.preventDefault();
+    const { handle } = event.target.elements;
+    const text = handle.value.trim();
+    if (!text) return;
+    const handleKind = text.includes("@") ? "email" : /^\+?[\d ()-]+$/.test(text) ? "phone" : "custom";
+    const answer = await onDevice(device.key, { contact: { child: child.person, handle: text, handleKind, known: true } });
+    if (answer && !answer.problem) handle.value = "";
+  };
+  return h("form", { class: "row-form", onsubmit: add, key: "contact-form" },
+    h("input", { name: "handle", "aria-label": t("newContact"), placeholder: t("newContact"), autocomplete: "off", maxlength: 200 }),
+    h("button", { type: "submit", class: "text" }, t("add")));
+}
+
+function ages(device, child) {
+  const choices = ["always", "ask", "never"].map(each => [each, t(`sharing_${each}`)]);
+  return [h("h3", {}, t("ageRange")), h("ul", { class: "rows" },
+    h("li", { key: "sharing" }, h("div", { class: "row-text" }, t("sharing")),
+      pick(t("sharing"), choices, child.sharing, value => onDevice(
+        device.key, { sharing: { child: child.person, sharing: value } }))),
+    (child.ages ?? []).map(age => h("li", { key: age.appID }, appIcon(age.app, "medium"),
+      h("div", { class: "row-text" }, h("b", {}, age.app), age.text.map(text => h("span", {}, text))),
+      whyButton({ device: device.key, child: child.person, age: age.appID }, age.app, `why-age-${age.appID}`))),
+    (child.apps ?? []).map(app => h("li", { key: `app ${app.app} ${app.text}` }, appIcon(app.app, "medium"),
+      h("div", { class: "row-text" }, h("b", {}, app.app), h("span", {}, app.text)))))];
+}
+
+function passcode(device, screen) {
+  const save = async event => {
+    event.preventDefault();
+    const input = event.target.elements[0];
+    const answer = await onDevice(device.key, { passcode: input.value });
+    if (answer && !answer.problem) input.value = "";
+  };
+  const label = t(screen.hasPasscode ? "changePasscode" : "setPasscode");
+  return [h("h3", {}, t("passcode")), h("form", { class: "row-form", onsubmit: save, key: "passcode-form" },
+    h("input", { type: "password", "aria-label": label, placeholder: label, autocomplete: "new-password", minlength: SHORTEST_PASSCODE, maxlength: 64, required: true }),
+    h("button", { type: "submit", class: "text" }, t("save")))];
+}
+
+/** Withdrawing is confirmed, and starts on Cancel. */
+export function settingsLayer(device) {
+  const wanted = phone(device.key).sheet;
+  if (wanted?.name !== "withdraw") return null;
+  const { known, child } = wanted;
+  const close = () => onPhone(device.key, { sheet: null });
+  const withdraw = () => {
+    close();
+    onDevice(device.key, { withdraw: { child, handle: known.handle, handleKind: known.handleKind, app: known.app } });
+  };
+  return layer(`withdraw ${known.handle}`, alertBox("withdraw", avatar(known.text, "big"),
+    t("withdrawAsk", known.text), null, [
+      choice("deny", t("withdraw"), withdraw, { key: "yes", "data-key": "confirm-withdraw" }),
+      choice("cancel", t("cancel"), close, { key: "no", first: true, closes: true }),
+    ], t("withdrawText")));
+}
