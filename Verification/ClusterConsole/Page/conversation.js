@@ -3,7 +3,7 @@
 import { onDevice, onPhone } from "./actions.js";
 import { button, chooser, oneLineForm } from "./controls.js";
 import { h } from "./dom.js";
-import { avatar, icon } from "./icons.js";
+import { childAvatar, icon, messagesIcon } from "./icons.js";
 import { homeBar, strips } from "./phone.js";
 import { questionCard } from "./question.js";
 import { isSameDay, hourMinute, moment, t } from "./words.js";
@@ -30,8 +30,8 @@ export function conversationPage(device, screen, child, { onBack, onDetails, onH
 
 function title(device, child, onDetails) {
   const name = child?.name ?? "";
-  if (!onDetails) return h("div", { class: "nav-title" }, avatar(t("messages"), "medium"), h("span", {}, t("guardians")));
-  return button("nav-title", [avatar(name, "medium"), h("span", {}, h("bdi", {}, name), icon("chevron-right"))],
+  if (!onDetails) return h("div", { class: "nav-title" }, messagesIcon("medium"), h("span", {}, t("guardians")));
+  return button("nav-title", [childAvatar(name, "medium"), h("span", {}, h("bdi", {}, name), icon("chevron-right"))],
     onDetails, { "aria-label": `${name}, ${t("details")}`, "data-key": "details" });
 }
 

@@ -63,7 +63,7 @@ function draw(subject, explanations, problem) {
     h("div", { class: "subjects" }, (subject.handles ?? []).map(
       each => h("span", { class: "tag", key: each.handle }, h("bdi", {}, each.handle)))),
     problem ? h("p", { class: "failure" }, problem)
-      : explanations ? h("dl", { role: "status" }, sections)
+      : explanations ? h("div", { role: "status" }, h("dl", {}, sections))
         : h("div", { "aria-busy": "true" }, h("span", { class: "skeleton" }), h("span", { class: "skeleton" })),
   ]);
 }

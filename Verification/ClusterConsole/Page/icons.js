@@ -20,9 +20,13 @@ export function appIcon(app, size) {
 export const messagesIcon = size => h(
   "span", { class: `app-icon messages ${size}`, "aria-hidden": "true" }, icon("chat"));
 
-const HUES = ["violet", "blue", "teal", "rose", "amber", "green"];
+const HUES = ["blue", "teal", "rose", "amber", "green"];
 
-/** A person's circle. The colour follows from the name, so that it is the same on all devices. */
+/** The circle of a child, in the colour that stands for the child everywhere. */
+export const childAvatar = (name, size) => h(
+  "span", { class: `avatar violet ${size}`, "aria-hidden": "true" }, firstLetter(name));
+
+/** The circle of another person. Its colour follows from the name: all devices show the same. */
 export function avatar(name, size = "") {
   let sum = 0;
   for (const character of name ?? "") sum = (sum * 31 + character.codePointAt(0)) % 9973;

@@ -7,7 +7,7 @@ import { firstLetter, icon } from "./icons.js";
 import { lookAt } from "./look-back.js";
 import { read } from "./server.js";
 import { changed, isLive, logPage, now, shown } from "./state.js";
-import { clockTime, dayAndTime, isSameDay, milliseconds, number, t } from "./words.js";
+import { clockTime, currentLanguage, dayAndTime, isSameDay, milliseconds, number, t } from "./words.js";
 
 const ROWS = 60;
 const HOLDERS_SHOWN = 6;
@@ -43,7 +43,7 @@ const loadingRows = () => h("div", { class: "log-loading", "aria-busy": "true", 
   [70, 85, 60, 90, 75].map(width => h("span", { class: "skeleton", css: { width: `${width}%` } })));
 
 async function older(seq) {
-  const page = await read(`/log?before=${seq}`);
+  const page = await read(`/log?before=${seq}&language=${currentLanguage()}`);
   if (page?.events?.length) logPage.events = page.events;
   changed();
 }
@@ -81,9 +81,9 @@ function holders(event) {
   const having = event.holders.filter(key => event.heldBy.includes(key));
   const label = having.map(nameOf).join(", ") || "–";
   if (event.holders.length > HOLDERS_SHOWN) {
-    return h("span", { class: "held", role: "img", "aria-label": label }, `${having.length}/${event.holders.length}`);
+    return h("span", { class: "holders", role: "img", "aria-label": label }, `${having.length}/${event.holders.length}`);
   }
-  return h("span", { class: "held", role: "img", "aria-label": label }, event.holders.map(key => h("i", {
+  return h("span", { class: "holders", role: "img", "aria-label": label }, event.holders.map(key => h("i", {
     key, class: having.includes(key) ? "has" : "", title: `${nameOf(key)}${having.includes(key) ? "" : " –"}`,
   }, firstLetter(nameOf(key)))));
 }

@@ -2,6 +2,7 @@
 
 import { read } from "./server.js";
 import { changed, documentsOf, link, past } from "./state.js";
+import { currentLanguage } from "./words.js";
 
 let isLoading = false;
 
@@ -15,7 +16,7 @@ export async function lookAt(at) {
   let loaded = null;
   while (past.at !== null && loaded !== past.at) {
     loaded = past.at;
-    const answer = await read(`/past?at=${loaded}`);
+    const answer = await read(`/past?at=${loaded}&language=${currentLanguage()}`);
     if (answer?.parts) past.documents = documentsOf(answer.parts);
     else if (past.documents === null) past.at = null;
     changed();

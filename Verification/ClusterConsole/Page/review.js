@@ -5,7 +5,7 @@ import { button } from "./controls.js";
 import { h } from "./dom.js";
 import { personTitle, questionsOf } from "./facts.js";
 import { isCued } from "./guide.js";
-import { appIcon, avatar, icon } from "./icons.js";
+import { appIcon, avatar, childAvatar, icon } from "./icons.js";
 import { choice, layer, sheet } from "./layers.js";
 import { decide } from "./question.js";
 import { now, phone } from "./state.js";
@@ -26,7 +26,7 @@ function reviewSheet(device, child, entry) {
   const close = () => onPhone(device.key, { sheet: null });
   return sheet("review",
     h("div", { class: "grip", "aria-hidden": "true" }),
-    h("div", { class: "pair" }, avatar(child.name, "big"), appIcon(question.app, "small"),
+    h("div", { class: "pair" }, childAvatar(child.name, "big"), appIcon(question.app, "small"),
       question.people.slice(0, 2).map(person => avatar(personTitle(person), "big"))),
     h("h3", { id: "review-title" }, question.sentence),
     question.description ? h("p", { class: "described", dir: "auto" }, question.description) : null,

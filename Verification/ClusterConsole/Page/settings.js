@@ -4,7 +4,7 @@ import { onDevice, onPhone } from "./actions.js";
 import { button, pick, toggle } from "./controls.js";
 import { h } from "./dom.js";
 import { whyButton } from "./explain.js";
-import { appIcon, avatar, icon } from "./icons.js";
+import { appIcon, avatar, childAvatar, icon } from "./icons.js";
 import { alertBox, choice, layer } from "./layers.js";
 import { homeBar, strips } from "./phone.js";
 import { now, phone } from "./state.js";
@@ -20,7 +20,7 @@ export function settingsPage(device, screen, child) {
       h("div", { class: "nav-title" }, h("bdi", {}, child.name))), strips(device)),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("details") },
       h("div", { class: "setting-list" },
-        h("div", { class: "setting-head" }, avatar(child.name, "big"),
+        h("div", { class: "setting-head" }, childAvatar(child.name, "big"),
           child.birthdateText ? h("span", {}, child.birthdateText) : null),
         h("ul", { class: "rows" }, h("li", { key: "limits" }, toggle(t("limits"), child.limitsOn,
           () => onDevice(device.key, { limits: { child: child.person, on: !child.limitsOn } }), { "data-key": "limits" }))),
@@ -37,12 +37,14 @@ function contacts(device, child) {
 }
 
 function contactRow(device, child, known) {
-  const name = known.text.split(" · ")[0];
+  const [name, ...more] = known.text.split(" · ");
   const subject = { device: device.key, child: child.person, handles: [known], app: known.app };
   const id = `${known.handleKind} ${known.handle} ${known.app ?? ""}`;
   return h("li", { key: id }, avatar(name, "medium"),
-    h("div", { class: "row-text" }, h("b", {}, h("bdi", {}, known.text)),
-      h("span", {}, known.app ? null : t("everyApp"), known.until ? ` ${t("until", moment(known.until, now()))}` : null),
+    h("div", { class: "row-text" }, h("b", {}, h("bdi", {}, name)),
+      more.length ? h("span", {}, h("bdi", {}, more.join(" · "))) : null,
+      known.app ? null : h("span", {}, t("everyApp")),
+      known.until ? h("span", {}, t("until", moment(known.until, now()))) : null,
       whyButton(subject, known.text, `why ${id}`)),
     button("withdraw", t("withdraw"), () => onPhone(device.key, { sheet: { name: "withdraw", child: child.person, known } }),
       { "aria-label": `${t("withdraw")}: ${name}`, "data-key": `withdraw ${id}` }));
@@ -100,7 +102,7 @@ export function settingsLayer(device) {
     onDevice(device.key, { withdraw: { child, handle: known.handle, handleKind: known.handleKind, app: known.app } });
   };
   return layer(`withdraw ${known.handle}`, alertBox("withdraw", avatar(known.text, "big"),
-    t("withdrawAsk", known.text), null, [
+    t("withdrawAsk", known.text.split(" · ")[0]), null, [
       choice("deny", t("withdraw"), withdraw, { key: "yes", "data-key": "confirm-withdraw" }),
       choice("cancel", t("cancel"), close, { key: "no", first: true, closes: true }),
     ], t("withdrawText")));
