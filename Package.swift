@@ -250,16 +250,29 @@ let verification: [Target] = [
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "SystemClock", "ZeroMQ", crypto,
     ]),
   rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
+  rig("FaultNetwork", ["FamilyModel", "Credentials", nio, nioPosix]),
+  rig("AgentTraces", ["FamilyModel", "History"]),
+  .target(
+    name: "ClusterConsole",
+    dependencies: [
+      "AgentTraces", "Credentials", "FaultNetwork", "FamilyModel", "GatewayModel", "History",
+      "ProcessCluster", "ZeroMQ", hummingbird, logging, lifecycle, subprocess, systemPackage,
+    ], path: "Verification/ClusterConsole", resources: [.copy("Page")], swiftSettings: settings),
   tool(
-    "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
+    "cluster",
+    [
+      "ClusterConsole", "ProcessCluster", "TextTable", logging, lifecycle, subprocess,
+      systemPackage,
+    ]),
 
   .target(name: "ChaosShim", path: "Verification/ChaosShim"),
   tool(
     "chaos",
     [
-      "ProcessCluster", "Processes", "History", "LoadFamilies", "FamilyModel", "FamilyCore",
-      "FamilyTrust", "Credentials", "DeviceAgent", "DeviceTurn", "RelayClient", "RelayStore",
-      "RelayWire", "SQLiteStore", "SystemClock", "Statistics", "TextTable", "ZeroMQ", logging,
+      "AgentTraces", "FaultNetwork", "ProcessCluster", "Processes", "History", "LoadFamilies",
+      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent", "DeviceTurn",
+      "RelayClient", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "Statistics",
+      "TextTable", "ZeroMQ", logging,
       lifecycle, subprocess, systemPackage, nio, nioPosix,
     ]),
   tool(
@@ -389,6 +402,7 @@ let suites: [Target] = [
     "SimulationTests",
     ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, systemPackage]),
   tests("FuzzTests", ["FuzzTargets"]),
+  tests("ConsoleTests", ["AgentTraces", "ClusterConsole", subprocess, systemPackage]),
   tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
   tests(
     "LoadTests",
@@ -399,8 +413,8 @@ let suites: [Target] = [
   tests(
     "ChaosTests",
     [
-      "chaos", "FamilyModel", "History", "LoadFamilies", "ProcessCluster", subprocess,
-      systemPackage,
+      "chaos", "AgentTraces", "FamilyModel", "FaultNetwork", "History", "LoadFamilies",
+      "ProcessCluster", subprocess, systemPackage,
     ]),
 ]
 

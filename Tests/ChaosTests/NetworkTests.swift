@@ -1,4 +1,5 @@
 import FamilyModel
+import FaultNetwork
 import Testing
 
 @testable import chaos

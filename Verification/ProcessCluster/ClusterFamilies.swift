@@ -20,6 +20,16 @@ package struct ClusterFamilies: Codable {
   }
   package var families: [Family]
 
+  /// The names of the agents that host the families' devices.
+  package var agents: [String] {
+    families.flatMap { family in
+      let guardians = family.members.filter { ["organizer", "guardian"].contains($0.role) }
+      let hasApps = guardians.count < family.members.count
+      return (hasApps ? ["child-agent-\(family.id)"] : [])
+        + guardians.map { "parent-agent-\(family.id)-\($0.fileName.lowercased())" }
+    }
+  }
+
   private static let children = ["Emily", "Lian", "Noah", "Aya", "Luca", "Zoe"]
   private static let guardians = ["Rosa", "Wei", "Hannah", "Kenji", "Giulia", "Marie"]
 

@@ -52,6 +52,8 @@ package final class RunningCluster: Sendable {
     /// The program of a start, by the process's name, its own program and the number of earlier
     /// starts.
     package var program: @Sendable (String, String, Int) -> String = { _, own, _ in own }
+    /// Whether agents show their devices' screens to other programs, in place of a script's answers.
+    package var showsScreens = false
     /// Processes that start after the agents.
     package var extraProcesses: [ExtraProcess] = []
     /// Called after the credentials are written and before any agent starts.
@@ -111,8 +113,9 @@ package final class RunningCluster: Sendable {
       member.map { layout.credential(family, $0.fileName) } ?? layout.credentials
     var arguments = [
       "--credential", credential.path, "--families", "\(family)",
-      "--directory", layout.agent(name).path, "--script", script.path,
+      "--directory", layout.agent(name).path,
     ]
+    arguments += configuration.showsScreens ? ["--screen"] : ["--script", script.path]
     arguments += configuration.agentArguments
     if kind == "child-agent" {
       for app in configuration.apps {

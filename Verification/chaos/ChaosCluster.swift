@@ -1,5 +1,6 @@
 import Credentials
 import FamilyModel
+import FaultNetwork
 import Foundation
 import ProcessCluster
 import RelayStore
@@ -86,7 +87,7 @@ final class ChaosCluster: Sendable {
     }
     let map = links.mapValues { $0.map(\.port) }
     configuration.prepareAgents = {
-      try Self.redirect(layout, map)
+      try Redirection.redirect(credentialsIn: layout.credentials, to: map)
       try crowd?.found()
     }
     configuration.extraProcesses = crowd?.processes(map) ?? []
@@ -155,25 +156,6 @@ final class ChaosCluster: Sendable {
       .write(to: file)
   }
 
-  /// Points each agent's credentials to its own proxy ports.
-  private static func redirect(_ layout: Layout, _ ports: [String: [Int]]) throws {
-    let files = try FileManager.default.contentsOfDirectory(
-      at: layout.credentials, includingPropertiesForKeys: nil)
-    for file in files where file.lastPathComponent.hasPrefix("family-") {
-      var credential = try Credential.read(from: file)
-      guard let ports = ports[agent(of: credential)] else { continue }
-      credential.requests = "tcp://127.0.0.1:\(ports[0])"
-      credential.broadcasts = "tcp://127.0.0.1:\(ports[1])"
-      try credential.write(to: file)
-    }
-  }
-
-  private static func agent(of credential: Credential) -> String {
-    let family = credential.address.family.rawValue
-    return credential.role == .child
-      ? "child-agent-\(family)" : "parent-agent-\(family)-\(credential.name.lowercased())"
-  }
-
   /// All devices with the agents that host them.
   func devices() throws -> [(agent: String, credential: Credential)] {
     try FileManager.default.contentsOfDirectory(
@@ -182,39 +164,10 @@ final class ChaosCluster: Sendable {
     .filter { $0.lastPathComponent.hasPrefix("family-") }
     .map { try Credential.read(from: $0) }
     .sorted { $0.address < $1.address }
-    .map { (Self.agent(of: $0), $0) }
+    .map { (Redirection.agent(of: $0), $0) }
   }
 
   func process(_ name: String) -> SupervisedProcess {
     name == "relay" ? cluster.relay : cluster.agent(name)
-  }
-}
-
-/// Free ports outside the ephemeral range. A client of an ephemeral port could connect to itself
-/// while the relay is down.
-enum FreePorts {
-  static func pair() throws -> (Int, Int) {
-    var found: [Int] = []
-    var port = 20_000 + Int(getpid()) % 5_000 * 2
-    while found.count < 2, port < 32_000 {
-      port += 1
-      if isFree(port) { found.append(port) }
-    }
-    guard found.count == 2 else { throw ClusterError("No port is free between 20000 and 32000.") }
-    return (found[0], found[1])
-  }
-
-  private static func isFree(_ port: Int) -> Bool {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
   }
 }

@@ -1,6 +1,7 @@
 import Credentials
 import FamilyCore
 import FamilyModel
+import FaultNetwork
 import Foundation
 import History
 import ProcessCluster

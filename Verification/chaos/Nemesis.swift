@@ -1,5 +1,6 @@
 import Credentials
 import FamilyModel
+import FaultNetwork
 import Foundation
 import History
 import ProcessCluster

@@ -1,4 +1,5 @@
 import Credentials
+import AgentTraces
 import FamilyModel
 import Foundation
 import History
@@ -50,7 +51,7 @@ struct Workload: Sendable {
       let isCancelled = kind == .open && outcome == .ok && Bool.random(using: &random)
       if isCancelled {
         await pause(&random)
-        await send("cancel", .cancel(ID128(id)), as: device)
+        await send("cancel", .cancel(ID128(uuid: id)), as: device)
       }
       await pause(&random)
     }

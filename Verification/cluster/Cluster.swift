@@ -26,12 +26,24 @@ extension Cluster {
     @OptionGroup var family: FamilyOptions
     @Option(help: "Number of families, each with two guardians and a child.") var families = 3
     @Flag(help: "Print one JSON line per second instead of the table.") var json = false
+    @Flag(
+      help: .init(
+        "Show the first family's devices and processes on a web page of this machine, where a "
+          + "person uses them.")) var console = false
+    @Option(help: "The port of the page; 0 chooses a free one.") var consolePort = 0
 
     func validate() throws {
       guard 1...10_000 ~= families else { throw ValidationError("--families is 1 to 10000.") }
+      guard 0...65_535 ~= consolePort else {
+        throw ValidationError("--console-port takes 0 to 65535, not '\(consolePort)'.")
+      }
+      guard !console || !json && family.answer == nil else {
+        throw ValidationError("--console excludes --json and --answer: the page shows and answers.")
+      }
     }
 
     func run() async throws {
+      if console { return try await runConsole() }
       let cluster = try await family.cluster(in: options.directory, families: families)
       let group = ServiceGroup(
         configuration: .init(

@@ -19,7 +19,14 @@ struct FamilyOptions: ParsableArguments {
   /// A cluster that has not started yet.
   ///
   /// - Throws: `ClusterError` for wrong options, a wrong family file, or missing programs.
-  func cluster(in directory: String, families count: Int) async throws -> RunningCluster {
+  ///
+  /// - Parameter configure: Adds to the configuration.
+  func cluster(
+    in directory: String, families count: Int,
+    configure: (inout RunningCluster.Configuration, ClusterFamilies) async throws -> Void = {
+      _, _ in
+    }
+  ) async throws -> RunningCluster {
     try Layout.checkPrograms()
     var configuration = RunningCluster.Configuration()
     if !apps.isEmpty || !manifests.isEmpty {
@@ -31,6 +38,7 @@ struct FamilyOptions: ParsableArguments {
       configuration.familyFile = family
       families = try await ClusterFamilies.read(family)
     }
+    try await configure(&configuration, families)
     return try RunningCluster(Layout(directory), families, configuration)
   }
 }

@@ -4,11 +4,13 @@ import NIOPosix
 import Synchronization
 
 /// A TCP proxy between agents and relay that injects network faults.
-final class FaultProxy: Sendable {
+package final class FaultProxy: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
+  package init() {}
+
   /// Opens a link to the relay's port, with its own listening port.
-  func link(to port: Int) async throws -> ProxyLink {
+  package func link(to port: Int) async throws -> ProxyLink {
     let link = ProxyLink()
     let server = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -18,20 +20,22 @@ final class FaultProxy: Sendable {
     return link
   }
 
-  func stop() async { try? await group.shutdownGracefully() }
+  package func stop() async { try? await group.shutdownGracefully() }
 }
 
 /// The proxied connections of one agent to one of the relay's sockets.
-final class ProxyLink: Sendable {
-  struct Faults: Sendable {
+package final class ProxyLink: Sendable {
+  package struct Faults: Sendable {
     /// Whether connections are closed and new ones refused.
-    var isCut = false
+    package var isCut = false
     /// Whether bytes to the relay are held back.
-    var holdsUp = false
+    package var holdsUp = false
     /// Whether bytes from the relay are held back.
-    var holdsDown = false
+    package var holdsDown = false
     /// The slowness in both directions.
-    var slowness = Slowness()
+    package var slowness = Slowness()
+
+    package init() {}
 
     fileprivate var up: (holds: Bool, Slowness) { (holdsUp, slowness) }
     fileprivate var down: (holds: Bool, Slowness) { (holdsDown, slowness) }
@@ -43,14 +47,14 @@ final class ProxyLink: Sendable {
   }
   private let state = Mutex(State())
 
-  var port: Int {
+  package var port: Int {
     get { state.withLock { $0.port } }
     set { state.withLock { $0.port = newValue } }
   }
-  var faults: Faults { state.withLock { $0.faults } }
+  package var faults: Faults { state.withLock { $0.faults } }
 
   /// Changes the link's faults.
-  func set(_ change: (inout Faults) -> Void) {
+  package func set(_ change: (inout Faults) -> Void) {
     let cut = state.withLock { state in
       change(&state.faults)
       return state.faults.isCut ? Array(state.channels.values) : []
@@ -59,7 +63,7 @@ final class ProxyLink: Sendable {
   }
 
   /// Closes all connections. Agents may reconnect at once.
-  func reset() {
+  package func reset() {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
   }
 
