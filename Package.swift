@@ -402,7 +402,7 @@ let suites: [Target] = [
     "SimulationTests",
     ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, systemPackage]),
   tests("FuzzTests", ["FuzzTargets"]),
-  tests("ConsoleTests", ["AgentTraces", "ClusterConsole", subprocess, systemPackage]),
+  tests("ConsoleTests", ["AgentTraces", "ClusterConsole", "History"]),
   tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
   tests(
     "LoadTests",

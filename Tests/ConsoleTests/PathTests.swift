@@ -1,5 +1,6 @@
 import AgentTraces
 import Foundation
+import History
 import Testing
 
 @testable import ClusterConsole
@@ -150,5 +151,27 @@ private struct Story {
     try story.say(
       "alex", #""at":5,"step":"applied","device":2,"command":"\#(UUID())","seq":3,"audience":0"#)
     #expect(story.index.lost(now: 16, after: 10) == 0)
+  }
+
+  @Test("X4: two commands with one number are a violation") func conflict() throws {
+    var story = Story()
+    let line = #""at":5,"step":"applied","seq":3,"audience":0"#
+    try story.say("rosa", line + #","device":1,"command":"\#(story.asked)""#)
+    try story.say("alex", line + #","device":2,"command":"\#(story.asked)""#)
+    #expect(story.index.conflicts.isEmpty)
+    try story.say("child", line + #","device":3,"command":"\#(story.decided)""#)
+    #expect(story.index.conflicts == [3])
+    let verdicts = Verdicts(History(), conflicts: 1, lost: 0, waiting: 0, sentAgain: 0)
+    #expect(verdicts.state == "violated")
+    #expect(
+      verdicts.checks.filter { $0.state == "violated" }.map(\.name) == ["one order for everybody"])
+  }
+
+  @Test("X4: the verdict waits for commands that are under way") func verdict() {
+    let waiting = Verdicts(History(), conflicts: 0, lost: 0, waiting: 2, sentAgain: 0)
+    #expect(waiting.state == "waiting")
+    #expect(Verdicts(History(), conflicts: 0, lost: 0, waiting: 0, sentAgain: 0).state == "ok")
+    #expect(
+      Verdicts(History(), conflicts: 0, lost: 1, waiting: 0, sentAgain: 0).state == "violated")
   }
 }

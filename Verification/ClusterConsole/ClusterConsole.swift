@@ -205,7 +205,7 @@ package actor ClusterConsole: Service {
       return Int(count)
     }
     return Verdicts(
-      history, lost: index.lost(now: now, after: Self.lossPatience),
+      history, conflicts: index.conflicts.count, lost: index.lost(now: now, after: Self.lossPatience),
       waiting: outboxes.reduce(0, +),
       sentAgain: table.rows.compactMap(\.fault?.sentAgain).reduce(0, +))
   }

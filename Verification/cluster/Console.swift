@@ -15,16 +15,21 @@ extension Cluster.Up {
       network = try await ConsoleNetwork(agents: families.agents)
       network!.configure(&configuration, layout)
     }
-    let console = ClusterConsole(cluster, network!) { print($0) }
+    let console = ClusterConsole(cluster, network!) { Self.say($0) }
     var logger = Logger(label: "console")
     logger.logLevel = .warning
     let server = try ConsoleServer(console, port: consolePort, logger: logger) { url in
-      print("The page, which starts with the cluster: \(url)")
+      Self.say("The page, which starts with the cluster: \(url)")
     }
     let group = ServiceGroup(
       configuration: .init(
         services: server.services.map { .init(service: $0) },
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()
+  }
+
+  /// Prints a line at once, also into a pipe.
+  private static func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 }

@@ -27,6 +27,8 @@ struct QuestionPath: Encodable, Equatable, Sendable {
     var who: [String]
     var seconds: Double
     var isWaiting: Bool
+    /// When the wait began, in milliseconds since 1970; a page counts from there.
+    var since: Int64?
   }
   /// A fault on the way.
   struct Fault: Encodable, Equatable, Sendable {
@@ -78,7 +80,9 @@ struct PathFinder {
     let shown = index.mono("prompt", of: question, in: child)
     path.hops.append(hop("ask", app, child, from: asked[question], to: shown))
     let issue = index.issues.first { $0.process == child && $0.question == question }
-    pause(&path, [names[child] ?? child], from: shown, to: issue?.mono, isOver: isOver(question))
+    pause(
+      &path, [names[child] ?? child], from: shown, to: issue?.mono, isOver: isOver(question),
+      since: index.at("prompt", of: question, in: [child]))
     let commit = issue.flatMap { index.commits[$0.command] }
     path.hops.append(hop("issue", child, relay, from: issue?.mono, to: commit?.mono))
     path.hops[1].seq = commit?.seq
@@ -100,7 +104,9 @@ struct PathFinder {
       index.mono("answer", of: question, in: guardian).map { (guardian, $0) }
     }.sorted { $0.mono < $1.mono }
     let people = (answers.first.map { [$0.who] } ?? guardians).map { names[$0] ?? $0 }
-    pause(&path, people, from: bubble, to: answers.first?.mono, isOver: isOver(question))
+    pause(
+      &path, people, from: bubble, to: answers.first?.mono, isOver: isOver(question),
+      since: index.at("bubble", of: question, in: guardians))
     var decision: TraceIndex.Commit?
     for answer in answers {
       let issue = index.issues.first {
@@ -172,7 +178,8 @@ struct PathFinder {
   }
 
   private func pause(
-    _ path: inout QuestionPath, _ who: [String], from begin: UInt64?, to end: UInt64?, isOver: Bool
+    _ path: inout QuestionPath, _ who: [String], from begin: UInt64?, to end: UInt64?,
+    isOver: Bool, since: Int64?
   ) {
     guard let begin, end != nil || !isOver else { return }
     // A waiting page counts the seconds itself, so that the document does not change each second.
@@ -180,7 +187,8 @@ struct PathFinder {
     path.pauses.append(
       .init(
         after: path.hops.count - 1, who: who,
-        seconds: until > begin ? Double(until - begin) / 1_000_000 : 0, isWaiting: end == nil))
+        seconds: until > begin ? Double(until - begin) / 1_000_000 : 0, isWaiting: end == nil,
+        since: since))
   }
 
   // MARK: Faults

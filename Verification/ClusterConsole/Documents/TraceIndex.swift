@@ -41,8 +41,8 @@ struct TraceIndex: Sendable {
   static let keptMoments = 256
 
   let family: UInt64
-  /// When each step was first taken, on the machine's clock.
-  private(set) var steps: [UUID: [Step: UInt64]] = [:]
+  /// When each step was first taken, on the machine's clock and on the wall clock.
+  private(set) var steps: [UUID: [Step: (mono: UInt64, at: Int64)]] = [:]
   private(set) var issues: [Issue] = []
   private(set) var commits: [UUID: Commit] = [:]
   /// The events by number.
@@ -51,6 +51,8 @@ struct TraceIndex: Sendable {
   /// Commands that their senders know to be accepted, with the number of the event.
   private(set) var acknowledged: [UUID: (seq: UInt64, at: Int64)] = [:]
   private(set) var moments: [Moment] = []
+  /// Events for which two processes have named different commands.
+  private(set) var conflicts: Set<UInt64> = []
   /// The question that a person asked last.
   private(set) var lastQuestion: UUID?
   /// The outcome of asking each question.
@@ -88,7 +90,9 @@ struct TraceIndex: Sendable {
   ) {
     // A device that starts again shows its open prompts and bubbles again.
     let step = Step(process: process, name: line.step)
-    if steps[question]?[step] == nil { steps[question, default: [:]][step] = mono }
+    if steps[question]?[step] == nil {
+      steps[question, default: [:]][step] = (mono, line.at)
+    }
     if ["prompt", "compose"].contains(line.step), steps[question]?.count == 1 {
       lastQuestion = question
     }
@@ -101,6 +105,7 @@ struct TraceIndex: Sendable {
     guard let seq = line.seq, let audience = line.audience, let command = line.command else {
       return
     }
+    if let known = events[seq], known.command != command { conflicts.insert(seq) }
     guard line.step == "committed" || events[seq] == nil else { return }
     let commit = Commit(
       mono: mono, at: line.at, seq: seq, kind: line.kind, bytes: line.bytes,
@@ -111,7 +116,13 @@ struct TraceIndex: Sendable {
 
   /// When the process first took a step of the question.
   func mono(_ name: String, of question: UUID, in process: String) -> UInt64? {
-    steps[question]?[Step(process: process, name: name)]
+    steps[question]?[Step(process: process, name: name)]?.mono
+  }
+
+  /// When a process first took a step of the question, in milliseconds since 1970: the first one of
+  /// these processes.
+  func at(_ name: String, of question: UUID, in processes: [String]) -> Int64? {
+    processes.compactMap { steps[question]?[Step(process: $0, name: name)]?.at }.min()
   }
 
   /// Acknowledged commands whose event neither the relay nor a device has shown, although a time has

@@ -72,8 +72,9 @@ struct ConsoleAccess: RouterMiddleware {
     }
     if request.method == .get, openPaths.contains(request.uri.path) { return nil }
     if request.method == .post {
-      // No form of another page can set a header of its own.
-      guard request.headers[.origin] != nil, request.headers[.init("X-Console")!] == "1" else {
+      // No form of another page can set such a header.
+      guard request.headers[.origin] != nil, request.headers[.init("X-Console")!] == "1"
+      else {
         return "A command comes from the console's page."
       }
       if request.uri.path == "/session" { return nil }

@@ -28,6 +28,7 @@ struct ConsoleRoutes: Sendable {
     }
     router.get("past") { request, _ in try await past(request) }
     router.post("act") { request, _ in try await act(request) }
+    router.get("/") { request, _ in try page.response(to: request) }
     router.get("**") { request, _ in try page.response(to: request) }
     return router
   }
