@@ -19,6 +19,7 @@ private struct Story {
   }
 
   mutating func ask() throws {
+    try say("child", #""at":1,"mono":1100,"step":"ask","device":3,"question":"\#(question)""#)
     try say("child", #""at":1,"mono":1200,"step":"prompt","device":3,"question":"\#(question)""#)
     try say(
       "child",

@@ -218,6 +218,27 @@ struct ConnectionHealthTests {
       health(hangUp + hangUp + hangUp + [.connected, .handshakeSucceeded]).state == .connected)
   }
 
+  @Test("a key that was once right is suspected after a minute: a forwarder hides a dead server")
+  func provenSuspicion() {
+    var health = health([.connected, .handshakeSucceeded, .disconnected])
+    let start = MonotonicInstant(nanoseconds: 1_000)
+    for _ in 0..<5 { for event in hangUp { health.step(event, now: start) } }
+    #expect(health.state == .serverUnreachable)
+    health.step(.connected, now: start)
+    #expect(health.state == .serverUnreachable)
+    let late = start + ConnectionHealth.provenSuspicion
+    for event in hangUp {
+      health.step(event, now: MonotonicInstant(nanoseconds: late.nanoseconds - 1))
+    }
+    #expect(health.state == .serverUnreachable)
+    for event in hangUp { health.step(event, now: late) }
+    #expect(health.state == .keyRefused(.serverKey))
+    health.step(.handshakeSucceeded, now: late)
+    #expect(health.state == .connected)
+    for _ in 0..<3 { for event in hangUp { health.step(event, now: late) } }
+    #expect(health.state == .serverUnreachable)
+  }
+
   @Test("after a disconnection without a retry, libzmq has given up")
   func givenUp() {
     let up: [MonitorEvent.Kind] = [.connected, .handshakeSucceeded]

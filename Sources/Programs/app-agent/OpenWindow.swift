@@ -146,6 +146,7 @@ actor ChatWindow {
     let topic = CommunicationTopic(
       personInformation: people.map { PersonInformation(handle: $0) }, actions: [.chat])
     let question = PermissionQuestion(communicationTopic: topic)
+    let begin = Self.now
     do {
       let result = try await CommunicationLimits.current.askReportingResult(
         question, in: Window.chats)
@@ -153,7 +154,7 @@ actor ChatWindow {
       var id = question.id
       if case .alreadyAsked(let open) = result { id = open }
       try Asked().add(id.uuidString, index)
-      write(.asked(chat: index, question: id.uuidString, mono: Self.now))
+      write(.asked(chat: index, question: id.uuidString, mono: begin))
     } catch is CancellationError {
       return
     } catch {

@@ -19,8 +19,9 @@ import Glibc
 /// | too large a frame from the server | disconnected, **no retry** |
 ///
 /// A wrong server key looks like a server that dies during every handshake. Therefore the key is
-/// reported only after ``suspicion`` such handshakes in sequence. Without a retry, the socket never
-/// reconnects: see ``hasGivenUp(now:)``.
+/// reported only after ``suspicion`` such handshakes in sequence. A dead server behind a forwarder ends
+/// every handshake, too. Therefore a key that was once right is suspected only after
+/// ``provenSuspicion``. Without a retry, the socket never reconnects: see ``hasGivenUp(now:)``.
 public struct ConnectionHealth: Sendable, Hashable {
   /// The states of a connection.
   public enum State: Sendable, Hashable {
@@ -49,6 +50,8 @@ public struct ConnectionHealth: Sendable, Hashable {
 
   /// Number of failed handshakes in sequence after which the server's key is suspected.
   public static let suspicion = 3
+  /// Time for which all handshakes must fail before a key that was once right is suspected.
+  public static let provenSuspicion = Nanoseconds.seconds(60)
   /// Time that libzmq may take from a disconnection to the announcement of a retry.
   public static let retryGrace = Nanoseconds.seconds(1)
 
@@ -56,6 +59,10 @@ public struct ConnectionHealth: Sendable, Hashable {
   public private(set) var state = State.connecting
   private var phase = Phase.down
   private var hangUps = 0
+  /// When the present sequence of failed handshakes began.
+  private var firstHangUp: MonotonicInstant?
+  /// Whether a handshake has succeeded.
+  private var isProven = false
   private var disconnectedAt: MonotonicInstant?
 
   /// Creates the state of a socket that has not connected yet.
@@ -84,14 +91,15 @@ public struct ConnectionHealth: Sendable, Hashable {
     case .connected:
       disconnectedAt = nil
       phase = .handshaking
-      if state == .serverUnreachable { state = .connecting }
+      if state == .serverUnreachable, hangUps < Self.suspicion { state = .connecting }
     case .handshakeSucceeded:
       phase = .up
       hangUps = 0
+      isProven = true
       state = .connected
     case .handshakeFailed(let failure):
       phase = .down
-      fail(failure)
+      fail(failure, now)
     case .disconnected:
       disconnectedAt = now
       if phase != .down { state = phase == .up ? .connecting : .serverUnreachable }
@@ -107,13 +115,19 @@ public struct ConnectionHealth: Sendable, Hashable {
     }
   }
 
-  private mutating func fail(_ failure: HandshakeFailure) {
+  private mutating func fail(_ failure: HandshakeFailure, _ now: MonotonicInstant) {
     switch failure {
     case .noDetail(errno: EAGAIN):
       state = .serverUnreachable
     case .noDetail:
+      if hangUps == 0 { firstHangUp = now }
       hangUps += 1
-      state = hangUps >= Self.suspicion ? .keyRefused(.serverKey) : .connecting
+      let isEarly = isProven && now < firstHangUp! + Self.provenSuspicion
+      if hangUps < Self.suspicion {
+        state = .connecting
+      } else {
+        state = isEarly ? .serverUnreachable : .keyRefused(.serverKey)
+      }
     case .authentication(let status):
       state = .keyRefused(.clientKey(status: status))
     case .protocolError(let code):

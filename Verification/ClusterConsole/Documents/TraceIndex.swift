@@ -88,13 +88,11 @@ struct TraceIndex: Sendable {
   private mutating func add(
     _ line: TraceLine, _ question: UUID, _ mono: UInt64, _ process: String
   ) {
+    if ["ask", "prompt"].contains(line.step), steps[question] == nil { lastQuestion = question }
     // A device that starts again shows its open prompts and bubbles again.
     let step = Step(process: process, name: line.step)
     if steps[question]?[step] == nil {
       steps[question, default: [:]][step] = (mono, line.at)
-    }
-    if ["prompt", "compose"].contains(line.step), steps[question]?.count == 1 {
-      lastQuestion = question
     }
     if line.step == "asked" { outcomes[question] = line.outcome }
   }

@@ -67,7 +67,9 @@ struct ConsoleAccess: RouterMiddleware {
     if let origin = request.headers[.origin], origin != "http://\(host)" {
       return "Pages of another origin have no access."
     }
-    if let site = request.headers[.init("Sec-Fetch-Site")!], !["same-origin", "none"].contains(site) {
+    if let site = request.headers[.init("Sec-Fetch-Site")!],
+      !["same-origin", "none"].contains(site)
+    {
       return "Pages of another origin have no access."
     }
     if request.method == .get, openPaths.contains(request.uri.path) { return nil }
