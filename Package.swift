@@ -249,7 +249,8 @@ let verification: [Target] = [
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "SystemClock", "ZeroMQ", crypto,
     ]),
-  rig("ProcessCluster", ["Processes", "TextTable", subprocess, systemPackage]),
+  rig(
+    "ProcessCluster", ["Processes", "TextTable", argumentParser, subprocess, systemPackage]),
   rig("FaultNetwork", ["FamilyModel", "Credentials", nio, nioPosix]),
   rig("AgentTraces", ["FamilyModel", "History"]),
   .target(
@@ -258,12 +259,9 @@ let verification: [Target] = [
       "AgentTraces", "Credentials", "FaultNetwork", "FamilyModel", "GatewayModel", "History",
       "ProcessCluster", "ZeroMQ", hummingbird, logging, lifecycle, subprocess, systemPackage,
     ], path: "Verification/ClusterConsole", resources: [.copy("Page")], swiftSettings: settings),
+  tool("cluster-console", ["ClusterConsole", "ProcessCluster", logging, lifecycle]),
   tool(
-    "cluster",
-    [
-      "ClusterConsole", "ProcessCluster", "TextTable", logging, lifecycle, subprocess,
-      systemPackage,
-    ]),
+    "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
 
   .target(name: "ChaosShim", path: "Verification/ChaosShim"),
   tool(
@@ -427,6 +425,9 @@ let selections: [String: [String]] = [
     "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
     "relay-monitor", "gateway",
   ],
+  "console": [
+    "cluster", "cluster-console", "relay", "relayctl", "child-agent", "parent-agent", "app-agent",
+  ],
   "demo": ["cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent"],
 ]
 
@@ -468,6 +469,7 @@ let package = Package(
       .executable(name: "relay-monitor", targets: ["relay-monitor"]),
       .executable(name: "gateway", targets: ["gateway"]),
       .executable(name: "cluster", targets: ["cluster"]),
+      .executable(name: "cluster-console", targets: ["cluster-console"]),
       .library(name: "ChaosShim", type: .dynamic, targets: ["ChaosShim"]),
     ],
   dependencies: [

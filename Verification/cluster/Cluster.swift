@@ -11,12 +11,6 @@ struct Cluster: AsyncParsableCommand {
     subcommands: [Up.self, Exec.self, ShowStatus.self, Down.self, Demo.self, Kills.self])
 }
 
-/// The options of all commands.
-struct ClusterOptions: ParsableArguments {
-  @Option(help: "The folder for the cluster's files.")
-  var directory = "/tmp/permission-relay"
-}
-
 extension Cluster {
   /// Starts a cluster and shows it until SIGINT.
   struct Up: AsyncParsableCommand {
@@ -34,16 +28,13 @@ extension Cluster {
 
     func validate() throws {
       guard 1...10_000 ~= families else { throw ValidationError("--families is 1 to 10000.") }
-      guard 0...65_535 ~= consolePort else {
-        throw ValidationError("--console-port takes 0 to 65535, not '\(consolePort)'.")
-      }
-      guard !console || !json && family.answer == nil else {
-        throw ValidationError("--console excludes --json and --answer: the page shows and answers.")
+      guard !console || !json else {
+        throw ValidationError("--console excludes --json: the page shows the state.")
       }
     }
 
     func run() async throws {
-      if console { return try await runConsole() }
+      if console { return try runConsole() }
       let cluster = try await family.cluster(in: options.directory, families: families)
       let group = ServiceGroup(
         configuration: .init(
