@@ -24,20 +24,26 @@ import { currentLanguage, loadWords, preferredLanguage, t } from "./words.js";
 
 const NARROW = matchMedia("(max-width: 679px)");
 const TICK = 1000;
+const NEAR_END = 80;
 const part = id => document.getElementById(id);
+
+/** Draws one part. A document that a part cannot show does not stop the others. */
+function fill(id, content) {
+  try { patch(part(id), content()); } catch (problem) { console.error(id, problem); }
+}
 
 function draw() {
   const screens = [part("child-screen"), part("guardian-screen")];
   noteFocus(screens);
   part("skip").textContent = t("skip");
-  patch(part("bar"), topBar());
-  patch(part("banners"), banners());
+  fill("bar", topBar);
+  fill("banners", banners);
   drawPhones();
-  patch(part("flow"), [pathHead(), processCards(), pathDiagram(), aftermath(), otherProcesses()]);
-  patch(part("log-head"), logHead());
-  patch(part("log"), logTable());
-  patch(part("timeline"), timeline());
-  patch(part("parts"), partBar());
+  fill("flow", () => [pathHead(), processCards(), pathDiagram(), aftermath(), otherProcesses()]);
+  fill("log-head", logHead);
+  fill("log", logTable);
+  fill("timeline", timeline);
+  fill("parts", partBar);
   drawPopovers();
   keepFocus();
   scrollToEnds();
@@ -50,10 +56,10 @@ function drawPhones() {
   const stage = part("stage");
   stage.dataset.part = view.part;
   stage.toggleAttribute("data-offline", link.state === "lost" || link.state === "refused");
-  patch(part("child-caption"), childCaption());
-  patch(part("guardian-caption"), guardianCaption());
-  patch(part("child-screen"), child ? childPhone(child) : skeletonPage());
-  patch(part("guardian-screen"), guardian ? guardianPhone(guardian) : skeletonPage());
+  fill("child-caption", childCaption);
+  fill("guardian-caption", guardianCaption);
+  fill("child-screen", () => child ? childPhone(child) : skeletonPage());
+  fill("guardian-screen", () => guardian ? guardianPhone(guardian) : skeletonPage());
   if (guardian) reportSeen(guardian, !NARROW.matches || view.part === "guardian");
 }
 
@@ -61,17 +67,18 @@ function drawPopovers() {
   part("banners").setAttribute("aria-label", t("messagesOfPage"));
   part("parts").setAttribute("aria-label", t("partsOfPage"));
   part("middle").setAttribute("aria-label", t("relay"));
-  patch(part("verdict"), verdictDetails());
-  patch(part("help"), keyDetails());
+  fill("verdict", verdictDetails);
+  fill("help", keyDetails);
 }
 
 const heights = new WeakMap();
-/** A conversation stays at its end when it grows. */
+/** A conversation that was at its end stays there when it grows. */
 function scrollToEnds() {
   for (const element of document.querySelectorAll(".to-end")) {
-    if (heights.get(element) === element.scrollHeight) continue;
+    const before = heights.get(element) ?? 0;
+    if (before === element.scrollHeight) continue;
     heights.set(element, element.scrollHeight);
-    element.scrollTop = element.scrollHeight;
+    if (element.scrollTop + element.clientHeight > before - NEAR_END) element.scrollTop = element.scrollHeight;
   }
 }
 

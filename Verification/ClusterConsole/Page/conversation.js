@@ -7,7 +7,9 @@ import { childAvatar, icon, messagesIcon } from "./icons.js";
 import { homeBar, strips } from "./phone.js";
 import { questionCard } from "./question.js";
 import { isSameDay, hourMinute, moment, t } from "./words.js";
-import { now } from "./state.js";
+import { now, phone } from "./state.js";
+
+const ENTRIES = 40;
 
 export function conversationPage(device, screen, child, { onBack, onDetails, onHome, onChild } = {}) {
   const others = onChild && screen.children.length > 1 ? screen.children : [];
@@ -38,6 +40,13 @@ function title(device, child, onDetails) {
 function entries(device, child) {
   const list = child?.entries ?? [];
   if (!list.length) return h("p", { class: "nothing" }, t("noMessages"));
+  const count = phone(device.key).entries ?? ENTRIES;
+  const more = list.length > count ? h("p", { class: "older", key: "older" }, button("button", t("older"),
+    () => onPhone(device.key, { entries: count + ENTRIES }))) : null;
+  return [more, entryViews(device, child, list.slice(-count))];
+}
+
+function entryViews(device, child, list) {
   let author = null, day = null;
   return list.flatMap(entry => {
     const isNewDay = day === null || !isSameDay(day, entry.at);

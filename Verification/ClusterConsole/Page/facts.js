@@ -29,7 +29,8 @@ export const isDown = process => ["down", "held"].includes(process?.state);
 
 /** A killed process that was started again and has not answered yet. */
 export const isComingBack = process => isRunning(process) && !!process.fault
-  && process.fault.kind !== "paused" && process.fault.newPid !== null && process.fault.back === null;
+  && process.fault.kind !== "paused" && process.fault.newPid !== null
+  && process.fault.back === null;
 
 /** The state of a phone: ok, loading, paused, down or starting. */
 export function phoneState(device) {

@@ -11,6 +11,8 @@ import { clockTime, currentLanguage, dayAndTime, isSameDay, milliseconds, number
 
 const ROWS = 60;
 const HOLDERS_SHOWN = 6;
+/** A row looks back at the moment when devices have applied its event, in milliseconds after it. */
+const APPLIED = 300;
 /** The kinds whose content the relay holds sealed. */
 const SEALED = new Set([
   "accountChanged", "asked", "posted", "contactChanged", "answeredInPerson", "withdrawn", "ageNoted", "ageSet",
@@ -56,7 +58,7 @@ function gapRow(above, below) {
 }
 
 function row(event, isFocusable) {
-  return h("tr", { key: String(event.seq), enter: true, onclick: () => lookAt(event.at + 1), "data-seq": event.seq },
+  return h("tr", { key: String(event.seq), enter: true, onclick: () => lookAt(event.at + APPLIED), "data-seq": event.seq },
     h("td", { class: "in-number" }, h("button", {
       type: "button", tabindex: isFocusable ? 0 : -1, onfocus: () => { focusedRow = event.seq; }, "data-key": `log-${event.seq}`,
       "aria-label": `#${event.seq}, ${event.kind}: ${t("momentShown")} ${clockTime(event.at)}`,

@@ -6,7 +6,10 @@ import { currentLanguage } from "./words.js";
 
 let isLoading = false;
 
-/** Shows the moment `at`. While a request runs, only the newest moment is kept. */
+/**
+ * Shows the moment `at`. While a request runs, only the newest moment is kept. A moment that the
+ * server no longer has returns to live.
+ */
 export async function lookAt(at) {
   if (link.state !== "live") return;
   past.at = Math.floor(at);
@@ -18,7 +21,7 @@ export async function lookAt(at) {
     loaded = past.at;
     const answer = await read(`/past?at=${loaded}&language=${currentLanguage()}`);
     if (answer?.parts) past.documents = documentsOf(answer.parts);
-    else if (past.documents === null) past.at = null;
+    else if (past.at === loaded) past.at = past.documents = null;
     changed();
   }
   isLoading = false;

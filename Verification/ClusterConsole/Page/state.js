@@ -1,5 +1,7 @@
 // What the page knows: the last document of each part, and the choices of the person before it.
 
+import { complete } from "./documents.js";
+
 const KEPT = "choices";
 
 const noDocuments = () => ({
@@ -46,6 +48,7 @@ export function keepChoices() { sessionStorage.setItem(KEPT, JSON.stringify(view
 
 /** Replaces one part by a document of the stream. */
 export function receive(part, document) {
+  complete(part, document);
   if (part === "device") live.devices.set(document.key, document);
   else if (part === "app") live.apps.set(document.key, document);
   else live[part] = document;
@@ -62,9 +65,12 @@ export const isLive = () => link.state === "live" && past.at === null;
 export const now = () => past.at ?? Date.now() + link.offset;
 
 export function documentsOf(parts) {
-  const documents = Object.assign(noDocuments(), parts);
-  documents.devices = new Map((parts.devices ?? []).map(device => [device.key, device]));
-  documents.apps = new Map((parts.apps ?? []).map(app => [app.key, app]));
+  const documents = noDocuments();
+  for (const part of ["cluster", "processes", "log", "path", "verdict"]) {
+    documents[part] = complete(part, parts[part]);
+  }
+  for (const device of parts.devices ?? []) documents.devices.set(device.key, complete("device", device));
+  for (const app of parts.apps ?? []) documents.apps.set(app.key, complete("app", app));
   return documents;
 }
 
