@@ -133,14 +133,31 @@ private struct Story {
     try story.say(
       "rosa",
       #""at":5,"mono":1,"step":"applied","device":1,"command":"\#(UUID())","seq":3,"audience":0"#)
+    let devices = [(1, true), (2, true), (3, false)].map { person, isGuardian in
+      LogReader.Holder(
+        key: "1-\(person)", person: person, name: "P\(person)", isGuardian: isGuardian,
+        isChild: !isGuardian)
+    }
     let log = LogReader(
-      index: story.index, owners: [:], people: [:],
-      positions: ["1-1": [0: 3], "1-2": [0: 2], "1-3": [4_294_967_299: 9]]
+      index: story.index, devices: devices, positions: ["1-1": [0: 3], "1-2": [0: 2]]
     ).log()
     #expect(log.newest == 3)
-    #expect(log.events.map(\.holders) == [["1-1", "1-2"]])
+    #expect(log.events.map(\.holders) == [["1-1", "1-2", "1-3"]])
     #expect(log.events.map(\.heldBy) == [["1-1"]])
     #expect(log.events.map(\.audience) == ["family"])
+    let accounts: UInt64 = 2 << 32
+    let seqs: [UInt64: UInt64] = [4: accounts | 1, 5: accounts | 3, 6: 1 << 32 | 3]
+    for (seq, audience) in seqs {
+      try story.say(
+        "relay",
+        #""at":5,"mono":1,"step":"committed","device":1,"command":"\#(UUID())","seq":\#(seq),"audience":\#(audience)"#
+      )
+    }
+    let rows = LogReader(index: story.index, devices: devices, positions: [:]).log().events
+    #expect(rows.map(\.holders.count) == [3, 3, 1, 3])
+    #expect(
+      rows.map(\.audience) == ["conversation · P3", "account · P3", "account · P1", "family"])
+    #expect(rows.map(\.signer) == ["P1", "P1", "P1", nil])
   }
 
   @Test("X4: an acknowledged command without an event is lost after a time") func lost() throws {

@@ -94,8 +94,8 @@ extension ClusterConsole {
 
   // MARK: The app
 
-  /// The window of the example app on a device; other apps have none.
-  func openWindow(
+  /// Makes the window of the example app on a device; other apps have none. A person opens the window.
+  func makeWindow(
     of device: ConsoleFamily.Device, _ event: @escaping @Sendable (ScreenEvent) -> Void
   ) {
     guard let address = device.address,
@@ -109,7 +109,6 @@ extension ClusterConsole {
       program: ClusterApp.landmarks.program, credential: credential,
       received: { event(.window(device: key, $0)) }, ended: { event(.windowEnded(device: key)) })
     windows[key] = window
-    try? window.open()
   }
 
   /// The processes of the app that an agent has launched.

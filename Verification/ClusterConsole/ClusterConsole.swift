@@ -87,7 +87,7 @@ package actor ClusterConsole: Service {
     for agent in family.agents {
       try await client.watch(.init(process: agent, language: "en"))
     }
-    for device in family.appDevices { openWindow(of: device) { screens.yield($0) } }
+    for device in family.appDevices { makeWindow(of: device) { screens.yield($0) } }
     progress("ready: \(cluster.agents.count + 1) processes; Ctrl-C stops them")
     let reader = Task { for await event in stream { await receive(event) } }
     defer { reader.cancel() }
@@ -205,8 +205,8 @@ package actor ClusterConsole: Service {
       return Int(count)
     }
     return Verdicts(
-      history, conflicts: index.conflicts.count, lost: index.lost(now: now, after: Self.lossPatience),
-      waiting: outboxes.reduce(0, +),
+      history, conflicts: index.conflicts.count,
+      lost: index.lost(now: now, after: Self.lossPatience), waiting: outboxes.reduce(0, +),
       sentAgain: table.rows.compactMap(\.fault?.sentAgain).reduce(0, +))
   }
 
@@ -227,13 +227,16 @@ package actor ClusterConsole: Service {
   }
 
   var logReader: LogReader {
-    var reader = LogReader(index: index, owners: [:], people: [:], positions: [:])
-    for device in family?.devices ?? [] { reader.owners[device.key] = device.name }
+    let devices = family?.devices ?? []
+    var reader = LogReader(
+      index: index,
+      devices: devices.map {
+        .init(
+          key: $0.key, person: $0.person, name: $0.name,
+          isGuardian: $0.process.hasPrefix("parent"), isChild: $0.role == "child")
+      }, positions: [:])
     for (key, languages) in screens {
       guard case .object(let screen) = languages["en"] else { continue }
-      if case .number(let person) = screen["person"], case .string(let name) = screen["name"] {
-        reader.people[UInt32(person)] = name
-      }
       guard case .array(let positions) = screen["positions"] else { continue }
       for case .object(let position) in positions {
         guard case .number(let audience) = position["audience"],

@@ -26,11 +26,18 @@ struct FamilyLog: Encodable, Equatable, Sendable {
 
 /// Makes the log from the traces and the positions of devices.
 struct LogReader {
+  /// A device and its owner.
+  struct Holder: Sendable {
+    var key: String
+    var person: UInt32
+    var name: String
+    var isGuardian: Bool
+    /// Whether the owner is a child, whose account the guardians' devices share.
+    var isChild: Bool
+  }
+
   var index: TraceIndex
-  /// The owners' names by device.
-  var owners: [String: String]
-  /// The names of people by their numbers.
-  var people: [UInt32: String]
+  var devices: [Holder]
   /// The position of each device in each of its audiences.
   var positions: [String: [UInt64: UInt64]]
 
@@ -43,17 +50,31 @@ struct LogReader {
   private func row(_ seq: UInt64) -> FamilyLog.Row {
     let event = index.events[seq]!
     let device = event.device.map { "\(index.family)-\($0)" }
-    let holders = positions.keys.filter { positions[$0]![event.audience] != nil }.sorted()
+    let holders = holders(of: event.audience)
     return FamilyLog.Row(
-      seq: seq, at: event.at, kind: event.kind, signer: device.flatMap { owners[$0] },
-      device: device, audience: name(of: event.audience), bytes: event.bytes,
-      heldBy: holders.filter { positions[$0]![event.audience]! >= seq }, holders: holders)
+      seq: seq, at: event.at, kind: event.kind,
+      signer: devices.first { $0.key == device }?.name, device: device,
+      audience: name(of: event.audience), bytes: event.bytes,
+      heldBy: holders.filter { positions[$0]?[event.audience] ?? 0 >= seq }, holders: holders)
   }
 
-  /// The audience's kind in the upper 32 bits, and its person in the lower ones.
+  /// The devices of an audience, whose kind is in the upper 32 bits, and whose person in the lower
+  /// ones.
+  private func holders(of audience: UInt64) -> [String] {
+    let person = UInt32(truncatingIfNeeded: audience)
+    let isChild = devices.contains { $0.person == person && $0.isChild }
+    return devices.filter { device in
+      switch audience >> 32 {
+      case 1: device.isGuardian || device.person == person
+      case 2: device.person == person || isChild && device.isGuardian
+      default: true
+      }
+    }.map(\.key)
+  }
+
   private func name(of audience: UInt64) -> String {
     let number = UInt32(truncatingIfNeeded: audience)
-    let person = people[number] ?? "\(number)"
+    let person = devices.first { $0.person == number }?.name ?? "\(number)"
     return switch audience >> 32 {
     case 1: "conversation · \(person)"
     case 2: "account · \(person)"

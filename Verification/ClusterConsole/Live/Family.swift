@@ -11,6 +11,7 @@ struct ConsoleFamily: Sendable {
     var name: String
     var role: String
     var process: String
+    var person: UInt32
   }
 
   let number: UInt64
@@ -27,7 +28,7 @@ struct ConsoleFamily: Sendable {
     devices = all.filter { $0.address.family.rawValue == number }.map { credential in
       Device(
         key: "\(number)-\(credential.address.device.rawValue)", name: credential.name,
-        role: "\(credential.role)", process: Redirection.agent(of: credential))
+        role: "\(credential.role)", process: Redirection.agent(of: credential), person: credential.personID.rawValue)
     }
   }
 
