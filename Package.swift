@@ -384,8 +384,9 @@ let suites: [Target] = [
   tests(
     "TerminalUITests",
     [
-      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "DeviceScreen",
-      "RelayClient", "RelayStore", "SystemClock", "TerminalUI", "Wording", "ZeroMQ", crypto,
+      "FamilyModel", "FamilyCore", "FamilyTrust", "ContentCheck", "Credentials", "DeviceAgent",
+      "DeviceScreen", "RelayClient", "RelayStore", "SystemClock", "TerminalUI", "Wording", "ZeroMQ",
+      crypto,
       logging,
     ]),
   tests(

@@ -77,6 +77,14 @@ struct ConversationBuilder {
     ).link
   }
 
+  /// The notifications of this person's device.
+  func notifications(_ person: UInt32) -> Notifications {
+    let address = DeviceAddress(family: FamilyID(1), device: DeviceID(person))
+    let ids = IDSource(seed: 1)
+    return GuardianMachine(address, of: PersonID(person), restoring: records, ids: ids)
+      .notifications
+  }
+
   func timeline(_ person: UInt32, _ renderer: Renderer) -> Timeline {
     Timeline(link: link(person), renderer: renderer)
   }

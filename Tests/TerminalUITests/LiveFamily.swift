@@ -5,6 +5,8 @@ final class LiveFamily {
   let folder: URL
   private var processes: [Process] = []
   private var terminals: [PseudoTerminal] = []
+  /// The agents without a terminal, by the name of their device's owner.
+  private var agents: [String: Process] = [:]
 
   init() throws {
     folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
@@ -14,7 +16,7 @@ final class LiveFamily {
     try run("relayctl", "init", "--directory", relay)
     processes.append(
       try Programs.start(
-        "relay", ["--directory", relay], log: folder.appendingPathComponent("log")))
+        "relay", ["--directory", relay, "--trace"], log: folder.appendingPathComponent("log")))
     let family = """
       {"families": [{"id": 1, "members": [
         {"name": "Rosa", "role": "organizer"}, {"name": "Alex", "role": "guardian"},
@@ -80,6 +82,26 @@ final class LiveFamily {
     return terminal
   }
 
+  /// Starts or restarts the agent of this member, which serves its screen to the client.
+  func screen(_ name: String, language: String = "en") throws -> ScreenClient {
+    let isChild = name == "Emily"
+    let arguments =
+      ["--screen", "--trace-all", "--credential", file("keys/family-1-\(name)-1.json")]
+      + ["--directory", file(name)]
+      + (isChild ? ["--app", "example.landmarks=\(Programs.path("app-agent"))"] : [])
+    agents[name] = try Programs.start(
+      isChild ? "child-agent" : "parent-agent", arguments,
+      log: folder.appendingPathComponent("\(name).log"))
+    return try ScreenClient(file(name), language: language)
+  }
+
+  /// Kills the agent of this member.
+  func kill(_ name: String) {
+    guard let agent = agents[name] else { return }
+    Foundation.kill(agent.processIdentifier, SIGKILL)
+    agent.waitUntilExit()
+  }
+
   /// Starts the app on Emily's device with a question.
   func ask(_ arguments: String...) throws {
     let credential = file("Emily/app-1-3-example.landmarks.json")
@@ -102,7 +124,7 @@ final class LiveFamily {
 
   func stop() {
     for terminal in terminals { terminal.stop() }
-    for process in processes.reversed() {
+    for process in processes.reversed() + agents.values {
       if process.isRunning { process.terminate() }
       process.waitUntilExit()
     }

@@ -6,9 +6,9 @@ import ZeroMQ
 
 /// Writes one JSON line for each step of an agent, for tests and for people who watch a cluster.
 ///
-/// A line contains identifiers only: no name, no handle, no text. `at` is the wall clock in
-/// milliseconds since 1970. `mono` is the clock since the machine's start in microseconds, which all
-/// processes of one machine share and which is never set.
+/// A line contains identifiers only: no name, no handle, no text. The wall clock `at` has
+/// milliseconds since 1970. The clock `mono` has microseconds since the machine's start. All
+/// processes of a machine share that clock, which is never set.
 public struct Trace: Sendable {
   private let write: (@Sendable (String) -> Void)?
 

@@ -7,14 +7,31 @@ struct OpenWindow: AsyncParsableCommand {
     commandName: "window",
     abstract: "Show the chats as JSON lines, and read requests from standard input.")
 
-  func run() async throws {
-    let window = ChatWindow()
+  /// Bytes of a line on standard input. Above: the window closes.
+  private static let lineBytes = 64 << 10
+
+  /// The lines of standard input, which blocks, so that a thread of its own reads it.
+  private static func lines() -> AsyncStream<String> {
     let (lines, input) = AsyncStream.makeStream(of: String.self)
-    // Standard input blocks, so that a thread of its own reads it.
     Thread {
-      while let line = readLine() { input.yield(line) }
+      var line = Data()
+      while line.count <= lineBytes {
+        // A function of stdio would hold a lock that the end of the process needs.
+        let bytes = FileHandle.standardInput.availableData
+        guard !bytes.isEmpty else { break }
+        line += bytes
+        while let end = line.firstIndex(of: UInt8(ascii: "\n")) {
+          input.yield(String(decoding: line[..<end], as: UTF8.self))
+          line = Data(line[(end + 1)...])
+        }
+      }
       input.finish()
     }.start()
+    return lines
+  }
+
+  func run() async throws {
+    let window = ChatWindow()
     let updates = Task {
       for await response in CommunicationLimits.current.updates { await window.handle(response) }
     }
@@ -27,7 +44,7 @@ struct OpenWindow: AsyncParsableCommand {
         try await Task.sleep(for: .seconds(1))
       }
     }
-    for await line in lines {
+    for await line in Self.lines() {
       guard await window.process(line) else { break }
     }
     for task in [updates, changes] { task.cancel() }

@@ -8,10 +8,10 @@ import ZeroMQ
 /// Writes one JSON line for each event once the event is durable, before the relay sends anything
 /// about it.
 ///
-/// A line contains identifiers and sizes only: no name, no content. `at` is the wall clock in
-/// milliseconds since 1970, and `mono` the clock since the machine's start in microseconds. `person`
-/// is the child of a conversation, or the owner of an account. `sent` is the device's time when it
-/// made the command.
+/// A line contains identifiers and sizes only: no name, no content. The wall clock `at` has
+/// milliseconds since 1970, and the clock `mono` microseconds since the machine's start. The value
+/// `person` is the child of a conversation, or the owner of an account. The device made the command
+/// at its time `sent`.
 public struct CommitTrace: Sendable {
   private let write: @Sendable (String) -> Void
 

@@ -1,7 +1,7 @@
 extension Screen {
   /// A child with its conversation, or the owner of an adult's device without one.
   package struct Child: Codable, Hashable, Sendable {
-    /// What an app learned about the age.
+    /// The facts that an app learned about the age.
     package struct Ages: Codable, Hashable, Sendable {
       package var app: String
       package var appID: String

@@ -19,21 +19,22 @@ extension ScreenBuilder {
       known: KnownHandle.all(in: conversation, at: renderer.now).map(known),
       ages: (source.ages[child.id] ?? []).map { explanation in
         Screen.Child.Ages(
-          app: renderer.name(of: explanation.app), appID: explanation.app.rawValue.sanitized,
+          app: self.name(of: explanation.app), appID: explanation.app.rawValue.sanitized,
           text: renderer.texts(of: explanation))
       },
       apps: link.apps(of: child.id).map { app in
         let warning = app.listed.isAllowed(by: settings.ceiling) ? nil : wording(.appAboveCeiling)
         let facts = [renderer.rating(of: app), warning, renderer.device(of: app)]
         return Screen.Child.App(
-          app: renderer.name(of: app.listed.app),
+          app: self.name(of: app.listed.app),
           text: facts.compactMap { $0 }.joined(separator: " · "))
       })
   }
 
   private func known(_ known: KnownHandle) -> Screen.Child.Known {
     Screen.Child.Known(
-      handle: known.handle.value, handleKind: known.handle.kind.code, app: known.app?.rawValue,
+      handle: known.handle.value.sanitized, handleKind: known.handle.kind.code,
+      app: known.app?.rawValue.sanitized,
       text: known.text(renderer).sanitized, until: known.until?.milliseconds)
   }
 
@@ -80,7 +81,7 @@ extension ScreenBuilder {
       wording.question(child: timeline.name(child), app: renderer.name(of: app), topic: $0)
     }
     return Screen.Question(
-      id: id.uuid.uuidString, number: timeline.state(of: id)?.seq, app: renderer.name(of: app),
+      id: id.uuid.uuidString, number: timeline.state(of: id)?.seq, app: name(of: app),
       appID: app.rawValue.sanitized, kind: (topic?.kind ?? .communication).code,
       sentence: sentence ?? "?", people: people(topic), description: description(topic),
       state: state(of: card), outcome: outcome(of: card, child: child),

@@ -59,7 +59,7 @@ extension ScreenBuilder {
     _ kind: String, _ app: AppID?, _ question: FamilyModel.Question?, _ title: String
   ) -> Screen.Prompt {
     Screen.Prompt(
-      id: 0, kind: kind, app: app.map(renderer.name(of:)), appID: app?.rawValue.sanitized,
+      id: 0, kind: kind, app: app.map(name(of:)), appID: app?.rawValue.sanitized,
       window: "", title: title, lines: [], to: nil, people: people(question?.topic), fields: [],
       choices: [], failure: nil, waitUntil: nil)
   }

@@ -77,6 +77,9 @@ struct ScreenBuilder {
       at: refused.at.milliseconds, text: text, code: Int(problem.code))
   }
 
+  /// The app as people read it, without controls.
+  func name(of app: AppID) -> String { renderer.name(of: app).sanitized }
+
   func person(_ subject: Subject) -> Screen.Person {
     let name = subject.name.map(wording.name) ?? ""
     return Screen.Person(

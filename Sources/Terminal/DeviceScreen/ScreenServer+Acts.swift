@@ -120,9 +120,8 @@ extension ScreenServer {
     case .limits(let limits):
       return .setLimits(child: try checkChild(limits.child, view), on: limits.on)
     case .withdraw(let contact):
-      let app = contact.app.map { AppID($0) }
-      return .withdraw(
-        child: try checkChild(contact.child, view), .handle(try handle(contact), in: app))
+      let child = try checkChild(contact.child, view)
+      return .withdraw(child: child, try withdrawal(contact, of: child, view))
     case .contact(let contact):
       let handle = try handle(contact)
       do throws(Problem) { try handle.validate() } catch { throw ActRefusal(error) }
@@ -152,6 +151,20 @@ extension ScreenServer {
     return Handle(contact.handle, kind)
   }
 
+  /// The withdrawal of a known handle, whose document has no controls.
+  private func withdrawal(
+    _ contact: ScreenAct.Contact, of child: PersonID, _ view: DeviceView
+  ) throws(ActRefusal) -> Withdrawal {
+    let named = try handle(contact)
+    let conversation = view.link.conversations[child] ?? Conversation()
+    let known = KnownHandle.all(in: conversation, at: .now).first {
+      $0.handle.kind == named.kind && $0.handle.value.sanitized == named.value
+        && $0.app?.rawValue.sanitized == contact.app
+    }
+    guard let known else { throw ActRefusal(.unknown) }
+    return known.withdrawal
+  }
+
   /// Answers a question, or refuses at once if the device knows that it is closed.
   private func decide(
     _ act: ScreenAct.Decide, on address: DeviceAddress, _ view: DeviceView, _ wording: Wording
@@ -161,6 +174,7 @@ extension ScreenServer {
     guard let state = timeline.state(of: id), state.header.choice(act.choice) != nil else {
       throw ActRefusal(.unknown)
     }
+    guard state.question != nil else { throw ActRefusal(.missingKey) }
     let card = Card(state)
     guard card.isOpen(.now) else {
       let problem: Problem =

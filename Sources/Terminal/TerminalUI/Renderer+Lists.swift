@@ -67,7 +67,7 @@ package struct KnownHandle: Hashable {
     let scope = app.map { "\(named) (\(renderer.name(of: $0)))" } ?? named
     return until.map { "\(scope) · \(renderer.wording(.until, renderer.time($0)))" } ?? scope
   }
-  var withdrawal: Withdrawal { .handle(handle, in: app) }
+  package var withdrawal: Withdrawal { .handle(handle, in: app) }
 
   package static func all(in conversation: Conversation, at now: Instant) -> [KnownHandle] {
     let known = conversation.known.judged(at: now)
