@@ -58,6 +58,7 @@ class FaultTests(ConsoleTest):
 
     def test_a_paused_child_agent_catches_up(self) -> None:
         family = self.family
+        family.open_app()
         family.press("child-agent", "[data-key^=pause]")
         family.wait_for_state("child-agent", "paused")
         posted = family.log_kinds().count("posted")
@@ -75,6 +76,7 @@ class FaultTests(ConsoleTest):
     def _conversations(self) -> int:
         """The number of different orders that the three phones show."""
         family = self.family
+        family.go_home()
         family.child.locator(".app-button").last.click()
         expect(family.child.locator(".bubble").last).to_have_text("There is soup at seven.")
         orders = {tuple(texts(family.child.locator(".conversation .bubble")))}

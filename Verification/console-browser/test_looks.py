@@ -59,6 +59,8 @@ class LookTests(ConsoleTest):
 
     def test_each_step_serves_screen_readers(self) -> None:
         family = self.family
+        family.open_app()
+        family.go_home()
         self.assertEqual(self._violations(), [], "home")
         family.open_app()
         number = family.hidden_chat()

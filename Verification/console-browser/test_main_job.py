@@ -32,6 +32,8 @@ class MainJobTests(ConsoleTest):
     def test_by_the_keyboard_alone(self) -> None:
         family = self.family
         asked = family.log_kinds().count("asked")
+        family.open_app()
+        family.go_home()
         family.press_key("1")
         family.tab_to("[data-key=open-app]")
         family.press_key("Enter")

@@ -40,7 +40,7 @@ function afterEnd(process, name, fault) {
   if (fault.back === null) return { look: "bad", shape: "cross", words: [ended, " ", t("faultRestart")] };
   const pid = h("span", { class: "mono" }, fault.newPid ?? "");
   const time = span(fault.back - fault.at);
-  return { look: "ok", shape: "check", words: [parts("faultBack", name, time, pid), " ", counts(fault)] };
+  return { look: "ok", shape: "check", words: [parts(fault.kind === "ended" ? "faultResumed" : "faultBack", name, time, pid), " ", counts(fault)] };
 }
 
 /** The verdict counts what was lost and applied twice; without it only the own number is known. */

@@ -38,13 +38,17 @@ function title(device, child, onDetails) {
 }
 
 function entries(device, child) {
-  const list = child?.entries ?? [];
+  const list = (child?.entries ?? []).filter(isShown);
   if (!list.length) return h("p", { class: "nothing" }, t("noMessages"));
   const count = phone(device.key).entries ?? ENTRIES;
   const more = list.length > count ? h("p", { class: "older", key: "older" }, button("button", t("older"),
     () => onPhone(device.key, { entries: count + ENTRIES }))) : null;
   return [more, entryViews(device, child, list.slice(-count))];
 }
+
+/** A question's card shows its decision, which needs no line of its own. */
+const isShown = (entry, _, all) => entry.kind !== "decision"
+  || !all.some(other => other.question?.outcome && entry.text.includes(other.question.outcome));
 
 function entryViews(device, child, list) {
   let author = null, day = null;
@@ -63,9 +67,7 @@ function entryViews(device, child, list) {
 const dayTitle = at => isSameDay(at, now()) ? `${t("today")} ${hourMinute(at)}` : moment(at, now());
 
 function entryView(device, child, entry) {
-  if (entry.kind === "question" && entry.question) {
-    return questionCard(device, child, entry);
-  }
+  if (entry.question) return questionCard(device, child, entry);
   if (entry.kind !== "text") {
     return h("p", { class: "system-line", key: entry.id, enter: true }, entry.text);
   }

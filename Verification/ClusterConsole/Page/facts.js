@@ -51,7 +51,7 @@ export const childOn = (screen, person) => screen?.children?.find(child => child
   ?? screen?.children?.[0] ?? null;
 
 export const questionsOf = child => (child?.entries ?? [])
-  .filter(entry => entry.kind === "question" && entry.question);
+  .filter(entry => entry.question);
 
 /** The newest question about one of `handles`, with its entry. */
 export const questionAbout = (child, handles) => questionsOf(child).findLast(entry =>

@@ -61,15 +61,21 @@ function row(event, isFocusable) {
   return h("tr", { key: String(event.seq), enter: true, onclick: () => lookAt(event.at + APPLIED), "data-seq": event.seq },
     h("td", { class: "in-number" }, h("button", {
       type: "button", tabindex: isFocusable ? 0 : -1, onfocus: () => { focusedRow = event.seq; }, "data-key": `log-${event.seq}`,
-      "aria-label": `#${event.seq}, ${event.kind}: ${t("momentShown")} ${clockTime(event.at)}`,
+      "aria-label": `#${event.seq}, ${event.kind ?? "?"}: ${t("momentShown")} ${clockTime(event.at)}`,
     }, event.seq)),
     h("td", { class: "mono in-time" }, time(event.at)),
-    h("td", {}, h("span", { class: `event-kind ${isChild(event.device) ? "by-child" : ""}` }, event.kind)),
+    h("td", {}, h("span", { class: `event-kind ${isChild(event.device) ? "by-child" : ""}` }, event.kind ?? "?")),
     h("td", {}, h("bdi", {}, event.signer ?? "")),
     h("td", { class: "in-audience" }, event.audience),
-    h("td", { class: "in-content" }, h("span", { class: "sealed" }, SEALED.has(event.kind) ? icon("lock") : null,
-      t(SEALED.has(event.kind) ? "sealed" : "unsealed", number(event.bytes)))),
+    h("td", { class: "in-content" }, content(event)),
     h("td", { class: "in-heldBy" }, holders(event)));
+}
+
+function content({ kind, bytes }) {
+  if (bytes === null || bytes === undefined) return "–";
+  const isSealed = SEALED.has(kind);
+  return h("span", { class: "sealed" }, isSealed ? icon("lock") : null,
+    t(isSealed ? "sealed" : "unsealed", number(bytes)));
 }
 
 function time(at) {

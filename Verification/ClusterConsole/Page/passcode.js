@@ -19,7 +19,7 @@ export function passcodeSheet(prompt, answer) {
     h("form", { class: "passcode", key: `passcode ${prompt.id}`, onsubmit: event => event.preventDefault() },
       h("input", {
         type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 64, class: "dots",
-        "aria-label": prompt.title, "data-first": true,
+        "aria-label": prompt.lines[0] ?? prompt.title, "data-first": true,
       }),
       h("p", { class: "failure", role: "alert" }, prompt.failure ?? "", isBlocked
         ? ` ${Math.ceil((prompt.waitUntil - now()) / 1000)} s` : ""),

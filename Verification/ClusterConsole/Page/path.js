@@ -3,9 +3,10 @@
 import { h } from "./dom.js";
 import { lanes, processNamed, screenOf } from "./facts.js";
 import { icon } from "./icons.js";
-import { isLookingBack, shown } from "./state.js";
+import { now, shown } from "./state.js";
 import { number, orList, span, t } from "./words.js";
 
+const isKnown = value => value !== null && value !== undefined;
 const percent = share => `${(share * 100).toFixed(2)}%`;
 const COLOURS = {
   "app-agent": "var(--app)", "child-agent": "var(--child)", relay: "var(--ink)", "parent-agent": "var(--guardian)",
@@ -22,18 +23,17 @@ export function pathHead() {
       h("span", { class: "tag" }, path.question.slice(0, 8).toUpperCase()),
       h("span", { class: "note hops" }, t("hops", done))] : null,
     h("span", { class: "grow" }),
-    path?.machines !== null && path?.machines !== undefined
-      ? statistic("machines", `${number(path.machines, 2)} ms`) : null,
-    path?.people !== null && path?.people !== undefined
-      ? statistic("people", span(peopleTime(path) * 1000)) : null);
+    isKnown(path?.machines) ? statistic("machines", `${number(path.machines, 2)} ms`) : null,
+    isKnown(path?.people) ? statistic("people", span(peopleTime(path) * 1000)) : null);
 }
 
 const statistic = (word, value) => h("span", { class: "statistic", key: word }, h("b", {}, value), t(word));
 
-/** People's time grows while a person thinks; the document states it for its own moment. */
-const sinceReceived = path => isLookingBack() ? 0 : (Date.now() - (path.received ?? Date.now())) / 1000;
+/** People's time grows while a person thinks; the document says since when. */
+const pauseTime = pause => pause.isWaiting && pause.since
+  ? Math.max(pause.seconds, (now() - pause.since) / 1000) : pause.seconds;
 const peopleTime = path => path.people
-  + (path.pauses?.some(pause => pause.isWaiting) ? sinceReceived(path) : 0);
+  + path.pauses.reduce((sum, pause) => sum + pauseTime(pause) - pause.seconds, 0);
 
 export function pathDiagram() {
   const path = shown().path;
@@ -54,7 +54,7 @@ export function pathDiagram() {
 function between(path, after, place, names) {
   return [
     ...(path.faults ?? []).filter(fault => fault.after === after).map((fault, index) => faultRow(fault, index, place)),
-    ...(path.pauses ?? []).filter(pause => pause.after === after).map(pause => pauseRow(path, pause, place, names)),
+    ...(path.pauses ?? []).filter(pause => pause.after === after).map(pause => pauseRow(pause, place, names)),
   ];
 }
 
@@ -74,7 +74,7 @@ function hopRow(path, hop, index, place) {
   }, arrow(from, to, "", "main"), far,
   h("span", { class: "commit", css: { left: percent(to) } }),
   h("span", { class: "hop-label", css: { left: percent((from + to) / 2) } },
-    h("em", {}, hopWords(hop, isHeld)), hop.took !== null && hop.took !== undefined
+    h("em", {}, hopWords(hop, isHeld)), isKnown(hop.took)
       ? [" ", h("b", {}, `${number(hop.took, 2)} ms`)] : null));
 }
 
@@ -99,7 +99,7 @@ function arrow(from, to, look, key) {
 
 function faultRow(fault, index, place) {
   const at = place(fault.process);
-  const isBack = fault.seconds !== null && fault.seconds !== undefined;
+  const isBack = isKnown(fault.seconds);
   const command = fault.kind === "paused" ? "SIGSTOP " : fault.kind === "killed" ? "kill -9 " : "";
   return h("li", { class: `fault ${fault.kind} ${isBack ? "over" : ""}`, key: `fault ${fault.after} ${index}`, enter: true },
     h("span", { class: "gap", css: { left: percent(at) } }),
@@ -110,13 +110,13 @@ function faultRow(fault, index, place) {
         span(fault.seconds * 1000)) : null));
 }
 
-function pauseRow(path, pause, place, names) {
-  const seconds = pause.seconds + (pause.isWaiting ? sinceReceived(path) : 0);
-  const time = h("b", {}, span(seconds * 1000));
+function pauseRow(pause, place, names) {
+  const time = h("b", {}, span(pauseTime(pause) * 1000));
   const lane = names.find(name => pause.who.includes(processNamed(name)?.owner)) ?? names.at(-1);
+  const over = kindOf(lane) === "child-agent" ? "sentAfter" : "decidedAfter";
   const centre = Math.min(.82, Math.max(.2, place(lane) + (pause.isWaiting ? .06 : 0)));
   return h("li", { class: "thinking", key: `pause ${pause.after}` },
     h("span", { class: "pill", css: { left: percent(centre) } }, icon("clock"),
-      h("span", {}, pause.isWaiting ? t("waitingFor", orList(pause.who)) : t("decidedAfter", orList(pause.who)), " "), time));
+      h("span", {}, pause.isWaiting ? t("waitingFor", orList(pause.who)) : t(over, orList(pause.who)), " "), time));
 }
 

@@ -15,17 +15,16 @@ export function promptLayer(device, screen) {
   if (!prompt) return null;
   const answer = (id, more = {}) => onDevice(
     device.key, { answerPrompt: { prompt: prompt.id, choice: id, ...more } });
-  const views = { compose: composeSheet, passcode: passcodeSheet };
+  const views = { compose: composeSheet, passcode: passcodeSheet, ageSettings: passcodeSheet };
   return layer(`prompt ${prompt.id} ${prompt.kind}`, (views[prompt.kind] ?? promptAlert)(prompt, answer, device));
 }
 
-/** Esc presses the choice that cancels; without one nothing is sent. */
-export const isCancel = each => each.role === "cancel" || each.id === "cancel" || each.id === "dontShare";
+/** Esc presses the choice that cancels, which sends nothing. */
+const isCancel = each => each.role === "cancel" || each.id === "cancel";
 
 function promptAlert(prompt, answer) {
   const first = prompt.choices.find(each => each.role === "primary") ?? prompt.choices[0];
   const more = [
-    prompt.window ? h("p", { class: "small" }, prompt.window) : null,
     (prompt.lines ?? []).map((line, index) => h("p", { class: "small", key: index }, line)),
     prompt.failure ? h("p", { class: "failure", role: "alert" }, prompt.failure) : null,
   ];

@@ -26,6 +26,7 @@ export function questionCard(device, child, entry) {
 function foot(device, child, entry) {
   const { question } = entry;
   if (question.outcome) return outcome(question);
+  if (entry.kind === "inPerson") return outcome({ ...question, state: "answered", outcome: entry.text });
   if (question.answering) {
     return h("p", { class: "outcome warn" }, icon("clock"), `${question.answering.title} · ${t("sending")}`);
   }

@@ -1,6 +1,7 @@
 // Calls of the console's server. A command is a POST with a header that no form can set.
 
 import { changed, isLive, link, receive } from "./state.js";
+import { currentLanguage } from "./words.js";
 
 const PARTS = ["cluster", "processes", "device", "app", "log", "path", "verdict", "timeline"];
 const RETRY_SECONDS = 3;
@@ -50,7 +51,7 @@ async function lose(own, language) {
 export async function act(command) {
   if (!isLive()) return null;
   try {
-    const response = await post("/act", command);
+    const response = await post(`/act?language=${currentLanguage()}`, command);
     const answer = await response.json().catch(() => ({}));
     return response.ok ? { result: answer.result ?? null } : { problem: answer.problem ?? {} };
   } catch {

@@ -19,7 +19,7 @@ export const view = {
 };
 
 /** What the page knows about its connection: connecting, live, lost or refused. */
-export const link = { state: "connecting", retryAt: 0, offset: 0 };
+export const link = { state: "connecting", retryAt: 0 };
 
 export const settings = {
   theme: localStorage.getItem("theme") ?? "auto",
@@ -52,8 +52,6 @@ export function receive(part, document) {
   if (part === "device") live.devices.set(document.key, document);
   else if (part === "app") live.apps.set(document.key, document);
   else live[part] = document;
-  if (part === "timeline") link.offset = document.now - Date.now();
-  if (document && typeof document === "object") document.received = Date.now();
   changed();
 }
 
@@ -61,8 +59,8 @@ export function receive(part, document) {
 export const shown = () => (past.at !== null && past.documents) || live;
 export const isLookingBack = () => past.at !== null;
 export const isLive = () => link.state === "live" && past.at === null;
-/** The time of the cluster's clock; of the past moment while looking back. */
-export const now = () => past.at ?? Date.now() + link.offset;
+/** The present, or the moment that is looked back at. Page and cluster have the same clock. */
+export const now = () => past.at ?? Date.now();
 
 export function documentsOf(parts) {
   const documents = noDocuments();

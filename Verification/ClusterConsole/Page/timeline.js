@@ -16,7 +16,7 @@ let end = 0;
 export function timeline() {
   const document = live.timeline;
   const length = document ? document.now - document.from : 240000;
-  if (!isLookingBack()) end = Math.ceil((Date.now() + link.offset) / 1000) * 1000;
+  if (!isLookingBack()) end = Math.ceil(Date.now() / 1000) * 1000;
   const from = end - length;
   const place = at => percent((at - from) / length);
   return [

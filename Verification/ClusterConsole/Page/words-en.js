@@ -94,6 +94,7 @@ export default {
   machines: "machines",
   people: "people",
   decidedAfter: "{0} decided after",
+  sentAfter: "{0} sent it after",
   waitingFor: "waiting for {0} ·",
   hopAsk: "ask",
   hopSealed: "sealed, signed",

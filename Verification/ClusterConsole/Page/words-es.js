@@ -94,6 +94,7 @@ export default {
   machines: "máquinas",
   people: "personas",
   decidedAfter: "{0} decidió tras",
+  sentAfter: "{0} envió tras",
   waitingFor: "esperando a {0} ·",
   hopAsk: "solicitud",
   hopSealed: "sellada y firmada",

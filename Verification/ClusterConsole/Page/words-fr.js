@@ -94,6 +94,7 @@ export default {
   machines: "machines",
   people: "personnes",
   decidedAfter: "{0} a décidé après",
+  sentAfter: "{0} a envoyé après",
   waitingFor: "en attente de {0} ·",
   hopAsk: "demande",
   hopSealed: "scellée, signée",

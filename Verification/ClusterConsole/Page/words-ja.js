@@ -94,6 +94,7 @@ export default {
   machines: "マシン",
   people: "人",
   decidedAfter: "{0}さんの判断まで",
+  sentAfter: "{0}さんの送信まで",
   waitingFor: "{0}さんの回答待ち ·",
   hopAsk: "リクエスト",
   hopSealed: "封印・署名",

@@ -94,6 +94,7 @@ export default {
   machines: "máquinas",
   people: "pessoas",
   decidedAfter: "{0} decidiu após",
+  sentAfter: "{0} enviou após",
   waitingFor: "aguardando {0} ·",
   hopAsk: "pedido",
   hopSealed: "selado, assinado",

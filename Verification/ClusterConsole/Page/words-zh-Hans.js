@@ -94,6 +94,7 @@ export default {
   machines: "机器",
   people: "人",
   decidedAfter: "{0} 决定用时",
+  sentAfter: "{0} 发送用时",
   waitingFor: "等待 {0} ·",
   hopAsk: "请求",
   hopSealed: "密封并签名",
