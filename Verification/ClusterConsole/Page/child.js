@@ -80,8 +80,10 @@ function answeredChat(device, notice) {
   const chats = windowOf(device.key)?.window?.chats ?? [];
   const answered = questionsOf(child).filter(entry => entry.question.state === "answered");
   const entry = answered.filter(entry => entry.at <= notice.at).at(-1) ?? answered.at(-1);
-  const chat = chats.findLast(chat => questionAbout(child, chat.handles) === entry && entry);
-  return chat?.chat ?? null;
+  // Other chats may contain the same person: the open one counts, else the one with fewest people.
+  const about = chats.filter(chat => entry && questionAbout(child, chat.handles) === entry)
+    .sort((one, other) => other.isOpen - one.isOpen || one.handles.length - other.handles.length);
+  return about[0]?.chat ?? null;
 }
 
 whenNoticeOpens(follow);

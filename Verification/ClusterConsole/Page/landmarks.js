@@ -51,7 +51,7 @@ function openRow(device, chat) {
 function hiddenRow(device, screen, chat) {
   const label = t(chat.handles.length > 1 ? "group" : "someone");
   const entry = questionAbout(ownChild(screen), chat.handles);
-  const isWaiting = entry?.question.state === "open";
+  const isWaiting = chat.isAsked;
   const subject = { device: device.key, handles: chat.handles };
   return h("li", { key: `hidden ${chat.chat}`, "data-chat": chat.chat },
     h("span", { class: "avatar hidden-one" }, icon("hidden")),
@@ -65,7 +65,7 @@ function hiddenRow(device, screen, chat) {
 }
 
 function delivery(entry) {
-  const text = entry.deliveryText;
+  const text = entry?.question.state === "open" ? entry.deliveryText : null;
   return text ? h("span", { class: "delivery" }, icon(entry.delivery === "sending" ? "clock" : "check"), text) : null;
 }
 

@@ -64,8 +64,9 @@ function hopRow(path, hop, index, place) {
   const look = hop.state === "waiting" ? isHeld ? "waiting held" : "waiting" : hop.state;
   const far = (hop.also ?? []).map(name => {
     const end = place(name);
-    // The thin line begins where the main arrow ends if both point the same way.
-    return arrow((end > from) === (to > from) ? to : from, end, "thin", name);
+    // The thin line continues the main arrow to a receiver beyond its end.
+    const isBeyond = to > from ? end > to : end < to;
+    return arrow(isBeyond ? to : from, end, "thin", name);
   });
   const colour = hop.state === "done" || isHeld ? COLOURS[kindOf(hop.from)] : null;
   return h("li", {
