@@ -1,4 +1,4 @@
-"""What people do on the page, and what they see there."""
+"""Actions of people on the page, and the things they see there."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class Family:
     def prompt(self, choice: str) -> Locator:
         return self.child.locator(f".layer [data-key={choice}]")
 
-    def ask(self) -> str:
-        """Asks about the first hidden chat, up to the answer's card on the guardian's phone."""
+    def ask(self, name: str = "Maria") -> str:
+        """Asks about the first hidden chat, up to the question's card on the guardian's phone."""
         number = self.hidden_chat()
         cards = self.open_cards().count()
         self.press_ask(number)
         self.prompt("askByMessage").click()
-        self.name_people()
+        self.name_people(name)
         self.prompt("send").click()
         expect(self.open_cards()).to_have_count(cards + 1)
         return number
 
-    def name_people(self) -> None:
+    def name_people(self, name: str = "Maria") -> None:
         """Types a name into each empty field of the compose sheet."""
         self.prompt("send").wait_for()
         for field in self.child.locator(".layer .field input").all():
             if not field.input_value():
-                field.fill("Maria")
+                field.fill(name)
 
     def go_home(self) -> None:
         """Closes the app, or leaves the conversation."""
@@ -111,7 +111,7 @@ class Family:
         return self.page.locator("table.log .event-kind").all_inner_texts()
 
     def wait_for_event(self, kind: str, count: int) -> None:
-        """Waits until the log shows so many events of a kind."""
+        """Waits until the log shows this number of events of a kind."""
         rows = self.page.locator("table.log .event-kind").get_by_text(kind, exact=True)
         expect(rows).to_have_count(count)
 

@@ -36,12 +36,16 @@ def act(page: Page) -> None:
     answer(family)
     family.child.locator(".notice[data-kind=decided]").click()
     family.child.locator(".back").click()
-    family.ask()
+    family.ask("Maria")
     family.review()
     page.wait_for_timeout(2500)
-    # The answer is given while the relay is away, and sent again.
+    # The answer waits while the relay is kept down, and is sent again.
+    family.keep_down().click()
     family.press("relay", ".kill")
+    family.wait_for_state("relay", "held")
     family.approve()
+    expect(family.process("parent-agent").locator(".waiting")).to_have_text("1")
+    family.keep_down().click()
     expect(family.notices("decided")).to_have_count(1)
     family.wait_for_state("relay", "up")
     family.wait_until_well()
@@ -51,7 +55,7 @@ def act(page: Page) -> None:
 
 def answer(family: Family) -> None:
     """One question and its answer without a fault, so that a chat is open."""
-    family.ask()
+    family.ask("Ada")
     family.review()
     family.approve()
     expect(family.notices("decided")).to_have_count(1)

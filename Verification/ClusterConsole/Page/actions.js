@@ -1,4 +1,4 @@
-// What a person does on the page, as commands for the server.
+// Actions of a person on the page, as commands for the server.
 
 import { isDown, processes, relayProcess } from "./facts.js";
 import { act } from "./server.js";

@@ -84,7 +84,7 @@ function update(element, node) {
 }
 
 function setValue(element, value, old) {
-  // What a person types is theirs: only a changed value overwrites it.
+  // A person's typing is kept: only a changed value of the document overwrites it.
   if (value !== old && element.value !== String(value)) element.value = value;
 }
 

@@ -76,7 +76,7 @@ function show(place, takesFocus) {
   position(place);
   if (takesFocus) {
     element.focus({ preventScroll: true });
-    // The popover returns the focus by itself only if it was opened by an attribute.
+    // A popover that a script has opened does not return the focus.
     element.ontoggle = event => { if (event.newState === "closed") { element.ontoggle = null; if (place.isConnected && document.activeElement === document.body) place.focus({ preventScroll: true }); } };
   }
 }

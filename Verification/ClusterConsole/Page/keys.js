@@ -79,11 +79,10 @@ const ACTIONS = {
 function goToPart(key) {
   const [part, id] = PARTS[key];
   choose({ part });
-  // The part is visible after the next frame on narrow screens.
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    const screen = document.getElementById(id);
-    (screen.querySelector(":scope > .layer [data-first]") ?? screen).focus();
-  }));
+  // The part is shown at once: a later focus could overtake the next key.
+  document.getElementById("stage").dataset.part = part;
+  const screen = document.getElementById(id);
+  (screen.querySelector(":scope > .layer [data-first]") ?? screen).focus();
 }
 
 function otherGuardian() {

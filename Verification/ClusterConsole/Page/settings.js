@@ -1,4 +1,4 @@
-// What a guardian may change for a child: contacts, limits, age sharing and the passcode.
+// Settings that a guardian may change for a child: contacts, limits, age sharing and the passcode.
 
 import { onDevice, onPhone } from "./actions.js";
 import { button, pick, toggle } from "./controls.js";

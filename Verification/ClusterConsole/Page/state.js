@@ -1,4 +1,4 @@
-// What the page knows: the last document of each part, and the choices of the person before it.
+// The page's knowledge: the last document of each part, and the person's choices.
 
 import { complete } from "./documents.js";
 
@@ -18,7 +18,7 @@ export const view = {
   ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}"),
 };
 
-/** What the page knows about its connection: connecting, live, lost or refused. */
+/** The state of the connection: connecting, live, lost or refused. */
 export const link = { state: "connecting", retryAt: 0 };
 
 export const settings = {

@@ -23,7 +23,7 @@ export default {
   deleteDigit: "Delete",
   noMessages: "The family’s conversation begins here.",
   noAnswer: "The agent does not answer.",
-  lastScreen: "The screen shows what it knew last.",
+  lastScreen: "The screen shows its last known state.",
 
   // Landmarks
   chats: "Chats",
@@ -119,16 +119,16 @@ export default {
   devices: "{0} devices",
   moreProcesses: "More processes: {0}",
   keepDown: "Keep down",
-  faultNone: "Kill any process at any moment. What was acknowledged stays.",
+  faultNone: "Kill any process at any moment: acknowledged changes stay.",
   faultKilled: "{0} was killed.",
   faultEnded: "{0} has ended.",
-  faultHeld: "It stays down. What people do now waits on their devices.",
+  faultHeld: "The process stays down. Actions wait on people’s devices.",
   faultApp: "The device starts it again when it is needed.",
   faultRestart: "Starting again…",
   faultBack: "{0} was killed, and is back after {1} as {2}.",
   faultCounts: "Sent again {0}, lost {1}, applied twice {2}.",
   faultAgain: "Sent again {0}.",
-  faultPaused: "{0} is paused. What is sent to it waits.",
+  faultPaused: "{0} is paused. Messages to it wait.",
   faultResumed: "{0} runs again after {1}.",
 
   // Log
