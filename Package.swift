@@ -401,7 +401,7 @@ let suites: [Target] = [
     "SimulationTests",
     ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, systemPackage]),
   tests("FuzzTests", ["FuzzTargets"]),
-  tests("ConsoleTests", ["AgentTraces", "ClusterConsole", "History"]),
+  tests("ConsoleTests", ["AgentTraces", "ClusterConsole", "GatewayModel", "History"]),
   tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
   tests(
     "LoadTests",

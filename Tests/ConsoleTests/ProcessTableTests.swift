@@ -1,4 +1,5 @@
 import Foundation
+import GatewayModel
 import Testing
 
 @testable import ClusterConsole
@@ -36,5 +37,13 @@ import Testing
     table.update(row(7, "paused"), end: nil, now: 300)
     table.update(row(7, "up"), end: nil, now: 400)
     #expect(table.faults.map(\.fault) == [.init(kind: "paused", at: 200, pid: 7, back: 400)])
+  }
+
+  @Test("X4: no birthdate reaches the page") func birthdates() throws {
+    let text = #"{"name":"Rosa","children":[{"name":"Emily","birthdateText":"born 2014-05-17"}]}"#
+    guard case .object(let screen) = try JSONValue.parse(Data(text.utf8)) else { return }
+    let shown = String(decoding: ClusterConsole.withoutBirthdates(screen).data, as: UTF8.self)
+    #expect(shown.contains("Emily"))
+    #expect(!shown.contains("2014"))
   }
 }

@@ -18,7 +18,7 @@ extension ClusterConsole {
           case .number(let device) = screen["device"]
         else { continue }
         let key = "\(UInt64(family))-\(UInt64(device))"
-        screens[key, default: [:]][line.language] = .object(screen)
+        screens[key, default: [:]][line.language] = Self.withoutBirthdates(screen)
         await publishDevice(key, line.language)
       }
       let pid = cluster.agent(line.process).pid
@@ -35,6 +35,20 @@ extension ClusterConsole {
       await publishApps()
     case .windowEnded: await publishApps()
     }
+  }
+
+  /// The screen without the birthdates of people, which the page does not show.
+  static func withoutBirthdates(_ screen: [String: JSONValue]) -> JSONValue {
+    var screen = screen
+    if case .array(let children) = screen["children"] {
+      screen["children"] = .array(
+        children.map { child in
+          guard case .object(var members) = child else { return child }
+          members["birthdateText"] = nil
+          return .object(members)
+        })
+    }
+    return .object(screen)
   }
 
   /// The question and the time of a line of the window.

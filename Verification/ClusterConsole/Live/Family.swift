@@ -28,7 +28,8 @@ struct ConsoleFamily: Sendable {
     devices = all.filter { $0.address.family.rawValue == number }.map { credential in
       Device(
         key: "\(number)-\(credential.address.device.rawValue)", name: credential.name,
-        role: "\(credential.role)", process: Redirection.agent(of: credential), person: credential.personID.rawValue)
+        role: "\(credential.role)", process: Redirection.agent(of: credential),
+        person: credential.personID.rawValue)
     }
   }
 
