@@ -2,7 +2,7 @@ import Foundation
 import GatewayModel
 import ProcessCluster
 
-/// What an agent or the app's window shows.
+/// New content of an agent's screens or of the app's window.
 enum ScreenEvent: Sendable {
   case screens(ScreenClient.LineName, [JSONValue])
   case window(device: String, JSONValue)

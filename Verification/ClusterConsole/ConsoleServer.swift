@@ -2,7 +2,7 @@ import Hummingbird
 package import Logging
 package import ServiceLifecycle
 
-/// The HTTP server of a console. It listens at 127.0.0.1 alone.
+/// The HTTP server of a console, which listens at 127.0.0.1 alone.
 package struct ConsoleServer {
   /// The services to run, in order.
   package let services: [any Service]

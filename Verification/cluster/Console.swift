@@ -2,7 +2,7 @@ import Foundation
 import ProcessCluster
 
 extension Cluster.Up {
-  /// Goes on as the program with the page. The other commands need no HTTP and link none.
+  /// Becomes the program with the page. The other commands need no HTTP and link none.
   func runConsole() throws {
     let program = Layout.program("cluster-console")
     guard FileManager.default.isExecutableFile(atPath: program) else {

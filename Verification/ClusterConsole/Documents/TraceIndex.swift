@@ -1,7 +1,7 @@
 import AgentTraces
 import Foundation
 
-/// What the traces of one family's processes say, by question and command.
+/// The traces of one family's processes, by question and command.
 struct TraceIndex: Sendable {
   /// A process's step for a question.
   struct Step: Hashable, Sendable {
