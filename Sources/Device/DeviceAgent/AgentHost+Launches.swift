@@ -75,6 +75,8 @@ extension AgentHost {
     launches[address, default: [:]][app]?.lastEnd = end
     isStatusStale = true
     appEnded(app, exited: true, on: address)
+    // Another process of the app may have attached while the launched one ran.
+    apps?.disconnect(app, on: address)
     trace("launch-ended", device: address, facts: [("end", "\"\(end)\"")])
     guard let delivery = host.devices[address]?.child?.delivery(to: app) else { return }
     let facts = metadata(app, address, ["end": "\(end)"])

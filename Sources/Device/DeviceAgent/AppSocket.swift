@@ -18,10 +18,15 @@ final class AppSocket {
   private var owners: [String: (DeviceAddress, AppID)] = [:]
   /// The connection on which each app last attached, by the app's public key in Z85. A second
   /// process of the app may send names before it attaches.
-  private var routes: [String: [UInt8]] = [:]
+  private var routes: [String: Route] = [:]
   private var keys: [DeviceAddress: [AppID: String]] = [:]
   /// The app's public key and the connection of the message that is being read.
-  private var sender: (key: String, route: [UInt8])?
+  private var sender: (key: String, route: Route)?
+
+  private struct Route {
+    var id: [UInt8]
+    var descriptor: Int32?
+  }
 
   init(_ configuration: AgentHost.Configuration, in context: Context) throws {
     zap = try ZAPHandler(in: context)
@@ -133,7 +138,7 @@ final class AppSocket {
         unusable += 1
         continue
       }
-      sender = (key, message.bytes(0))
+      sender = (key, Route(id: message.bytes(0), descriptor: message.descriptor))
       if connections.prove(message.descriptor, owner: key) { try checkConnections() }
       message.withBytes(2) { body(address, app, $0) }
     }
@@ -144,6 +149,17 @@ final class AppSocket {
   /// Sends the app's messages to the sender of the message that is being read, from now on.
   func replyToSender() { if let sender { routes[sender.key] = sender.route } }
 
+  /// Closes the connection on which the app last attached. A process that is still there connects
+  /// and attaches again.
+  func disconnect(_ app: AppID, on address: DeviceAddress) {
+    guard let key = keys[address]?[app],
+      let descriptor = routes.removeValue(forKey: key)?.descriptor
+    else { return }
+    // libzmq may have closed the descriptor meanwhile. Then shutdown fails, or closes a newer
+    // connection, which reconnects.
+    _ = Foundation.shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
   /// Sends a message to the app.
   ///
   /// - Returns: `unreachable` if the app is not connected.
@@ -151,7 +167,7 @@ final class AppSocket {
     -> SendResult
   {
     guard let key = keys[address]?[app], let route = routes[key] else { return .unreachable }
-    let result = try router.send([route, [], bytes])
+    let result = try router.send([route.id, [], bytes])
     if result == .unreachable { routes[key] = nil }
     return result
   }
