@@ -52,7 +52,7 @@ import Testing
       let uuid = UUID()
       let cancelled = try fixture.ask(Handle("b", .custom), id: uuid)
       var device = try DeviceClient(try fixture.credential("Emily"))
-      try device.send(.cancel(ID128(bytes: withUnsafeBytes(of: uuid.uuid) { Array($0) })!))
+      try device.send(.cancel(ID128(uuid)))
       try await Task.sleep(for: .milliseconds(soon.milliseconds - Instant.now.milliseconds + 1))
       let rosa = fixture.file("Rosa")
       try await fixture.mustFail(

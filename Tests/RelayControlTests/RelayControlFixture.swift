@@ -200,7 +200,7 @@ final class RelayControlFixture: Sendable {
       person.name?.given = given
     }
     let question = Question(
-      id: ID128(bytes: withUnsafeBytes(of: id.uuid) { Array($0) })!,
+      id: ID128(id),
       topic: .communication(people: [person], actions: .message), expiration: expiration)
     let credential = try credential(child, family: family)
     let header = QuestionHeader(

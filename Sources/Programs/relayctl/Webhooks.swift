@@ -8,7 +8,7 @@ import TextTable
 
 struct Webhooks: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show a gateway's webhooks, and send dead letters again.",
+    abstract: "Show a gateway's webhooks; send dead letters again, or discard them.",
     discussion: "An event is a dead letter after 11 failed attempts. The gateway sends a retried "
       + "one before the queue, up to 3 times within a minute. After that, retry it again.")
   @Option(help: "The gateway's folder.") var directory: String
@@ -16,7 +16,17 @@ struct Webhooks: ParsableCommand {
     help: .init("Send this dead letter again, or all of them.", valueName: "app:number|all"),
     transform: DeadLetterName.init)
   var retry: DeadLetterName?
+  @Option(
+    help: .init("Give up this dead letter, or all of them.", valueName: "app:number|all"),
+    transform: DeadLetterName.init)
+  var discard: DeadLetterName?
   @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard retry == nil || discard == nil else {
+      throw ValidationError("Give either --retry or --discard.")
+    }
+  }
 
   func run() throws {
     let file = URL(fileURLWithPath: directory).appendingPathComponent("gateway.sqlite")
@@ -26,29 +36,48 @@ struct Webhooks: ParsableCommand {
     }
     do {
       let store = try SQLiteGatewayStore(path: file.path)
-      if let retry { try send(retry, store) }
-      if retry == nil || output.json { try show(store) }
+      if let retry {
+        let count = try change(retry, store) { try store.retryDeadLetters(of: $0, number: $1) }
+        report("The gateway sends \(letters(count)) again.")
+      }
+      if let discard {
+        let count = try change(discard, store) {
+          try store.discardDeadLetters(of: $0, number: $1)
+        }
+        report("The gateway gives up \(letters(count)). The feed still has the events.")
+      }
+      if retry == nil && discard == nil || output.json { try show(store) }
     } catch let error as StoreError {
       throw ControlError("\(error)")
     }
   }
 
-  /// Queues dead letters again.
-  private func send(_ name: DeadLetterName, _ store: SQLiteGatewayStore) throws {
+  /// Changes the named dead letters.
+  ///
+  /// - Returns: Their number.
+  private func change(
+    _ name: DeadLetterName, _ store: SQLiteGatewayStore,
+    _ change: (_ app: String, _ number: UInt64?) throws -> Int
+  ) throws -> Int {
     var count = 0
     switch name {
-    case .all:
-      for app in try store.apps() { count += try store.retryDeadLetters(of: app, number: nil) }
-    case .one(let app, let number): count = try store.retryDeadLetters(of: app, number: number)
+    case .all: for app in try store.apps() { count += try change(app, nil) }
+    case .one(let app, let number): count = try change(app, number)
     }
     guard count > 0 else {
       throw ControlError(
         "The gateway has no such dead letter. List them: relayctl webhooks --directory \(directory)"
           .printable)
     }
-    if !output.json {
-      print("The gateway sends \(count) \(count == 1 ? "dead letter" : "dead letters") again.")
-    }
+    return count
+  }
+
+  private func letters(_ count: Int) -> String {
+    count == 1 ? "1 dead letter" : "\(count) dead letters"
+  }
+
+  private func report(_ text: String) {
+    if !output.json { print(text) }
   }
 
   private func show(_ store: SQLiteGatewayStore) throws {
@@ -76,7 +105,7 @@ struct Webhooks: ParsableCommand {
     }
     output.show(webhooks, empty: "No app's manifest has a webhook.")
     if !output.json, !letters.rows.isEmpty {
-      print("\nDead letters (send them again: --retry APP:NUMBER or --retry all):")
+      print("\nDead letters (--retry or --discard APP:NUMBER, or all):")
       print(letters.table)
     }
   }
@@ -107,7 +136,7 @@ extension Cell {
   }
 }
 
-/// The dead letters that the operator retries: one, or all.
+/// The dead letters that the operator names: one, or all.
 enum DeadLetterName {
   case all
   case one(app: String, number: UInt64)
@@ -121,7 +150,8 @@ enum DeadLetterName {
       let number = UInt64(text[text.index(after: colon)...])
     else {
       throw ValidationError(
-        "--retry takes APP:NUMBER, for example example.landmarks:12, or all; not '\(text)'.")
+        "Name a dead letter as APP:NUMBER, for example example.landmarks:12, or all; not '\(text)'."
+      )
     }
     self = .one(app: String(text[..<colon]), number: number)
   }

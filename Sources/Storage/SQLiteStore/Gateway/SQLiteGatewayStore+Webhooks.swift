@@ -123,12 +123,21 @@ extension SQLiteGatewayStore {
   {
     let event = delivery.event
     try write { db in
+      // The operator may have discarded a retried letter meanwhile.
+      if !delivery.isRetried {
+        try db.execute(
+          sql: "INSERT OR REPLACE INTO dead VALUES (?, ?, 0, 0, '', 0, 0)",
+          arguments: [event.app, event.number.signed])
+        try Self.move(past: event, db)
+      }
       try db.execute(
-        sql: "INSERT OR REPLACE INTO dead VALUES (?, ?, ?, ?, ?, 0, 0)",
+        sql: """
+          UPDATE dead SET failures = ?, at = ?, reason = ?, retried = 0, due = 0
+          WHERE app = ? AND number = ?
+          """,
         arguments: [
-          event.app, event.number.signed, delivery.failures + 1, time.milliseconds, reason,
+          delivery.failures + 1, time.milliseconds, reason, event.app, event.number.signed,
         ])
-      if !delivery.isRetried { try Self.move(past: event, db) }
     }
   }
 
@@ -159,6 +168,18 @@ extension SQLiteGatewayStore {
           UPDATE dead SET retried = 1, failures = 0, due = 0
           WHERE app = ?1 AND (?2 IS NULL OR number = ?2)
           """, arguments: [app, number?.signed])
+      return db.changesCount
+    }
+  }
+
+  /// Gives a dead letter up, or all of the app. The events stay in the feed.
+  ///
+  /// - Returns: The number of dead letters that are given up.
+  package func discardDeadLetters(of app: String, number: UInt64?) throws(StoreError) -> Int {
+    try write { db in
+      try db.execute(
+        sql: "DELETE FROM dead WHERE app = ?1 AND (?2 IS NULL OR number = ?2)",
+        arguments: [app, number?.signed])
       return db.changesCount
     }
   }
