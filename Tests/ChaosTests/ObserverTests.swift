@@ -1,7 +1,7 @@
-import AgentTraces
 import FamilyModel
 import Foundation
 import History
+import SystemClock
 import Testing
 
 @testable import chaos
@@ -61,7 +61,7 @@ import Testing
         step("app-entry", #","position":7,"about":"\#(Self.question)""#),
         step("app-settled", #","position":7"#),
       ], app: ["\(Self.question) approve"])
-    let id = ID128(uuid: Self.question)
+    let id = ID128(Self.question)
     #expect(
       history.entries.map(\.fact) == [
         .handled(Self.landmarks, id, choice: "approve"), .consumed(Self.landmarks, id),

@@ -9,6 +9,11 @@ package struct GrowingFiles: Sendable {
 
   /// The complete lines that were appended since the last call.
   package mutating func newLines(of file: URL) -> [Data] {
+    var status = stat()
+    // A look at a file without news opens nothing.
+    guard stat(file.path, &status) == 0, status.st_size > Int64(offsets[file] ?? 0) else {
+      return []
+    }
     guard let handle = try? FileHandle(forReadingFrom: file) else { return [] }
     defer { try? handle.close() }
     try? handle.seek(toOffset: offsets[file] ?? 0)

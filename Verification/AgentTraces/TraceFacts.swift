@@ -1,6 +1,7 @@
 package import FamilyModel
-package import Foundation
+import Foundation
 package import History
+import SystemClock
 
 /// The facts that the traces of agents prove, line by line.
 package struct TraceFacts: Sendable {
@@ -21,10 +22,10 @@ package struct TraceFacts: Sendable {
   package mutating func facts(of line: TraceLine) -> [Fact] {
     guard let family = line.family, let number = line.device else { return [] }
     let device = DeviceAddress(family: FamilyID(family), device: DeviceID(number))
-    let command = line.command.map(ID128.init(uuid:))
+    let command = line.command.map(ID128.init(_:))
     switch line.step {
     case "issued":
-      let entry = OutboxEntry(position: line.position, question: line.about.map(ID128.init(uuid:)))
+      let entry = OutboxEntry(position: line.position, question: line.about.map(ID128.init(_:)))
       return command.map { [.issued(device, $0, entry)] } ?? []
     case "acknowledged":
       guard let command, let seq = line.seq else { return [] }
@@ -56,11 +57,11 @@ package struct TraceFacts: Sendable {
       guard let id = line.question, Self.sentOutcomes.contains(line.outcome ?? "") else {
         return []
       }
-      return [.sent(app, ID128(uuid: id))]
+      return [.sent(app, ID128(id))]
     case "app-registered": return registered.insert(app).inserted ? [.registered(app)] : []
     case "app-entry":
       if let position = line.position, let id = line.about {
-        entries[app, default: [:]][position] = ID128(uuid: id)
+        entries[app, default: [:]][position] = ID128(id)
       }
       return []
     case "app-settled":
@@ -69,9 +70,4 @@ package struct TraceFacts: Sendable {
     default: return []
     }
   }
-}
-
-extension ID128 {
-  /// The identifier with the bytes of a UUID.
-  package init(uuid: UUID) { self = withUnsafeBytes(of: uuid.uuid) { ID128(bytes: $0)! } }
 }

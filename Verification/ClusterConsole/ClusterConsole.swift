@@ -7,6 +7,7 @@ import History
 import Logging
 package import ProcessCluster
 import ServiceLifecycle
+import SystemClock
 import ZeroMQ
 
 /// Shows a cluster's first family on a page: the devices, the relay between them, and the processes.
@@ -19,6 +20,8 @@ package actor ClusterConsole: Service {
   /// The time between two looks at the processes while a page is open, and without one.
   static let interval = Duration.milliseconds(40)
   static let idleInterval = Duration.milliseconds(500)
+  /// The time between two looks at the states of processes, in milliseconds.
+  static let processInterval: Int64 = 100
   /// The time between two judgements of the history.
   static let judgement: Int64 = 1_000
   /// The time after which an acknowledged command without an event counts as lost.
@@ -45,6 +48,7 @@ package actor ClusterConsole: Service {
   private var history = History()
   private var hasNewFacts = true
   private var judged: Int64 = 0
+  private var updated: Int64 = 0
   private let progress: @Sendable (String) -> Void
 
   /// Creates the console of a cluster that has not started.
@@ -130,9 +134,11 @@ package actor ClusterConsole: Service {
   /// Reads what is new, and publishes the parts that changed.
   private func look() async {
     guard let family else { return }
-    let isNew = readTraces(family)
-    let isChanged = updateProcesses(family)
     let now = Self.now
+    let isNew = readTraces(family)
+    let isDue = now - updated >= Self.processInterval
+    if isDue { updated = now }
+    let isChanged = isDue && updateProcesses(family)
     if isNew || isChanged {
       for row in table.rows {
         guard let fault = row.fault else { continue }
@@ -194,7 +200,7 @@ package actor ClusterConsole: Service {
       let words = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
       guard words.count == 2, let id = UUID(uuidString: words[0]) else { return nil }
       return .handled(
-        AppAddress(address, AppID(RunningCluster.app)), ID128(uuid: id), choice: words[1])
+        AppAddress(address, AppID(RunningCluster.app)), ID128(id), choice: words[1])
     }
   }
 

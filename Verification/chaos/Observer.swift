@@ -4,6 +4,7 @@ import Foundation
 import History
 import ProcessCluster
 import Synchronization
+import SystemClock
 
 /// Reads the processes' output while they run and records facts.
 ///
@@ -77,7 +78,7 @@ actor Observer {
   private func recordLine(_ data: Data, of app: AppAddress) {
     let fields = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
     guard fields.count == 2, let id = UUID(uuidString: fields[0]) else { return }
-    recorder.record(.handled(app, ID128(uuid: id), choice: fields[1]))
+    recorder.record(.handled(app, ID128(id), choice: fields[1]))
   }
 
   private func recordLine(_ data: Data) {

@@ -1,11 +1,11 @@
 import Credentials
-import AgentTraces
 import FamilyModel
 import Foundation
 import History
 import ProcessCluster
 import RelayClient
 import Subprocess
+import SystemClock
 import SystemPackage
 
 /// The workload of one family: the child asks, guardians answer by script, and both write texts,
@@ -51,7 +51,7 @@ struct Workload: Sendable {
       let isCancelled = kind == .open && outcome == .ok && Bool.random(using: &random)
       if isCancelled {
         await pause(&random)
-        await send("cancel", .cancel(ID128(uuid: id)), as: device)
+        await send("cancel", .cancel(ID128(id)), as: device)
       }
       await pause(&random)
     }
