@@ -75,6 +75,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
@@ -155,7 +156,8 @@ let sources: [Target] = [
       "DeviceConnection", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore",
       "SQLiteStore", "ZeroMQ", "SystemClock", logging,
     ]),
-  library("App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library(
+    "App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel", "SystemClock"]),
   library("App", "DeclaredAgeRange", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library(
     "App", "PermissionKitTesting",
@@ -164,12 +166,12 @@ let sources: [Target] = [
       "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "ZeroMQ",
     ]),
 
-  library("Gateway", "GatewayModel", ["FamilyModel", crypto]),
+  library("Gateway", "GatewayModel", ["FamilyModel", "SystemClock", crypto]),
   library(
     "Gateway", "GatewayServer",
     [
       "AppClient", "DeviceConnection", "FamilyModel", "GatewayModel", "RelayStore", "SQLiteStore",
-      httpClient, hummingbird, logging, lifecycle,
+      "SystemClock", httpClient, hummingbird, logging, lifecycle, nioSSL,
     ], resources: [.embedInCode("Resources/openapi.json")]),
 
   library("Terminal", "TextTable"),
@@ -252,12 +254,13 @@ let verification: [Target] = [
   rig(
     "ProcessCluster", ["Processes", "TextTable", argumentParser, subprocess, systemPackage]),
   rig("FaultNetwork", ["FamilyModel", "Credentials", nio, nioPosix]),
-  rig("AgentTraces", ["FamilyModel", "History"]),
+  rig("AgentTraces", ["FamilyModel", "History", "SystemClock"]),
   .target(
     name: "ClusterConsole",
     dependencies: [
       "AgentTraces", "Credentials", "FaultNetwork", "FamilyModel", "GatewayModel", "History",
-      "ProcessCluster", "ZeroMQ", hummingbird, logging, lifecycle, subprocess, systemPackage,
+      "ProcessCluster", "SystemClock", "ZeroMQ", hummingbird, logging, lifecycle, subprocess,
+      systemPackage,
     ], path: "Verification/ClusterConsole", resources: [.copy("Page")], swiftSettings: settings),
   tool("cluster-console", ["ClusterConsole", "ProcessCluster", logging, lifecycle]),
   tool(
@@ -375,8 +378,8 @@ let suites: [Target] = [
   tests(
     "GatewayTests",
     [
-      "GatewayModel", "GatewayServer", "FamilyModel", "RelayStore", "SQLiteStore", logging, nio,
-      nioHTTP, nioPosix,
+      "GatewayModel", "GatewayServer", "FamilyModel", "ProcessCluster", "RelayStore",
+      "SQLiteStore", "SystemClock", httpClient, logging, nio, nioHTTP, nioPosix, nioSSL,
     ]),
   tests("TextTableTests", ["TextTable"]),
   tests("QRCodeTests", ["QRCode"]),
@@ -392,8 +395,8 @@ let suites: [Target] = [
   tests(
     "RelayControlTests",
     [
-      "relayctl", "FamilyModel", "FamilyTrust", "Credentials", "RelayClient", "SystemClock",
-      subprocess, systemPackage,
+      "relayctl", "FamilyModel", "FamilyTrust", "Credentials", "RelayClient", "SQLiteStore",
+      "SystemClock", subprocess, systemPackage,
     ]),
 
   tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
@@ -412,8 +415,8 @@ let suites: [Target] = [
   tests(
     "ChaosTests",
     [
-      "chaos", "AgentTraces", "FamilyModel", "FaultNetwork", "History", "LoadFamilies",
-      "ProcessCluster", subprocess, systemPackage,
+      "chaos", "FamilyModel", "FaultNetwork", "History", "LoadFamilies", "ProcessCluster",
+      "SystemClock", subprocess, systemPackage,
     ]),
 ]
 
@@ -478,6 +481,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

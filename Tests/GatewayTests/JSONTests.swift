@@ -1,6 +1,7 @@
 import FamilyModel
 import Foundation
 import GatewayModel
+import SystemClock
 import Testing
 
 @Suite struct JSONTests {
@@ -33,7 +34,7 @@ import Testing
        "defaultChoice":"no","expiration":"2026-11-24T17:00:00.250Z"}
       """#)
     let question = ask.question
-    #expect(question.id.uuid == "3F2504E0-4F89-11D3-9A0C-0305E82C3301")
+    #expect(question.id.uuid.uuidString == "3F2504E0-4F89-11D3-9A0C-0305E82C3301")
     #expect(question.choices[0].end == .after(.seconds(3_600)))
     #expect(question.defaultChoice.id == "no" && ask.manner == .inPerson && ask.window == "Chats")
     #expect(question.expiration == Instant(milliseconds: 1_795_539_600_250))

@@ -48,12 +48,14 @@ final class WebhookFixture: Sendable {
   /// - Parameter allowed: The operator's origins; `nil` for the server's.
   func run(
     _ server: WebhookReceiver, store: SQLiteGatewayStore? = nil, allowed: [String]? = nil,
-    timeLimit: Milliseconds = WebhookSchedule.timeLimit, until condition: () throws -> Bool
+    authorities: WebhookAuthorities = .init(), timeLimit: Milliseconds = WebhookSchedule.timeLimit,
+    until condition: () throws -> Bool
   ) async throws {
     let sender = WebhookSender(
       store: store ?? self.store,
       webhooks: [.init(app: app, url: server.origin + "/hook", secret: secret)],
-      allowed: (allowed ?? [server.origin]).compactMap(AllowedOrigin.init), timeLimit: timeLimit,
+      allowed: (allowed ?? [server.origin]).compactMap(AllowedOrigin.init),
+      authorities: authorities, timeLimit: timeLimit,
       time: .init(now: clock.now, pollInterval: .seconds(600), sleep: clock.sleep),
       logger: Logger(label: "test"))
     let running = Task { try await sender.run() }

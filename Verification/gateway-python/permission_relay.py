@@ -36,6 +36,24 @@ def handle(value: str, kind: str = "custom") -> Object:
     return {"kind": kind, "value": value}
 
 
+class _Retry:
+    """Passes over the failures of its block that an attempt later may not have, and delays it."""
+
+    failures = 0
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> bool:
+        if isinstance(error, Problem):
+            return error.status in (429, 503)
+        return isinstance(error, (OSError, http.client.HTTPException))
+
+    def wait(self) -> None:
+        self.failures += 1
+        time.sleep(min(LONGEST_DELAY, 0.1 * 2 ** min(self.failures - 1, 16)))
+
+
 class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, path: str, timeout: Optional[float]) -> None:
         super().__init__("localhost", timeout=timeout)
@@ -70,7 +88,11 @@ class Device:
         """
         body = {"id": id or str(uuid.uuid4()), "about": about, **options}
         # The id makes the repetition harmless: the device sends one question.
-        return self._repeating("/v1/questions", body)
+        retry = _Retry()
+        while True:
+            with retry:
+                return self._call("POST", "/v1/questions", body, timeout=None)
+            retry.wait()
 
     def abandon(self, id: str) -> None:
         """Ends the waiting requests of a question. A response may still follow."""
@@ -111,19 +133,13 @@ class Device:
         After a lost connection the generator connects again and resumes after the last event that
         it yielded. It never acknowledges.
         """
-        failures = 0
+        retry = _Retry()
         while True:
-            try:
+            with retry:
                 for event in self._stream(last_event_id):
-                    failures, last_event_id = 0, event["id"]
+                    retry.failures, last_event_id = 0, event["id"]
                     yield event
-            except Problem as problem:
-                if problem.status not in (429, 503):
-                    raise
-            except (OSError, http.client.HTTPException):
-                pass
-            failures += 1
-            time.sleep(_delay(failures))
+            retry.wait()
 
     def _stream(self, last_event_id: Optional[int]) -> Iterator[Object]:
         headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
@@ -142,19 +158,6 @@ class Device:
                     data = []
         finally:
             connection.close()
-
-    def _repeating(self, path: str, body: Object) -> Object:
-        failures = 0
-        while True:
-            try:
-                return self._call("POST", path, body, timeout=None)
-            except Problem as problem:
-                if problem.status not in (429, 503):
-                    raise
-            except (OSError, http.client.HTTPException):
-                pass
-            failures += 1
-            time.sleep(_delay(failures))
 
     def _call(
         self, method: str, path: str, body: Optional[Object] = None, timeout: Optional[float] = CALL
@@ -190,10 +193,6 @@ class Device:
             return _UnixConnection(self._place, timeout)
         return http.client.HTTPConnection(
             urllib.parse.urlsplit(self._place).netloc, timeout=timeout)
-
-
-def _delay(failures: int) -> float:
-    return min(LONGEST_DELAY, 0.1 * 2 ** min(failures - 1, 16))
 
 
 def _problem(response: http.client.HTTPResponse) -> Problem:

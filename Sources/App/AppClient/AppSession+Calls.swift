@@ -2,6 +2,7 @@ package import DeviceConnection
 import FamilyCore
 package import FamilyModel
 import Foundation
+import SystemClock
 
 extension DeviceProblem {
   static let deviceAway = DeviceProblem(
@@ -72,7 +73,7 @@ extension AppSession {
     case .rating: return try await askAge { .askRating($0) }
     case .acknowledge(let description):
       let question = Question(
-        id: ID128(bytes: withUnsafeBytes(of: UUID().uuid) { Array($0) })!,
+        id: ID128(UUID()),
         topic: .significantUpdate(description: description))
       switch try await ask(question, .acknowledge, in: window) {
       case .acknowledged: return .acknowledged

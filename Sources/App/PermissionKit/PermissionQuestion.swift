@@ -2,6 +2,7 @@ import AppClient
 import DeviceConnection
 import FamilyModel
 public import Foundation
+import SystemClock
 
 /// One of the answers that a question offers.
 ///
@@ -154,7 +155,7 @@ extension PermissionQuestion {
   var model: Question? {
     guard let topic = topic as? any ModelTopic else { return nil }
     return Question(
-      id: ID128(bytes: withUnsafeBytes(of: id.uuid) { Array($0) })!, topic: topic.model,
+      id: ID128(id), topic: topic.model,
       choices: choices.map(\.model), defaultChoice: defaultChoice.model,
       expiration: expirationDate.map(Instant.init))
   }

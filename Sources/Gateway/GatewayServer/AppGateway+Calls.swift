@@ -4,6 +4,7 @@ import FamilyModel
 import Foundation
 import GatewayModel
 import SQLiteStore
+import SystemClock
 
 /// The calls of an app. Each one has the semantics of the Swift modules.
 extension AppGateway {
@@ -55,7 +56,7 @@ extension AppGateway {
       return outcome.json(of: id) ?? .null
     } catch is CancellationError {
       guard !Task.isCancelled else { throw GatewayProblem.stopping }
-      return .object(["question": .string(id.uuid), "outcome": .string("abandoned")])
+      return .object(["question": .string(id.uuid.uuidString), "outcome": .string("abandoned")])
     }
   }
 

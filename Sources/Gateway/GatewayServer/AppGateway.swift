@@ -5,6 +5,7 @@ package import Logging
 import RelayStore
 package import SQLiteStore
 import ServiceLifecycle
+import SystemClock
 
 /// An app without a process: the session with its device, and the durable log of what the app learns.
 ///
@@ -20,6 +21,8 @@ package actor AppGateway: Service {
   private let onAppend: @Sendable (String) -> Void
   /// The number of the newest event.
   private(set) var newest: UInt64
+  /// The handles that the log has reported as known.
+  private var reported: Set<Handle>
   private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var lastWaiter: UInt64 = 0
   var readers = 0
@@ -38,6 +41,7 @@ package actor AppGateway: Service {
     self.logger = logger
     self.onAppend = onAppend
     newest = try store.newest(of: app)
+    reported = Set(try store.state(of: app).compactMap(Self.handle))
   }
 
   /// Follows the device until the task is cancelled or the program shuts down.
@@ -49,7 +53,7 @@ package actor AppGateway: Service {
         group.addTask { await self.follow(.significantUpdate) }
         group.addTask { await self.followHandles() }
         group.addTask { await self.followConsent() }
-        group.addTask { await self.look() }
+        group.addTask { await self.removeOldEvents() }
       }
     }
     await session.close()
@@ -64,23 +68,33 @@ package actor AppGateway: Service {
       let event = SQLiteGatewayStore.NewEvent(
         type: "response", time: session.clock(),
         data: JSONValue.object([
-          "question": .string(delivery.question.id.uuid), "about": delivery.question.topic.json,
+          "question": .string(delivery.question.id.uuid.uuidString),
+          "about": delivery.question.topic.json,
           "choice": delivery.choice.json,
         ]).text,
         // The device repeats an entry at its position until it is handled.
-        source: "\(delivery.position) \(delivery.question.id.uuid) \(delivery.choice.id)")
+        source: "\(delivery.position) \(delivery.question.id.uuid.uuidString) \(delivery.choice.id)"
+      )
       guard await append([event]) else { return }
       await loop.handled(delivery.position)
     }
   }
 
   private func followHandles() async {
-    session.record(answersAbout: reportedHandles())
-    guard await session.untilCaughtUp(within: .seconds(86_400)) else { return }
+    session.record(answersAbout: Array(reported))
+    await untilCurrent()
     // Subscribed before the first comparison, so that no change falls between the two.
     let changes = await session.knownChanges()
-    await reportHandles()
-    for await _ in changes { await reportHandles() }
+    let change = WakeUp()
+    await withDiscardingTaskGroup { group in
+      group.addTask { for await _ in changes { change.signal() } }
+      while !Task.isCancelled {
+        await reportHandles()
+        // A timer for the next end would be late after the clock was set or the machine slept. The
+        // session signals changes only of handles that the app has asked about.
+        await change.wait { try await Task.sleep(for: GatewayLimits.comparisonInterval) }
+      }
+    }
   }
 
   private func followConsent() async {
@@ -94,30 +108,35 @@ package actor AppGateway: Service {
     }
   }
 
-  /// Reports approvals that have ended, and removes old events.
-  private func look() async {
-    guard await session.untilCaughtUp(within: .seconds(86_400)) else { return }
-    while (try? await Task.sleep(for: GatewayLimits.lookInterval)) != nil {
-      await reportHandles()
-      try? store.removeEvents(of: app, before: session.clock() - GatewayLimits.retention)
+  private func removeOldEvents() async {
+    // The device may repeat an entry until then, which the log recognizes by its event.
+    await untilCurrent()
+    repeat {
+      do {
+        try store.removeEvents(of: app, before: session.clock() - GatewayLimits.retention)
+      } catch { logger.error("cannot remove old events", metadata: ["error": "\(error)"]) }
+    } while (try? await Task.sleep(for: GatewayLimits.removalInterval)) != nil
+  }
+
+  /// Waits for the device, however long it is away, or until the task is cancelled.
+  private func untilCurrent() async {
+    while !Task.isCancelled {
+      if await session.untilCaughtUp(within: .seconds(86_400)) { return }
     }
   }
 
   private static let handleKey = "handle "
 
-  /// The handles that the log has reported as known.
-  private func reportedHandles() -> [Handle] {
-    guard let state = try? store.state(of: app) else { return [] }
-    return state.compactMap { key, value in
-      guard key.hasPrefix(Self.handleKey), let json = try? JSONValue.parse(.init(value.utf8))
-      else { return nil }
-      return try? Handle(JSONReader(json))
+  /// A reported handle of the log's state; `nil` for other state.
+  private static func handle(key: String, value: String) -> Handle? {
+    guard key.hasPrefix(handleKey), let json = try? JSONValue.parse(.init(value.utf8)) else {
+      return nil
     }
+    return try? Handle(JSONReader(json))
   }
 
   private func reportHandles() async {
     let known = Set(session.known.withLock { $0.sorted() }.filter { session.isKnown($0) })
-    let reported = Set(reportedHandles())
     guard known != reported else { return }
     let new = known.subtracting(reported).sorted()
     let old = reported.subtracting(known).sorted()
@@ -127,8 +146,9 @@ package actor AppGateway: Service {
         data: JSONValue.object(["handles": .array($0.1.map(\.json))]).text)
     }
     func key(_ handle: Handle) -> String { "\(Self.handleKey)\(handle.kind) \(handle.value)" }
-    await append(
+    let isReported = await append(
       events, new.map { .set(key($0), $0.json.text) } + old.map { .remove(key($0)) })
+    if isReported { reported = known }
   }
 
   /// Makes the events durable. Repeats a failed commit, and waits while the log is full.

@@ -20,8 +20,10 @@ enum GatewayLimits {
   static let feedWait = 60
   /// The time between two comments in a stream without events, which show that it is alive.
   static let heartbeat: Duration = .seconds(15)
-  /// The time between two looks at approvals that end, and at the age of events.
-  static let lookInterval: Duration = .seconds(5)
+  /// The time between two comparisons of the known handles with the reported ones.
+  static let comparisonInterval: Duration = .seconds(5)
+  /// The time between two removals of events that are older than ``retention``.
+  static let removalInterval: Duration = .seconds(3_600)
   /// The time until a failed commit is tried again.
   static let storeRetry: Duration = .seconds(1)
 }

@@ -41,6 +41,10 @@ struct Gateway: AsyncParsableCommand {
     name: .customLong("allow"),
     help: "An origin that webhooks may use, such as https://example.com:8443. Repeat.")
   var allowed: [String] = []
+  @Option(
+    name: .customLong("authority"),
+    help: "A PEM file of certificate authorities for webhooks, beside the system's. Repeat.")
+  var authorities: [String] = []
   @Option(help: "The port on 127.0.0.1; 0 chooses a free one.") var port = 0
   @OptionGroup var logging: LogOptions
 
@@ -61,13 +65,14 @@ struct Gateway: AsyncParsableCommand {
     PrivateFile.restrictNewFilesToOwner()
     let files = GatewayFiles(folder: URL(fileURLWithPath: directory))
     try PrivateFile.createFolder(files.folder)
+    let authorities = try webhookAuthorities()
     let store = try SQLiteGatewayStore(path: files.store.path)
     let logger = logging.logger(label: "gateway")
     let credentials = try credentials()
     let webhooks = try webhooks(of: credentials.map(\.app), files, store)
     let sender = WebhookSender(
       store: store, webhooks: webhooks, allowed: allowed.compactMap { AllowedOrigin($0) },
-      time: .init(now: { .now }), logger: logger)
+      authorities: authorities, time: .init(now: { .now }), logger: logger)
     var gateways: [(token: String, app: AppGateway)] = []
     for credential in credentials {
       let gateway = try AppGateway(
@@ -99,6 +104,12 @@ struct Gateway: AsyncParsableCommand {
       throw ValidationError("Two credentials are of one app.")
     }
     return credentials
+  }
+
+  private func webhookAuthorities() throws -> WebhookAuthorities {
+    do { return try WebhookAuthorities(files: authorities) } catch {
+      throw ValidationError("--authority takes a PEM file of certificates, not '\(error.file)'.")
+    }
   }
 
   /// The webhooks that the manifests name. Their addresses are stored for `relayctl webhooks`.

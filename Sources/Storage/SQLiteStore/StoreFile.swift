@@ -77,6 +77,16 @@ enum StoreFile {
     }
   }
 
+  /// The address of a file that other processes open meanwhile, also if this process has opened a
+  /// shared one. Without addresses in SQLite, such a process cannot do both.
+  static func addressForProcesses(_ path: String) -> String {
+    let plain = CharacterSet(charactersIn: "?#%").inverted
+    guard sqlite3_compileoption_used("USE_URI") != 0,
+      let escaped = path.addingPercentEncoding(withAllowedCharacters: plain)
+    else { return path }
+    return "file:\(escaped)?vfs=unix"
+  }
+
   private static func configuration(_ busyTimeout: TimeInterval) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout)

@@ -2,6 +2,9 @@ public import FamilyModel
 public import Foundation
 
 extension ID128 {
+  /// The identifier with the same 16 bytes.
+  public init(_ uuid: UUID) { self = withUnsafeBytes(of: uuid.uuid) { ID128(bytes: $0)! } }
+
   /// The identifier's 16 bytes as a UUID.
   public var uuid: UUID {
     let b = bytes

@@ -1,5 +1,6 @@
 package import FamilyModel
 package import Foundation
+import SystemClock
 
 /// The body of a request that asks the guardians.
 package struct AskBody {
@@ -54,24 +55,10 @@ package struct AskBody {
   }
 }
 
-extension ID128 {
-  /// The identifier with the same 16 bytes.
-  package init(_ uuid: UUID) {
-    self = ID128(bytes: withUnsafeBytes(of: uuid.uuid) { Array($0) })!
-  }
-
-  /// The identifier as a UUID in upper case.
-  package var uuid: String {
-    var bytes = UUID().uuid
-    withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: self.bytes) }
-    return UUID(uuid: bytes).uuidString
-  }
-}
-
 extension AskOutcome {
   /// The reply to a request that asked a question; `nil` for a refusal.
   package func json(of question: QuestionID) -> JSONValue? {
-    let id = JSONValue.string(question.uuid)
+    let id = JSONValue.string(question.uuid.uuidString)
     func reply(_ name: String, _ more: [String: JSONValue] = [:]) -> JSONValue {
       .object(["question": id, "outcome": .string(name)].merging(more) { $1 })
     }
@@ -80,7 +67,8 @@ extension AskOutcome {
     case .cancelled: reply("cancelled")
     case .answeredByDefault: reply("answeredByDefault")
     case .acknowledged: reply("acknowledged")
-    case .alreadyAsked(let open): reply("alreadyAsked", ["openQuestion": .string(open.uuid)])
+    case .alreadyAsked(let open):
+      reply("alreadyAsked", ["openQuestion": .string(open.uuid.uuidString)])
     case .answeredInPerson(let approved): reply("answeredInPerson", ["approved": .bool(approved)])
     case .refused: nil
     }

@@ -22,17 +22,8 @@ struct GatewayContext: RequestContext {
 struct GatewayAccess: RouterMiddleware {
   typealias Context = GatewayContext
   private static let hosts: Set = ["localhost", "127.0.0.1", "[::1]"]
-  /// Paths that need no token.
-  private static let openPaths: Set = ["/v1/openapi.json"]
 
-  private static let question = "/v1/questions/"
-  private static let methods: [String: HTTPRequest.Method] = [
-    "/v1/openapi.json": .get, "/v1/status": .get, "/v1/age-features": .get,
-    "/v1/age-rating": .get, "/v1/events": .get, "/v1/feed": .get, "/v1/known-handles": .post,
-    "/v1/questions": .post, "/v1/acknowledged": .post, "/v1/age-range": .post,
-    "/v1/update-acknowledgment": .post,
-  ]
-
+  let routes: [GatewayRoute]
   let apps: [(token: [UInt8], app: AppGateway)]
 
   func handle(
@@ -42,8 +33,7 @@ struct GatewayAccess: RouterMiddleware {
     do {
       var context = context
       try check(request)
-      try checkMethod(of: request)
-      if !Self.openPaths.contains(request.uri.path) { context.gateway = try app(of: request) }
+      if try route(of: request)?.isOpen != true { context.gateway = try app(of: request) }
       return try await next(request, context)
     } catch { return GatewayProblem(error).response() }
   }
@@ -63,15 +53,17 @@ struct GatewayAccess: RouterMiddleware {
     }
   }
 
-  private func checkMethod(of request: Request) throws {
-    let path = request.uri.path
-    let isQuestion = path.hasPrefix(Self.question) && path.count > Self.question.count
-    guard let method = isQuestion ? HTTPRequest.Method.delete : Self.methods[path],
-      method != request.method
-    else { return }
+  /// The call of the request; `nil` for a path that no call has.
+  ///
+  /// - Throws: A problem if the path has other methods only.
+  private func route(of request: Request) throws -> GatewayRoute? {
+    let routes = routes.filter { $0.has(path: request.uri.path) }
+    if let route = routes.first(where: { $0.method == request.method }) { return route }
+    guard !routes.isEmpty else { return nil }
+    let allowed = routes.map(\.method.rawValue).joined(separator: ", ")
     var problem = GatewayProblem(
-      status: .methodNotAllowed, detail: "The method of this path is \(method.rawValue).")
-    problem.allowed = method.rawValue
+      status: .methodNotAllowed, detail: "The method of this path is \(allowed).")
+    problem.allowed = allowed
     throw problem
   }
 

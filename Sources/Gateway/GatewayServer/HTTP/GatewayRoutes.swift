@@ -4,39 +4,77 @@ import Hummingbird
 import SQLiteStore
 import ServiceLifecycle
 
-/// The routes of the device API. Resources/openapi.json describes them.
+/// A call of the device API.
+struct GatewayRoute: Sendable {
+  let method: HTTPRequest.Method
+  /// The components of the path. `:id` stands for one component.
+  let components: [Substring]
+  /// Whether the call needs no token.
+  let isOpen: Bool
+  let answer: @Sendable (Request, GatewayContext) async throws -> Response
+
+  init(
+    _ method: HTTPRequest.Method, _ path: String, isOpen: Bool = false,
+    answer: @escaping @Sendable (Request, GatewayContext) async throws -> Response
+  ) {
+    self.method = method
+    components = path.split(separator: "/")
+    self.isOpen = isOpen
+    self.answer = answer
+  }
+
+  /// Whether the path is this call's, with any method.
+  func has(path: String) -> Bool {
+    let parts = path.split(separator: "/")
+    return parts.count == components.count
+      && zip(parts, components).allSatisfy { $0 == $1 || $1.hasPrefix(":") }
+  }
+}
+
+/// The calls of the device API. Resources/openapi.json describes them.
 enum GatewayRoutes {
   /// The router for the apps, each with its token.
   static func router(_ apps: [(token: String, app: AppGateway)]) -> Router<GatewayContext> {
     let router = Router(context: GatewayContext.self)
     router.add(
-      middleware: GatewayAccess(apps: apps.map { (Array($0.token.utf8), $0.app) }))
-    let group = router.group("v1")
-    group.get("openapi.json") { _, _ in
-      json(Data(PackageResources.openapi_json))
+      middleware: GatewayAccess(
+        routes: all, apps: apps.map { (Array($0.token.utf8), $0.app) }))
+    for route in all {
+      let path = RouterPath("/" + route.components.joined(separator: "/"))
+      router.on(path, method: route.method, use: route.answer)
     }
-    group.get("status") { _, context in json(try await context.app.status().data) }
-    group.get("age-features") { _, context in json(try await context.app.ageFeatures().data) }
-    group.get("age-rating") { _, context in json(try await context.app.ageRating().data) }
-    post(group, "known-handles") { try await $0.knownHandles($1) }
-    post(group, "questions") { try await $0.ask($1) }
-    post(group, "acknowledged") { try await $0.acknowledge($1) }
-    post(group, "age-range") { try await $0.ageRange($1) }
-    post(group, "update-acknowledgment") { try await $0.acknowledgeUpdate($1) }
-    group.delete("questions/:id") { _, context in
-      try await context.app.abandon(context.parameters.require("id"))
-      return Response(status: .noContent)
-    }
-    group.get("events") { request, context in try await stream(request, context.app) }
-    group.get("feed") { request, context in json(try await page(request, context.app).data) }
     return router
   }
 
+  static let all: [GatewayRoute] = [
+    .init(.get, "v1/openapi.json", isOpen: true) { _, _ in
+      json(Data(PackageResources.openapi_json))
+    },
+    .init(.get, "v1/status") { _, context in json(try await context.app.status().data) },
+    .init(.get, "v1/age-features") { _, context in
+      json(try await context.app.ageFeatures().data)
+    },
+    .init(.get, "v1/age-rating") { _, context in json(try await context.app.ageRating().data) },
+    post("v1/known-handles") { try await $0.knownHandles($1) },
+    post("v1/questions") { try await $0.ask($1) },
+    post("v1/acknowledged") { try await $0.acknowledge($1) },
+    post("v1/age-range") { try await $0.ageRange($1) },
+    post("v1/update-acknowledgment") { try await $0.acknowledgeUpdate($1) },
+    .init(.delete, "v1/questions/:id") { _, context in
+      try await context.app.abandon(context.parameters.require("id"))
+      return Response(status: .noContent)
+    },
+    .init(.get, "v1/events") { request, context in try await stream(request, context.app) },
+    .init(.get, "v1/feed") { request, context in
+      json(try await page(request, context.app).data)
+    },
+  ]
+
   private static func post(
-    _ group: RouterGroup<GatewayContext>, _ path: RouterPath,
+    _ path: String,
     _ call: @escaping @Sendable (AppGateway, JSONValue) async throws -> JSONValue
-  ) {
-    group.post(path) { request, context in
+  ) -> GatewayRoute {
+    GatewayRoute(.post, path) { request, context in
       let type = request.headers[.contentType]?.prefix { $0 != ";" } ?? ""
       guard type.lowercased().trimmingCharacters(in: .whitespaces) == "application/json" else {
         throw GatewayProblem(

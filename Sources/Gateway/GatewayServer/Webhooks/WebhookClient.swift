@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FamilyModel
 import GatewayModel
+import NIOSSL
 
 /// Posts webhooks over HTTP/1.1, one connection for each.
 struct WebhookClient: Sendable {
@@ -10,9 +11,14 @@ struct WebhookClient: Sendable {
   private let client: HTTPClient
   private let timeLimit: Milliseconds
 
-  /// - Parameter timeLimit: The longest time of one attempt.
-  init(timeLimit: Milliseconds) {
+  /// - Parameters:
+  ///   - timeLimit: The longest time of one attempt.
+  ///   - authorities: The certificates that servers may have beside those of the system.
+  init(timeLimit: Milliseconds, authorities: WebhookAuthorities) {
     var configuration = HTTPClient.Configuration()
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.additionalTrustRoots = [.certificates(authorities.certificates)]
+    configuration.tlsConfiguration = tls
     configuration.redirectConfiguration = .disallow
     configuration.httpVersion = .http1Only
     // A second reply to one request would otherwise count as the reply to the next one.

@@ -46,6 +46,7 @@ package final class WebhookSender: Service, Sendable {
   private let store: SQLiteGatewayStore
   private let webhooks: [Webhook]
   private let allowed: Set<AllowedOrigin>
+  private let authorities: WebhookAuthorities
   private let timeLimit: Milliseconds
   private let time: Time
   private let logger: Logger
@@ -54,14 +55,17 @@ package final class WebhookSender: Service, Sendable {
   /// - Parameters:
   ///   - webhooks: At most one for each app.
   ///   - allowed: The origins to which the operator allows requests.
+  ///   - authorities: The certificates that servers may have beside those of the system.
   ///   - timeLimit: The longest time of one attempt.
   package init(
     store: SQLiteGatewayStore, webhooks: [Webhook], allowed: [AllowedOrigin],
-    timeLimit: Milliseconds = WebhookSchedule.timeLimit, time: Time, logger: Logger
+    authorities: WebhookAuthorities = .init(), timeLimit: Milliseconds = WebhookSchedule.timeLimit,
+    time: Time, logger: Logger
   ) {
     self.store = store
     self.webhooks = webhooks
     self.allowed = Set(allowed)
+    self.authorities = authorities
     self.timeLimit = timeLimit
     self.time = time
     self.logger = logger
@@ -74,7 +78,7 @@ package final class WebhookSender: Service, Sendable {
   /// Sends until the task is cancelled or the program shuts down.
   package func run() async throws {
     guard !webhooks.isEmpty else { return try await gracefulShutdown() }
-    let client = WebhookClient(timeLimit: timeLimit)
+    let client = WebhookClient(timeLimit: timeLimit, authorities: authorities)
     await cancelWhenGracefulShutdown {
       await withDiscardingTaskGroup { group in
         for webhook in self.webhooks {

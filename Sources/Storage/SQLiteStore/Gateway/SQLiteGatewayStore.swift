@@ -87,7 +87,8 @@ package final class SQLiteGatewayStore: Sendable {
     let opened = try StoreFile.translatingErrors { () throws -> (DatabaseQueue, String) in
       var configuration = Configuration()
       configuration.busyMode = .timeout(5)
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      let queue = try DatabaseQueue(
+        path: StoreFile.addressForProcesses(path), configuration: configuration)
       try queue.inDatabase { db in
         try db.execute(sql: "PRAGMA journal_mode = WAL")
         try db.execute(sql: "PRAGMA synchronous = FULL")
