@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// The console's page in a browser, with real clusters. Verification/console-browser has the tests.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ConsoleBrowserTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct ConsoleBrowserTests {
   private static let folder = PythonDevice.folder.deletingLastPathComponent()
     .appendingPathComponent("console-browser")
 

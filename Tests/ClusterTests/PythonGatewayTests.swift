@@ -3,7 +3,7 @@ import ProcessCluster
 import Testing
 
 /// Apps in Python and curl, beside a relay, agents and a gateway.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct PythonGatewayTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PythonGatewayTests {
   @Test(
     "X5: apps in Python and curl ask, and receive unacknowledged events again after SIGKILL")
   func apps() async throws {
