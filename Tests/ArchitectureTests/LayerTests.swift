@@ -79,6 +79,15 @@ private let exclusiveImports = [
     #expect(linked.intersection(forbidden) == [])
   }
 
+  @Test("X4, X5: only the programs that speak HTTP link it") func httpIsRare() throws {
+    let graph = try PackageGraph.ofRepository()
+    let speakers = graph.targets.map(\.name).filter { name in
+      !name.hasSuffix("Tests") && graph.closure(of: name).contains("Hummingbird")
+    }
+    let libraries = ["ClusterConsole", "GatewayServer"]
+    #expect(Set(speakers) == Set(["cluster-console", "gateway", "relay-monitor"] + libraries))
+  }
+
   @Test("X2: the simulator and the test kit run the relay's pipeline and the turn of agents")
   func simulatesTheProduct() throws {
     let graph = try PackageGraph.ofRepository()
