@@ -112,12 +112,11 @@ extension ClusterConsole {
   func makeWindow(
     of device: ConsoleFamily.Device, _ event: @escaping @Sendable (ScreenEvent) -> Void
   ) {
-    guard let address = device.address,
-      let credential = cluster.appCredentials.first(where: {
-        $0.hasSuffix(
-          "/app-\(address.family.rawValue)-\(address.device.rawValue)-\(RunningCluster.app).json")
-      })
-    else { return }
+    guard let address = device.address else { return }
+    let credential = cluster.layout.appCredential(
+      family: address.family.rawValue, device: address.device.rawValue
+    ).path
+    guard FileManager.default.fileExists(atPath: credential) else { return }
     let key = device.key
     let window = AppWindow(
       program: ClusterApp.landmarks.program, credential: credential,

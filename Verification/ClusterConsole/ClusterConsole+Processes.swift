@@ -49,8 +49,8 @@ extension ClusterConsole {
       let process = self.process(name)
       let state = process.state(isHeld: held.contains(name))
       let uptime = Int64(process.uptime / .milliseconds(1))
-      let isSame = old.contains { $0.name == name && $0.pid == process.pid }
-      let started = isSame ? old.first { $0.name == name }?.started : now - uptime
+      let same = old.first { $0.name == name && $0.pid == process.pid }
+      let started = same?.started ?? now - uptime
       table.update(
         .init(
           name: name, kind: String(name.split(separator: "-").prefix(2).joined(separator: "-")),
@@ -59,20 +59,19 @@ extension ClusterConsole {
           lastEnd: process.endText, isHeld: held.contains(name), isCut: network.isCut(name)),
         end: process.endText, now: now)
     }
-    for (key, pid) in appProcesses(family) {
-      table.update(
-        .init(
-          name: key, kind: "app-agent", owner: "Landmarks", devices: family.appDevices.map(\.key),
-          pid: pid, state: pid == nil ? "asleep" : "up", started: nil, restarts: 0, lastEnd: nil,
-          isHeld: false, isCut: nil), end: nil, now: now)
-    }
+    let app = appProcess(family)
+    table.update(
+      .init(
+        name: "app-agent", kind: "app-agent", owner: "Landmarks",
+        devices: family.appDevices.map(\.key), pid: app, state: app == nil ? "asleep" : "up",
+        started: nil, restarts: 0, lastEnd: nil, isHeld: false, isCut: nil), end: nil, now: now)
     return table.rows != old
   }
 
   /// The app's process of the child's agent: the window, or the one that the device has launched.
-  private func appProcesses(_ family: ConsoleFamily) -> [(String, pid_t?)] {
+  private func appProcess(_ family: ConsoleFamily) -> pid_t? {
     let window = family.appDevices.lazy.compactMap { self.windows[$0.key]?.pid }.first
-    return [("app-agent", window ?? launchedApps(of: family.childAgent).first)]
+    return window ?? launchedApps(of: family.childAgent).first
   }
 
   private func process(_ name: String) -> SupervisedProcess {

@@ -124,8 +124,6 @@ package actor ClusterConsole: Service {
     await publishDevices()
   }
 
-  func closed(_ language: String) {}
-
   /// The older rows of the family's log.
   func log(before: UInt64) -> [FamilyLog.Row] { logReader.log(before: before).events }
 

@@ -39,7 +39,7 @@ final class ChaosCluster: Sendable {
     try layout.prepare()
     let file = Self.families(families)
     self.families = file
-    let names = Self.names(file) + (crowd?.plan.names ?? [])
+    let names = ["relay"] + file.agents + (crowd?.plan.names ?? [])
     let ports = try FreePorts.pair()
     requests = "tcp://127.0.0.1:\(ports.0)"
     let broadcasts = "tcp://127.0.0.1:\(ports.1)"
@@ -61,7 +61,7 @@ final class ChaosCluster: Sendable {
     self.links = links
     self.controls = controls
     self.power = power
-    for name in Self.names(file) where name != "relay" { try Self.script(name, layout) }
+    for name in file.agents { try Self.script(name, layout) }
 
     var configuration = RunningCluster.Configuration()
     configuration.initArguments = ["--requests", requests, "--broadcasts", broadcasts]
@@ -118,15 +118,6 @@ final class ChaosCluster: Sendable {
       }
     }
     return file
-  }
-
-  private static func names(_ file: ClusterFamilies) -> [String] {
-    ["relay"]
-      + file.families.flatMap { family in
-        ["child-agent-\(family.id)"]
-          + family.members.filter { $0.role != "child" }
-          .map { "parent-agent-\(family.id)-\($0.name.lowercased())" }
-      }
   }
 
   /// Writes an agent's script. The handle of a question encodes the people's actions: see

@@ -2,6 +2,7 @@ import DeviceAgent
 import FamilyCore
 import FamilyModel
 import Foundation
+import SystemClock
 import Wording
 
 // The names of values in documents and acts.
@@ -115,7 +116,7 @@ extension DeviceAddress {
 extension ID128 {
   init?(code: String) {
     guard let uuid = UUID(uuidString: code) else { return nil }
-    self.init(bytes: withUnsafeBytes(of: uuid.uuid) { Array($0) })
+    self.init(uuid)
   }
 }
 

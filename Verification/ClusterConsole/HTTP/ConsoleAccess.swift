@@ -1,4 +1,5 @@
 import Foundation
+import GatewayModel
 import Hummingbird
 import Synchronization
 
@@ -26,12 +27,6 @@ final class ConsoleSecrets: Sendable {
       let digits = String(generator.next() as UInt64, radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
-  }
-
-  /// Compares in a time that depends on the lengths alone.
-  static func isEqual(_ a: some StringProtocol, _ b: String) -> Bool {
-    let (a, b) = (Array(a.utf8), Array(b.utf8))
-    return a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
 
@@ -93,7 +88,7 @@ struct ConsoleAccess: RouterMiddleware {
       let parts = cookie.split(separator: "=", maxSplits: 1)
       return parts.count == 2
         && parts[0].trimmingCharacters(in: .whitespaces) == ConsoleSecrets.cookieName
-        && ConsoleSecrets.isEqual(parts[1], secrets.cookie)
+        && Secret.isEqual(Array(parts[1].utf8), Array(secrets.cookie.utf8))
     }
   }
 

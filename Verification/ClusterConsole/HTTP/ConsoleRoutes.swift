@@ -38,7 +38,8 @@ struct ConsoleRoutes: Sendable {
   /// Trades the token of the URL for the cookie.
   private func session(_ request: Request) async throws -> Response {
     guard case .object(let body) = try await body(of: request),
-      case .string(let token) = body["token"], ConsoleSecrets.isEqual(token, secrets.token)
+      case .string(let token) = body["token"],
+      Secret.isEqual(Array(token.utf8), Array(secrets.token.utf8))
     else {
       return ConsoleReply.problem(
         "The address has no token of this console. Copy the whole line.", status: .forbidden)
@@ -80,16 +81,14 @@ struct ConsoleRoutes: Sendable {
     guard await parts.readerCount < Self.pages else { throw HTTPError(.tooManyRequests) }
     let (id, changes) = await parts.changes()
     await console.opened(language)
-    let body = ResponseBody { [parts, console] writer in
+    let body = ResponseBody { [parts] writer in
       do {
         try await Self.write(&writer, parts, changes, language)
       } catch {
         await parts.end(id)
-        await console.closed(language)
         throw error
       }
       await parts.end(id)
-      await console.closed(language)
     }
     return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
   }

@@ -1,3 +1,4 @@
+import GatewayModel
 import Hummingbird
 
 /// The context of a request: the app that its token names.
@@ -72,15 +73,11 @@ struct GatewayAccess: RouterMiddleware {
     let token = words.count == 2 && words[0].lowercased() == "bearer" ? [UInt8](words[1].utf8) : []
     // Every token is compared in full, so that the time says nothing about a token.
     var found: AppGateway?
-    for (expected, app) in apps where Self.isEqual(token, expected) { found = app }
+    for (expected, app) in apps where Secret.isEqual(token, expected) { found = app }
     guard let found else {
       throw GatewayProblem(
         status: .unauthorized, detail: "The header Authorization has no app's token.")
     }
     return found
-  }
-
-  private static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-    a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
