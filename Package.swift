@@ -253,14 +253,14 @@ let verification: [Target] = [
     ]),
   rig(
     "ProcessCluster", ["Processes", "TextTable", argumentParser, subprocess, systemPackage]),
-  rig("FaultNetwork", ["FamilyModel", "Credentials", nio, nioPosix]),
+  rig("FaultNetwork", ["FamilyModel", "Credentials", "ProcessCluster", nio, nioPosix]),
   rig("AgentTraces", ["FamilyModel", "History", "SystemClock"]),
   .target(
     name: "ClusterConsole",
     dependencies: [
       "AgentTraces", "Credentials", "FaultNetwork", "FamilyModel", "GatewayModel", "History",
-      "ProcessCluster", "SystemClock", "ZeroMQ", hummingbird, logging, lifecycle, subprocess,
-      systemPackage,
+      "ProcessCluster", "Processes", "SystemClock", "ZeroMQ", hummingbird, logging, lifecycle,
+      subprocess, systemPackage,
     ], path: "Verification/ClusterConsole", resources: [.copy("Page")], swiftSettings: settings),
   tool("cluster-console", ["ClusterConsole", "ProcessCluster", logging, lifecycle]),
   tool(
@@ -415,8 +415,8 @@ let suites: [Target] = [
   tests(
     "ChaosTests",
     [
-      "chaos", "FamilyModel", "FaultNetwork", "History", "LoadFamilies", "ProcessCluster",
-      "SystemClock", subprocess, systemPackage,
+      "chaos", "Credentials", "FamilyModel", "FaultNetwork", "History", "LoadFamilies",
+      "ProcessCluster", "SystemClock", subprocess, systemPackage,
     ]),
 ]
 

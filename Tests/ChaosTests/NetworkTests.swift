@@ -1,5 +1,8 @@
+import Credentials
 import FamilyModel
 import FaultNetwork
+import Foundation
+import ProcessCluster
 import Testing
 
 @testable import chaos
@@ -39,5 +42,31 @@ import Testing
     #expect(some.contains { $0.delay == 0 && $0.stall > 0 && $0.rate == nil })
     #expect(some.contains { $0.delay == 0 && $0.stall == 0 && $0.rate != nil })
     #expect(some.contains { $0.delay > 0 && $0.stall > 0 && $0.rate != nil })
+  }
+
+  @Test("agents have one name, also those of guardians with unusual names")
+  func names() throws {
+    for name in ["Rosa", "Ana/Lu", String(repeating: "Long ", count: 12)] {
+      let families = try JSONDecoder().decode(
+        ClusterFamilies.self,
+        from: JSONEncoder().encode([
+          "families": [Family(id: 7, members: [Member(name: name, role: "guardian")])]
+        ]))
+      let credential = Credential(
+        address: DeviceAddress(family: FamilyID(7), device: DeviceID(1)), personID: PersonID(1),
+        role: .guardian, name: name, keys: try .generate(), deviceKeys: DeviceKeys(),
+        organizerKey: [], relayKey: try CurveKeyPair.generate().publicKey, requests: "",
+        broadcasts: "")
+      #expect(families.agents == [Redirection.agent(of: credential)])
+    }
+  }
+
+  private struct Family: Codable {
+    var id: UInt64
+    var members: [Member]
+  }
+  private struct Member: Codable {
+    var name: String
+    var role: String
   }
 }

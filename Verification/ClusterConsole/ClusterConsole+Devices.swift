@@ -13,11 +13,13 @@ extension ClusterConsole {
   func receive(_ event: ScreenEvent) async {
     switch event {
     case .screens(let line, let all):
+      var areMoved = false
       for case .object(let screen) in all {
         guard case .number(let family) = screen["family"],
           case .number(let device) = screen["device"]
         else { continue }
         let key = "\(UInt64(family))-\(UInt64(device))"
+        areMoved = areMoved || Self.positions(screens[key]?[line.language]) != screen["positions"]
         screens[key, default: [:]][line.language] = Self.withoutBirthdates(screen)
         await publishDevice(key, line.language)
       }
@@ -26,7 +28,7 @@ extension ClusterConsole {
         screenPids[line.process] = pid
         await publishDevices()
       }
-      try? await publish(.init(event: "log"), logReader.log())
+      if areMoved { try? await publish(.init(event: "log"), logReader.log()) }
     case .window(let device, let line):
       guard case .object(let members) = line else { return }
       if let window = members["window"] { windowDocuments[device] = window }
@@ -35,6 +37,11 @@ extension ClusterConsole {
       await publishApps()
     case .windowEnded: await publishApps()
     }
+  }
+
+  private static func positions(_ screen: JSONValue?) -> JSONValue? {
+    guard case .object(let members) = screen else { return nil }
+    return members["positions"]
   }
 
   /// The screen without the birthdates of people, which the page does not show.

@@ -1,5 +1,6 @@
 package import Credentials
 package import Foundation
+import ProcessCluster
 
 /// Leads agents to the relay through their own links.
 package enum Redirection {
@@ -20,6 +21,6 @@ package enum Redirection {
   package static func agent(of credential: Credential) -> String {
     let family = credential.address.family.rawValue
     return credential.role.isGuardian
-      ? "parent-agent-\(family)-\(credential.name.lowercased())" : "child-agent-\(family)"
+      ? AgentName.guardian(credential.name, of: family) : AgentName.child(of: family)
   }
 }

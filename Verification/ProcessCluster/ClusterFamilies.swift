@@ -12,7 +12,7 @@ package struct ClusterFamilies: Codable {
     package var devices: Int?
 
     /// The name as a part of file names, as in credential files.
-    package var fileName: String { String(name.map { $0 == "/" ? "_" : $0 }.prefix(48)) }
+    package var fileName: String { AgentName.fileName(name) }
   }
   package struct Family: Codable {
     package var id: UInt64
@@ -25,8 +25,8 @@ package struct ClusterFamilies: Codable {
     families.flatMap { family in
       let guardians = family.members.filter { ["organizer", "guardian"].contains($0.role) }
       let hasApps = guardians.count < family.members.count
-      return (hasApps ? ["child-agent-\(family.id)"] : [])
-        + guardians.map { "parent-agent-\(family.id)-\($0.fileName.lowercased())" }
+      return (hasApps ? [AgentName.child(of: family.id)] : [])
+        + guardians.map { AgentName.guardian($0.name, of: family.id) }
     }
   }
 

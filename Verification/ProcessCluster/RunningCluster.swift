@@ -99,8 +99,8 @@ package final class RunningCluster: Sendable {
     _ kind: String, _ family: UInt64, _ member: ClusterFamilies.Member?, _ layout: Layout,
     _ configuration: Configuration
   ) -> SupervisedProcess {
-    let name = [kind, "\(family)", member?.fileName.lowercased()].compactMap { $0 }
-      .joined(separator: "-")
+    let name =
+      member.map { AgentName.guardian($0.name, of: family) } ?? AgentName.child(of: family)
     let script = layout.scripts.appendingPathComponent("\(name).json")
     if member != nil, let answer = configuration.answer {
       let rules = ["rules": [["choose": answer]]]

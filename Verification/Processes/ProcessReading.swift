@@ -1,11 +1,13 @@
 public import Foundation
 
-/// The CPU time and memory of a process, as /proc reports them.
+/// The CPU time, memory and state of a process, as /proc reports them.
 public struct ProcessReading: Sendable {
   /// The CPU time used so far in user and kernel mode, in seconds.
   public var cpuSeconds: Double
   /// The resident memory, in bytes.
   public var residentBytes: Int
+  /// Whether a signal has stopped the process.
+  public var isStopped: Bool
 
   /// Reads the current values; `nil` if the process does not exist.
   public init?(_ pid: pid_t) {
@@ -17,5 +19,6 @@ public struct ProcessReading: Sendable {
     else { return nil }
     cpuSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     residentBytes = pages * sysconf(Int32(_SC_PAGESIZE))
+    isStopped = fields[0] == "T"
   }
 }

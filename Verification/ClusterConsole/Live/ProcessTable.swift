@@ -1,5 +1,6 @@
 import Foundation
 import ProcessCluster
+import Processes
 
 /// The processes of the cluster as the page shows them.
 struct ProcessTable {
@@ -84,7 +85,7 @@ extension SupervisedProcess {
   /// The state of the process: `up`, `paused`, `down` or `held`.
   func state(isHeld: Bool) -> String {
     guard let pid else { return isHeld ? "held" : "down" }
-    return Self.isPaused(pid) ? "paused" : "up"
+    return ProcessReading(pid)?.isStopped == true ? "paused" : "up"
   }
 
   /// How the last process ended: `signal 9` or `code 1`.
@@ -94,11 +95,5 @@ extension SupervisedProcess {
     case .signaled(let signal): "signal \(signal)"
     default: nil
     }
-  }
-
-  private static func isPaused(_ pid: pid_t) -> Bool {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
-    // The second field is the process name in parentheses, which may hold another parenthesis.
-    return text.split(separator: ")").last?.split(separator: " ").first == "T"
   }
 }
