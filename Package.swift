@@ -121,7 +121,7 @@ let sources: [Target] = [
     "Relay", "RelayPipeline",
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire", "RelayStore", "ZeroMQ",
-      "Credentials", "SystemClock", crypto,
+      "Credentials", "SystemClock", crypto, deque,
     ]),
   library("Relay", "RelayOperation", ["ZeroMQ"]),
   library(
@@ -146,8 +146,8 @@ let sources: [Target] = [
     "Device", "DeviceAgent",
     [
       "CAppLauncher", "DeviceTurn", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire",
-      "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", logging, lifecycle,
-      subprocess, systemPackage,
+      "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", deque, logging,
+      lifecycle, subprocess, systemPackage,
     ]),
 
   library(
@@ -340,7 +340,7 @@ let suites: [Target] = [
     "RelayPipelineTests",
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayPipeline", "RelayStore",
-      "RelayWire", "ZeroMQ",
+      "RelayWire", "ZeroMQ", deque,
     ]),
   tests(
     "RelayServerTests",
@@ -415,8 +415,8 @@ let suites: [Target] = [
   tests(
     "ChaosTests",
     [
-      "chaos", "Credentials", "FamilyModel", "FaultNetwork", "History", "LoadFamilies",
-      "ProcessCluster", "SystemClock", subprocess, systemPackage,
+      "chaos", "Credentials", "FamilyModel", "FamilyTrust", "FaultNetwork", "History",
+      "LoadFamilies", "ProcessCluster", "SystemClock", "ZeroMQ", subprocess, systemPackage,
     ]),
 ]
 

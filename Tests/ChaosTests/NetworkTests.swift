@@ -1,9 +1,11 @@
 import Credentials
 import FamilyModel
+import FamilyTrust
 import FaultNetwork
 import Foundation
 import ProcessCluster
 import Testing
+import ZeroMQ
 
 @testable import chaos
 

@@ -72,6 +72,91 @@ import Testing
     #expect(home.startsFromSnapshots > 0 && home.problems.isEmpty)
   }
 
+  @Test("O11: a device makes a snapshot while it runs, and a kill starts from it")
+  func running() {
+    var home = SignedFamily()
+    home.runningSnapshotInterval = 8
+    home.restartAll()
+    for round in 1...6 {
+      let question = home.ask("ada\(round)")
+      home.answer(question, "approve", by: 1)
+      home.child(3, .post("Hello \(round)"))
+    }
+    #expect(home.requestedSnapshots >= 4)
+    #expect([1, 2, 3, 4].allSatisfy { snapshot(of: $0, home) != nil })
+    home.restartAll()
+    #expect(home.startsFromSnapshots == 4 && home.problems.isEmpty)
+    let made = home.requestedSnapshots
+    home.child(3, .post("One more"))
+    #expect(home.requestedSnapshots == made)
+  }
+
+  @Test("O11: a running device drops a snapshot that its store has overtaken")
+  func overtaken() throws {
+    var home = SignedFamily()
+    (home.runningSnapshotInterval, home.holdsSnapshots) = (8, true)
+    home.restartAll()
+    for round in 1...8 { home.child(3, .post("Hello \(round)")) }
+    let held = try #require(home.heldSnapshots.first { $0.device == 1 })
+    let made = try #require(held.snapshot)
+    // An event below the snapshot's position that the snapshot lacks.
+    let coverage = try #require(SnapshotCoverage(of: made))
+    for (seq, isStored) in [(coverage.seq, false), (coverage.seq + 1, true)] {
+      var link = home.machines.guardians[1]!.link
+      var out = DeviceLink.Output()
+      link.storedWhileRequested(
+        Event(
+          seq: seq, previous: 0, audience: Audience(rawValue: 99), command: ID128(high: 1, low: 1),
+          device: DeviceID(1), at: home.machines.now, body: .beat))
+      link.storeSnapshot(made, held.number, into: &out)
+      #expect((link.coverage == coverage) == isStored && out.changes.isEmpty != isStored)
+    }
+    // A number of an earlier request, and a request without a snapshot.
+    home.snapshotMade(held.number + 1, made, on: 1)
+    #expect(snapshot(of: 1, home) == nil)
+    var third = home
+    third.snapshotMade(held.number, nil, on: 1)
+    #expect(snapshot(of: 1, third) == nil)
+    home.snapshotMade(held.number, made, on: 1)
+    #expect(snapshot(of: 1, home) == made)
+    home.snapshotMade(held.number, made, on: 1)
+    home.restartAll()
+    #expect(home.startsFromSnapshots > 0 && home.problems.isEmpty)
+  }
+
+  @Test("O11: random histories with snapshots of running devices end in equal states")
+  func randomRuns() {
+    for seed: UInt64 in 1...12 {
+      var home = SignedFamily()
+      (home.runningSnapshotInterval, home.snapshotInterval) = (5, 3)
+      var source = IDSource(seed: seed)
+      func below(_ count: UInt64) -> UInt64 { source.next() % count }
+      var open: [QuestionID] = []
+      home.restartAll()
+      for _ in 0..<60 {
+        home.holdsSnapshots = below(2) == 0
+        if !home.holdsSnapshots {
+          let held = home.heldSnapshots
+          home.heldSnapshots = []
+          for made in held { home.snapshotMade(made.number, made.snapshot, on: made.device) }
+        }
+        switch below(7) {
+        case 0, 1: open.append(home.ask(["ada", "ben"][Int(below(2))], on: UInt32(3 + below(2))))
+        case 2: if let id = open.popLast() { home.answer(id, "approve", by: UInt32(1 + below(2))) }
+        case 3: if let id = open.popLast() { home.child(UInt32(3 + below(2)), .cancel(id)) }
+        case 4, 5: home.child(UInt32(3 + below(2)), .post("a"))
+        default:
+          let id = UInt32(1 + below(4))
+          home.heldSnapshots.removeAll { $0.device == id }
+          home.restart(id)
+        }
+      }
+      home.restartAll()
+      #expect(home.requestedSnapshots > 4 && home.startsFromSnapshots > 0, "seed \(seed)")
+      #expect(home.problems.isEmpty, "seed \(seed)")
+    }
+  }
+
   @Test("O11: a start verifies the events after the snapshot only")
   func verifications() throws {
     let home = self.home()

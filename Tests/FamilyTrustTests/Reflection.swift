@@ -9,6 +9,7 @@ struct Reflection {
   static let ignored: Set<String> = [
     "vault", "coding", "snapshots", "digest", "blind", "calendar", "regions", "restored",
     "hasIgnoredSnapshot", "coverage", "draft", "snapshotChange", "restoredChild",
+    "uncovered", "requestedSnapshot", "lastSnapshotRequest",
   ]
 
   private(set) var lines: [String] = []

@@ -66,6 +66,12 @@ struct SignedFamily: FamilyDriver {
   let verified = SignatureCache()
   /// The events after which a start makes a snapshot.
   var snapshotInterval = 6
+  /// The events after which a running device makes a snapshot; `nil`: none.
+  var runningSnapshotInterval: Int?
+  var requestedSnapshots = 0
+  /// Whether snapshots of running devices wait.
+  var holdsSnapshots = false
+  var heldSnapshots: [(device: UInt32, number: UInt64, snapshot: [UInt8]?)] = []
   /// The starts of devices from their snapshots.
   var startsFromSnapshots = 0
   /// Whether questions are admitted at once.
@@ -103,6 +109,7 @@ struct SignedFamily: FamilyDriver {
     guard verifies else { return nil }
     var snapshots = keys[id]!.snapshots
     (snapshots.interval, snapshots.margin) = (snapshotInterval, 4)
+    snapshots.runningInterval = runningSnapshotInterval ?? .max / 2
     return Security(
       KeyVault(keys[id]!, sharing: verified), organizerKey: keys[1]!.signingKey,
       snapshots: snapshots)
@@ -111,20 +118,11 @@ struct SignedFamily: FamilyDriver {
   /// Starts a device from its durable records. Its state is that of a device that replays all events.
   mutating func restore(_ id: UInt32, _ security: Security? = nil) {
     let security = security ?? self.security(id)
-    let records = machines.records(of: id)
-      .map { try! DeviceRecord.decode(key: $0.key.bytes, value: $0.value) }
-    let person = roster.device(DeviceID(id))!.person
-    let isChild = roster.person(person)!.role == .child
+    let records = records(of: id)
     let ids = machines.newIDs()
-    let address = address(id)
-    func child(_ records: [DeviceRecord]) -> ChildMachine {
-      ChildMachine(
-        address, of: person, apps: [Self.app], security: security, restoring: records, ids: ids)
-    }
-    func guardian(_ records: [DeviceRecord]) -> GuardianMachine {
-      GuardianMachine(address, of: person, security: security, restoring: records, ids: ids)
-    }
-    if isChild {
+    let child = { [self] in childMachine(id, security, $0, ids) }
+    let guardian = { [self] in guardianMachine(id, security, $0, ids) }
+    if isChild(id) {
       let (machine, isEarly) = Self.started(records, \.link.hasIgnoredSnapshot, child)
       machines.children[id] = machine
       if isEarly { startsFromSnapshots += 1 }
@@ -251,6 +249,7 @@ struct SignedFamily: FamilyDriver {
           Passcode(
             salt: Array(repeating: 0, count: 16), logCost: 4,
             publicKey: chosenPasscode.signingKey, relayKey: evaluation.relayKey)))
+    case .makeSnapshot(let number): makeSnapshot(number, of: id)
     case .checkPasscode(let prompt, _, _, _, let bytes):
       guard let typedPasscode else { return }
       child(id, .passcodeChecked(prompt: prompt, proof: KeyVault(typedPasscode).sign(bytes)))

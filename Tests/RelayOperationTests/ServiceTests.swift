@@ -19,7 +19,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     let result = try await Subprocess.run(
       .path("/usr/bin/timeout"),
       arguments: [
-        "-k", "1", "240", "bash", "-c",
+        "-k", "1", "120", "bash", "-c",
         "exec 2>&1; cd \(folder.path); chmod 700 .; PATH=\(programs.path):$PATH; " + script,
       ],
       output: .string(limit: 1 << 20), error: .discarded)

@@ -98,6 +98,8 @@ extension ServiceTests {
           echo junk >series/00000099.segment.partial
           follow
         done 2>/dev/null
+        # On a busy machine the only complete backup may be the last one, and then no event follows it.
+        await [ -e series/00000000.backup ]; families 9
         await [ -e series/00000001.segment ]
         kill -KILL $shipper; wait $shipper 2>/dev/null
         flock series relayctl ship --directory . --public-key "$key" --to series 2>/dev/null
@@ -112,7 +114,7 @@ extension ServiceTests {
     let lines = result.output.split(separator: "\n").map(String.init)
     #expect(
       lines == [
-        "second 1", "The series has 56 events,", "The backup is whole.", "equal", "0",
+        "second 1", "The series has 63 events,", "The backup is whole.", "equal", "0",
       ], "\(result.output)")
   }
 }

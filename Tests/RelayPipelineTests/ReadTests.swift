@@ -1,3 +1,4 @@
+import DequeModule
 import FamilyCore
 import FamilyModel
 import RelayWire
@@ -162,6 +163,38 @@ import Testing
       }
     }
     #expect(fixture.holds(1) && lagging.isEmpty)
+  }
+
+  @Test("O4, O8: a shard with many unread results requests no further republishes")
+  func lag() throws {
+    let fixture = try ReadFixture(families: 1, shards: 1)
+    fixture.send(.attach([]), in: 1)
+    fixture.turn()
+    fixture.read()
+    for id in 1...UInt64(3) { fixture.post(id, in: 1) }
+    fixture.turn()
+    fixture.read()
+    fixture.turn()
+    let republish = StoreRead.Republish(
+      family: FamilyID(1), generation: 1, audience: ReadFixture.conversation, seq: 2)
+    let event = Event(
+      seq: 2, previous: 1, audience: ReadFixture.conversation, command: CommandID(high: 0, low: 1),
+      device: ReadFixture.device, at: fixture.clock.now, body: .beat)
+    let later = fixture.clock.now + .seconds(2)
+    let isDone = fixture.pipeline.shards.ifAtRest { access in
+      access.withShard(of: FamilyID(1)) { shard in
+        let count = RelayLimits.waitingResults + 1
+        shard.completions = Deque(repeating: .republish(republish, event), count: count)
+        shard.runTimers(now: later)
+        #expect(shard.output.reads.isEmpty && shard.deadline == nil)
+        shard.completions.removeFirst()
+        shard.runTimers(now: later)
+        #expect(!shard.output.reads.isEmpty)
+        shard.completions = []
+      }
+      return true
+    }
+    #expect(isDone)
   }
 
   @Test("O8: a shutdown during a load handles every received request")

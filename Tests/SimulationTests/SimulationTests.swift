@@ -65,7 +65,8 @@ import Testing
     let often: Set<Probe> = [
       .relayCrashesInCommit, .relayDiskFull, .relayDiskDamaged, .relayClockSetBack, .familyLoaded,
       .resultLookedUp, .republished, .pageContinues, .deviceCrashesInTurn, .deviceReset,
-      .outboxRestored, .deviceStartsFromSnapshot, .presenceAnnounced, .subscribedAgain, .keysShared,
+      .outboxRestored, .deviceStartsFromSnapshot, .snapshotOfRunningDevice, .presenceAnnounced,
+      .subscribedAgain, .keysShared,
       .appLaunched, .appReset,
     ]
     #expect(often.isSubset(of: runsOfProbes.keys), "\(runsOfProbes)")

@@ -39,6 +39,8 @@ extension World {
       child(device, life: life, .answered(prompt: prompt, answer))
     case .passcodeChecked(let device, let life, let prompt, let proof):
       child(device, life: life, .passcodeChecked(prompt: prompt, proof: proof))
+    case .snapshotMade(let device, let life, let number, let snapshot):
+      madeSnapshot(device, life, number, snapshot)
     case .guardianAnswers(let device, let life, let question, let choice):
       if !hasHealed { guardian(device, life: life, .answer(question, choice: choice)) }
     case .guardianSees(let device, let life, let child, let seq):
@@ -70,12 +72,12 @@ extension World {
   }
 
   /// Steps the child's machine unless the device has restarted since.
-  private func child(_ device: Int, life: Int, _ input: ChildMachine.Input) {
+  func child(_ device: Int, life: Int, _ input: ChildMachine.Input) {
     if devices[device].life == life { child(device, input) }
   }
 
   /// Steps the guardian's machine unless the device has restarted since.
-  private func guardian(_ device: Int, life: Int, _ input: GuardianMachine.Input) {
+  func guardian(_ device: Int, life: Int, _ input: GuardianMachine.Input) {
     if devices[device].life == life { guardian(device, input) }
   }
 }

@@ -35,6 +35,7 @@ final class World {
     case launch(Int, Int, deviceLife: Int)
     case promptAnswer(Int, life: Int, UInt64, PromptAnswer)
     case passcodeChecked(Int, life: Int, UInt64, [UInt8]?)
+    case snapshotMade(Int, life: Int, UInt64, [UInt8]?)
     case guardianAnswers(Int, life: Int, QuestionID, choice: String)
     case guardianSees(Int, life: Int, PersonID, seq: UInt64)
     case administrator

@@ -17,7 +17,7 @@ extension InMemoryFamily {
   /// The inputs that answer an effect join the device's turn.
   private func carryOut(_ effect: DeviceEffect, of device: InMemoryDevice) {
     switch effect {
-    case .persist, .send, .listen, .requestAdmission, .consentChanged, .alert: break
+    case .persist, .send, .listen, .requestAdmission, .consentChanged, .alert, .makeSnapshot: break
     case .app(_, let reply): process?.deliver(.reply(reply))
     case .launch:
       launches += 1

@@ -168,6 +168,9 @@ public enum Limits {
   /// Events that a device replays at a start before it makes a snapshot. Below: the device replays
   /// them at each start.
   public static let snapshotInterval = 256
+  /// Events that a running device applies before it makes a snapshot, and at least an eighth of the
+  /// family's log. Below: a start after a kill replays them.
+  public static let runningSnapshotInterval = 4_096
   /// The newest events that a snapshot leaves out. An event that arrives later than this many others
   /// drops the snapshot.
   public static let snapshotMargin = 64

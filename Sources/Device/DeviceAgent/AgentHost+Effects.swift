@@ -36,6 +36,7 @@ extension AgentHost {
     case .consentChanged(_, let isWithdrawn, _):
       trace(isWithdrawn ? "consent-withdrawn" : "consent-given", device: address)
     case .notify(let notice): notify(notice, on: address)
+    case .makeSnapshot(let number): makeSnapshot(number, of: address)
     case .alert(let notification): alert(notification, on: address)
     }
   }

@@ -1,4 +1,5 @@
 public import Credentials
+import DequeModule
 package import DeviceTurn
 import FamilyCore
 public import FamilyModel
@@ -81,7 +82,10 @@ public actor AgentHost: Service {
   var apps: AppSocket?
   let localApps: (any LocalApps)?
   let observer: (any AgentObserver)?
-  private let verified = SignatureCache()
+  let verified = SignatureCache()
+  /// The devices whose snapshots are made in the background, one after the other.
+  var snapshotQueue: Deque<(device: DeviceAddress, number: UInt64)> = []
+  var isMakingSnapshot = false
   /// The launches of each app that had one, or a response, since the start.
   var launches: [DeviceAddress: [AppID: LaunchRecord]] = [:]
   /// The request rates of the apps that have sent a request.
@@ -180,6 +184,14 @@ public actor AgentHost: Service {
     var records = records
     host.share(&records, of: credential.address.family)
     let pass = try store.load(prefix: credential.address.passKey).first?.value ?? []
+    return Self.device(credential, records, pass: pass, configuration, verified)
+  }
+
+  /// A device with these records.
+  static func device(
+    _ credential: Credential, _ records: [DeviceRecord], pass: [UInt8] = [],
+    _ configuration: Configuration, _ verified: SignatureCache
+  ) -> HostedDevice {
     let ids = IDSource.system
     let security = credential.security(sharing: verified)
     let key = credential.keys.publicKey.bytes

@@ -91,6 +91,9 @@ enum RelayLimits {
   /// Pages and republishes that wait for a read. At the limit pages are refused with problem 500 and
   /// ``pageRetry``, and republishes are dropped: they are due again later.
   static let waitingPages = 4_096
+  /// Results that wait for a shard. Above, the shard requests no republishes until it has received
+  /// enough of them.
+  static let waitingResults = 4_096
   /// Reads of one batch, by kind. The others wait for the next batch.
   static let readsPerBatch = (families: 64, others: 32)
   /// Bytes of one batch, after which it ends; its last read may exceed them. The results wait in

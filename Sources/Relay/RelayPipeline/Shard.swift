@@ -1,5 +1,6 @@
 import Credentials
 import Crypto
+import DequeModule
 import FamilyCore
 import FamilyModel
 import FamilyTrust
@@ -22,7 +23,7 @@ struct Shard: ~Copyable, Sendable {
   var batch = MessageBatch()
   private var handledCount = 0
   /// The results of reads to receive.
-  var completions: [ReadCompletion] = []
+  var completions: Deque<ReadCompletion> = []
   var waiting: WaitingRequests
   var pacer: RetryPacer
   /// Whether acknowledgements may be waiting unread. Then the shard republishes nothing for lack of
@@ -100,10 +101,9 @@ struct Shard: ~Copyable, Sendable {
   }
 
   private mutating func receiveCompletions(_ clock: () -> Instant) {
-    guard !completions.isEmpty else { return }
-    let received = completions.prefix(RelayLimits.resultsPerSlice)
-    completions.removeFirst(received.count)
-    for completion in received { receive(completion, now: clock()) }
+    for _ in 0..<min(completions.count, RelayLimits.resultsPerSlice) {
+      receive(completions.removeFirst(), now: clock())
+    }
   }
 
   /// Messages of the batch and results of reads that wait.
@@ -217,15 +217,19 @@ struct Shard: ~Copyable, Sendable {
     collectEffects(route: [], key: [], now: now)
   }
 
+  /// Whether timers wait. Each republish ends as a result that the shard receives, and a shard that
+  /// lags would get more of them than it can receive.
+  private var mustWait: Bool { isBacklogged || completions.count > RelayLimits.waitingResults }
+
   /// When the next timer is due, or cursors are.
   var deadline: Instant? {
-    [isBacklogged ? nil : machine.deadline, isFull ? nil : cursors.due].compactMap { $0 }.min()
+    [mustWait ? nil : machine.deadline, isFull ? nil : cursors.due].compactMap { $0 }.min()
   }
 
   /// Runs the machine's timers if one is due. Their output and the due cursors leave with the next
   /// commit.
   mutating func runTimers(now: Instant) {
-    guard !isBacklogged, let due = machine.deadline, due <= now else { return }
+    guard !mustWait, let due = machine.deadline, due <= now else { return }
     machine.step(.timer, now: now, into: &effects)
     collectEffects(route: [], key: [], now: now)
   }

@@ -45,6 +45,7 @@ extension World {
         .passcodeChecked(index, life: device.life, prompt, proof),
         at: now + random.milliseconds(20...90))
     case .bubble(let bubble): guardianReacts(to: bubble, device, index)
+    case .makeSnapshot(let number): makeSnapshot(number, of: device, index)
     case .notify, .alert, .consentChanged: break
     }
   }

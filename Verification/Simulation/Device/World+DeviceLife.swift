@@ -94,7 +94,7 @@ extension World {
     let first = device.firstSnapshot
     let isStale = mutant == .deviceSnapshot
     return Snapshots(
-      coding: SnapshotCoding(), interval: 2, margin: 2,
+      coding: SnapshotCoding(), interval: 2, runningInterval: 8, margin: 2,
       seal: { isStale ? first.bytes(or: $0) : $0 }, open: { $0 })
   }
 

@@ -41,6 +41,8 @@ public struct ChildMachine: Sendable {
     case dismissNotification(CommandID?)
     /// An adult owner sets their own account.
     case setOwnAccount(Account)
+    /// The snapshot with this number was made; `nil`: the records allow none.
+    case snapshotMade(UInt64, [UInt8]?)
     /// The clock was set back. Deadlines set before the change would fire too late.
     case clockSetBack
     /// The deadline has passed.
@@ -204,6 +206,8 @@ public struct ChildMachine: Sendable {
       link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .admitted(let id): link.admitted(id, now: now)
+    case .snapshotMade(let number, let snapshot):
+      link.storeSnapshot(snapshot, number, into: &out)
     case .timer: link.timer(now: now, into: &out)
     case .clockSetBack:
       link.clockSetBack(now: now)

@@ -37,6 +37,9 @@ public enum DeviceEffect: Hashable, Sendable {
   case consentChanged(AppID, isWithdrawn: Bool, by: CommandID)
   /// Report a notice to the device's owner.
   case notify(Notice)
+  /// Make a snapshot of this device from its durable records, in the background. The shell answers
+  /// with the input `snapshotMade`, which carries the number.
+  case makeSnapshot(UInt64)
   /// Show a new notification outside the program, for example on the desktop. Each notification has
   /// this effect once.
   case alert(DeviceNotification)

@@ -14,6 +14,8 @@ public struct GuardianMachine: Sendable {
     case reply(UInt64, Reply)
     /// A broadcast arrived.
     case broadcast(Broadcast)
+    /// The snapshot with this number was made; `nil`: the records allow none.
+    case snapshotMade(UInt64, [UInt8]?)
     /// The guardian has read the conversation up to this sequence number.
     case seen(child: PersonID, seq: UInt64)
     /// The guardian answers a question with a choice.
@@ -150,6 +152,8 @@ public struct GuardianMachine: Sendable {
     case .disconnected: link.disconnected(now: now, into: &out)
     case .reply(let id, let reply): link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
+    case .snapshotMade(let number, let snapshot):
+      link.storeSnapshot(snapshot, number, into: &out)
     case .timer: link.timer(now: now, into: &out)
     case .clockSetBack: link.clockSetBack(now: now)
     case .seen(let child, let seq): link.markRead(.conversation(child), upTo: seq)

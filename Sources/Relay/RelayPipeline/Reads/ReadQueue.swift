@@ -1,3 +1,4 @@
+import DequeModule
 import FamilyModel
 
 /// The reads that wait for the ``StoreReader``. Owned by the socket thread.
@@ -5,8 +6,8 @@ import FamilyModel
 /// A batch alternates between families and other reads, each in the order of their requests, so that
 /// neither kind waits for all of the other.
 struct ReadQueue {
-  private var families: [StoreRead] = []
-  private var others: [StoreRead] = []
+  private var families: Deque<StoreRead> = []
+  private var others: Deque<StoreRead> = []
   /// Whether a batch is being read.
   private(set) var isReading = false
 
@@ -28,13 +29,14 @@ struct ReadQueue {
   mutating func nextBatch() -> [StoreRead] {
     guard !isReading, count > 0 else { return [] }
     isReading = true
-    let first = families.prefix(RelayLimits.readsPerBatch.families)
-    let second = others.prefix(RelayLimits.readsPerBatch.others)
-    families.removeFirst(first.count)
-    others.removeFirst(second.count)
+    var (families, others) = RelayLimits.readsPerBatch
     var batch: [StoreRead] = []
-    for index in 0..<max(first.count, second.count) {
-      batch += [first, second].filter { index < $0.count }.map { $0[$0.startIndex + index] }
+    while families > 0 || others > 0 {
+      let family = families > 0 ? self.families.popFirst() : nil
+      let other = others > 0 ? self.others.popFirst() : nil
+      guard family != nil || other != nil else { break }
+      batch += [family, other].compactMap(\.self)
+      (families, others) = (families - 1, others - 1)
     }
     return batch
   }

@@ -203,7 +203,7 @@ extension DeviceLink {
       sender.send(.acknowledge(unacknowledged.sorted().compactMap { cursors[$0] }), into: &out)
       unacknowledged = []
     }
-    return out.notices
+    return out.notices + requestSnapshot(out.events.count)
   }
 }
 

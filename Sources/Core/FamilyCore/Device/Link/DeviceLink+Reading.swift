@@ -63,6 +63,7 @@ extension DeviceLink {
     }
     rereads[event.audience] = nil
     if coverage?.lacks(event.audience, event.seq) ?? false { dropSnapshot(into: &out) }
+    storedWhileRequested(event)
     var cursor = cursors[event.audience] ?? Cursor(event.audience, delivered: 0)
     cursor.delivered = event.seq
     moveCursor(to: cursor)

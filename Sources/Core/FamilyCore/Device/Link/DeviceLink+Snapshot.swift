@@ -7,8 +7,8 @@ import FamilyModel
 /// order. A device with lost, rejected or deferred events makes no snapshot, and ignores one. A device
 /// with events that are newer than its version keeps its former snapshot.
 ///
-/// - *None* → (a start replays enough events) *stored*.
-/// - *Stored* → (a start replays enough later events) *stored*, replaced.
+/// - *None* → (a start replays enough events, or the device applies enough while it runs) *stored*.
+/// - *Stored* → (a start or a run adds enough later events) *stored*, replaced.
 /// - *Stored* → (a covered event is read again, or an event arrives that it should cover) *none*.
 extension DeviceLink {
   /// The records of a device that a start turns into its state.
@@ -159,6 +159,7 @@ extension DeviceLink {
     else { return }
     let stored = Packer.pack(StoredSnapshot(coverage: draft.coverage, state: state))
     coverage = draft.coverage
+    uncovered = snapshots.margin
     snapshotChange = .put(.snapshot(stored))
   }
 

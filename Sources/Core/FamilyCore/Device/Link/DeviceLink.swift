@@ -120,6 +120,12 @@ public struct DeviceLink: Sendable {
   var draft: SnapshotDraft?
   /// The change of the snapshot that the next step stores.
   var snapshotChange: RecordChange?
+  /// The events after the newest snapshot.
+  var uncovered = 0
+  /// The snapshot that the shell makes; `nil`: none.
+  var requestedSnapshot: RequestedSnapshot?
+  /// The number of the last requested snapshot.
+  var lastSnapshotRequest: UInt64 = 0
   /// The state of a child's machine in the snapshot.
   var restoredChild: RestoredChild?
   /// Whether the host announces the presence of all devices of its connection, so that this device
@@ -163,6 +169,7 @@ public struct DeviceLink: Sendable {
     restoreSnapshot(from: &history)
     for (audience, receipt) in receipts { restoreReceipt(audience, receipt) }
     restoreChains(history.events + history.newer, history.passed)
+    uncovered = history.events.count
     restored = restoreEvents(&history)
     markGivenBack(history.events)
     // This device made these keys, and the relay may not have them yet.

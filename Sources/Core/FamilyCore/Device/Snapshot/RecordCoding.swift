@@ -26,6 +26,8 @@ public struct Snapshots: Sendable {
   let open: Seal
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.
   var interval: Int
+  /// A running device makes a snapshot after this many events, and the newest ones.
+  var runningInterval: Int
   /// The newest events that no snapshot covers. Their order may still change: audiences arrive
   /// independently, and a reread goes back a few positions.
   var margin: Int
@@ -33,10 +35,12 @@ public struct Snapshots: Sendable {
   /// Creates the means of one device.
   public init(
     coding: any RecordCoding, interval: Int = Limits.snapshotInterval,
+    runningInterval: Int = Limits.runningSnapshotInterval,
     margin: Int = Limits.snapshotMargin, seal: @escaping Seal, open: @escaping Seal
   ) {
     self.coding = coding
     self.interval = interval
+    self.runningInterval = runningInterval
     self.margin = margin
     self.seal = seal
     self.open = open

@@ -1,0 +1,64 @@
+import FamilyModel
+
+/// A snapshot that the shell makes while the device runs, so that a start after a kill replays few
+/// events.
+///
+/// The shell restores a second machine from the stored records, as a start does. The running device
+/// may have read the same events in another order, so its own state is no part of the snapshot.
+struct RequestedSnapshot: Sendable {
+  var number: UInt64
+  /// The events that were stored after the request, up to ``Limits/runningSnapshotInterval``.
+  var stored: [(audience: Audience, seq: UInt64)] = []
+}
+
+/// - *None* → (enough events after the newest snapshot) *requested*.
+/// - *Requested* → (made, and the store has the covered events only) *none*, stored.
+/// - *Requested* → (an event up to its position is stored or read again) *none*.
+extension DeviceLink {
+  /// The snapshot that this start has made, which the next step stores.
+  public var newSnapshot: [UInt8]? {
+    if case .put(.snapshot(let bytes)) = snapshotChange { bytes } else { nil }
+  }
+
+  /// Requests a snapshot if enough events follow the newest one.
+  ///
+  /// - Parameter events: The number of events that this step has applied.
+  mutating func requestSnapshot(_ events: Int) -> [DeviceEffect] {
+    uncovered += events
+    guard let snapshots, let verifier, requestedSnapshot == nil, !hasReadNewer,
+      verifier.deferred.count == 0,
+      uncovered >= max(snapshots.runningInterval, Int(clamping: (coverage?.seq ?? 0) / 8))
+        + snapshots.margin
+    else { return [] }
+    // Records that allow no snapshot are read again only after as many events.
+    uncovered = 0
+    lastSnapshotRequest += 1
+    requestedSnapshot = RequestedSnapshot(number: lastSnapshotRequest)
+    return [.makeSnapshot(lastSnapshotRequest)]
+  }
+
+  /// Records that the device stores an event while a snapshot is made. A snapshot that takes longer
+  /// than the next ``Limits/runningSnapshotInterval`` events is dropped.
+  mutating func storedWhileRequested(_ event: Event) {
+    requestedSnapshot?.stored.append((event.audience, event.seq))
+    if requestedSnapshot?.stored.count ?? 0 > Limits.runningSnapshotInterval {
+      requestedSnapshot = nil
+    }
+  }
+
+  /// Stores a requested snapshot, unless it lacks an event up to its position that the device has
+  /// stored meanwhile.
+  mutating func storeSnapshot(_ bytes: [UInt8]?, _ number: UInt64, into out: inout Output) {
+    guard let requested = requestedSnapshot, requested.number == number, let snapshots else {
+      return
+    }
+    requestedSnapshot = nil
+    guard let bytes, let made = SnapshotCoverage(of: bytes),
+      !requested.stored.contains(where: { made.lacks($0.audience, $0.seq) }),
+      made.heads.entries.allSatisfy({ $0.value <= delivered($0.key) })
+    else { return }
+    coverage = made
+    uncovered += snapshots.margin
+    out.changes.append(.put(.snapshot(bytes)))
+  }
+}

@@ -1,0 +1,42 @@
+import DequeModule
+import DeviceTurn
+import FamilyCore
+import FamilyModel
+
+/// Snapshots of running devices.
+extension AgentHost {
+  /// Makes a device's snapshot in the background, after those that were requested earlier.
+  func makeSnapshot(_ number: UInt64, of address: DeviceAddress) {
+    snapshotQueue.append((address, number))
+    makeNextSnapshot()
+  }
+
+  /// The records are read here, so that they are those of one commit.
+  private func makeNextSnapshot() {
+    guard !isMakingSnapshot, let (address, number) = snapshotQueue.popFirst(),
+      let credential = credential(of: address)
+    else { return }
+    guarded {
+      let records = try store.recordsAfterSnapshot(of: address)
+      isMakingSnapshot = true
+      let (configuration, verified) = (configuration, verified)
+      Task.detached(priority: .utility) { [weak self] in
+        let device = Self.device(credential, records, configuration, verified)
+        // A device that ignores the former snapshot needs all its events, as at a start.
+        let snapshot = device.link.hasIgnoredSnapshot ? nil : device.link.newSnapshot
+        await self?.madeSnapshot(snapshot, number, of: address)
+      }
+    }
+  }
+
+  private func madeSnapshot(_ snapshot: [UInt8]?, _ number: UInt64, of address: DeviceAddress) {
+    isMakingSnapshot = false
+    if host.devices[address]?.child != nil {
+      act(ChildMachine.Input.snapshotMade(number, snapshot), on: address)
+    } else {
+      act(GuardianMachine.Input.snapshotMade(number, snapshot), on: address)
+    }
+    trace(snapshot == nil ? "no-snapshot" : "snapshot", device: address)
+    makeNextSnapshot()
+  }
+}
