@@ -60,6 +60,10 @@ import Testing
       ),
       (.post(child: person, short), .posted(child: person, short)),
       (.setAge(person, account, proof: proof), .ageSet(person, account, proof: proof)),
+      (
+        .changeSettings(person, account, proof: proof),
+        .settingsChanged(person, account, proof: proof)
+      ),
       (.setRoster(roster), .rosterChanged(roster)),
       (.shareKeys(Audience(rawValue: .max), wraps), .keysShared(wraps)),
     ]

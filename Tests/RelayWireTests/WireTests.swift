@@ -49,6 +49,8 @@ private let events: [Event] = [
   event(.posted(child: PersonID(3), sealed)), event(.contactChanged(child: PersonID(3), sealed)),
   event(.ageNoted(PersonID(3), sealed)), event(.ageSet(PersonID(3), sealed, proof: [])),
   event(.ageSet(PersonID(3), sealed, proof: proof)),
+  event(.settingsChanged(PersonID(3), sealed, proof: [])),
+  event(.settingsChanged(PersonID(3), sealed, proof: proof)),
   event(.passcodeChanged(passcode)), event(.withdrawn(child: PersonID(3), sealed)),
   event(
     .answeredInPerson(
@@ -83,6 +85,8 @@ private let requests: [Request] = [
   .command(id, .withdraw(child: PersonID(3), sealed)), .command(id, .noteAge(PersonID(3), sealed)),
   .command(id, .setAge(PersonID(3), sealed, proof: [])),
   .command(id, .setAge(PersonID(3), sealed, proof: proof)),
+  .command(id, .changeSettings(PersonID(3), sealed, proof: [])),
+  .command(id, .changeSettings(PersonID(3), sealed, proof: proof)),
   .command(id, .answerInPerson(header, sealed, choice: "approve", proof: proof)),
   .attach([Cursor(.family, delivered: 4, read: 2)]), .fetch(.family, after: 8),
   .acknowledge([Cursor(.account(PersonID(1)), delivered: 4)]), .ping,
@@ -301,6 +305,9 @@ private func decode<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws
         position: 14, id,
         .noteAge(PersonID(3), .ageMemory(app, AgeAnswer(gates: [18], day: answer.day, range: nil)))),
       .outbox(position: 15, id, .setAge(PersonID(3), .ageSettings(settings), proof: proof)),
+      .outbox(
+        position: 16, id,
+        .changeSettings(PersonID(3), .communicationSafety(.descriptive), proof: proof)),
     ]
     let notices: [Notice] = [
       .decided(id, ChoiceHeader(id: "approve", answer: .approval), by: PersonID(1)),

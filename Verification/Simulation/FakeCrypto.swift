@@ -93,6 +93,8 @@ struct FakeVault: DeviceVault {
       event.body = .accountChanged(person, reveal(content))
     case .ageSet(let person, let content, let proof):
       event.body = .ageSet(person, reveal(content), proof: proof)
+    case .settingsChanged(let child, let content, let proof):
+      event.body = .settingsChanged(child, reveal(content), proof: proof)
     default: break
     }
     return event

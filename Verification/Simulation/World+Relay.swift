@@ -248,7 +248,7 @@ extension World {
     relay.resets = []
     for stored in batch.events {
       switch try! Event.decode(stored.payload).body {
-      case .passcodeChanged, .answeredInPerson, .ageSet:
+      case .passcodeChanged, .answeredInPerson, .ageSet, .settingsChanged:
         relay.resets.insert(stored.family)
         record(.guessesReset(stored.family))
       default: break

@@ -43,6 +43,9 @@ public indirect enum Command: Hashable, Sendable {
   /// Changes age settings or clears an app's age memory. Allowed: the person and, for a child,
   /// guardians. A child's own device adds a proof of the passcode.
   case setAge(PersonID, Content, proof: [UInt8])
+  /// Changes one setting of a child; the content is the setting. Allowed: guardians. The child's own
+  /// device adds a proof of the passcode.
+  case changeSettings(PersonID, Content, proof: [UInt8])
   /// Shares content keys with devices of the audience. Allowed: readers of the audience; for an
   /// account, also the administrator.
   case shareKeys(Audience, [KeyWrap])

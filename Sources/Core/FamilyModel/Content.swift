@@ -24,6 +24,10 @@ public enum Content: Hashable, Sendable {
   indirect case ageSettings(AgeSettings)
   /// The apps on one device of a child: the complete list, which replaces the device's earlier one.
   indirect case apps([ListedApp])
+  /// A child's rules for the web.
+  indirect case webRules(WebRules)
+  /// A child's setting for sensitive pictures.
+  case communicationSafety(CommunicationSafety)
 }
 
 /// A guardian's later removal of an approval, or the return of a consent.

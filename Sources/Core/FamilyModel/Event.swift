@@ -52,6 +52,9 @@ public struct Event: Hashable, Sendable {
     /// settings or an age memory. The proof is a signature of ``InPerson``'s bytes if the device is
     /// the child's own.
     case ageSet(PersonID, Content, proof: [UInt8])
+    /// An authorized person changed one setting of a child; the content is the setting. The proof is a
+    /// signature of ``InPerson``'s bytes if the device is the child's own.
+    case settingsChanged(PersonID, Content, proof: [UInt8])
     /// Content keys of the audience, each sealed for one device.
     case keysShared([KeyWrap])
     /// A reader of the audience cannot open these content keys.

@@ -208,6 +208,10 @@ public enum Limits {
   public static let ageAnswers = 32
   /// Apps with their own age-sharing setting, per person. Above: `tooMany`, on the wire `tooLarge`.
   public static let ageApps = 256
+  /// Bytes of a site's name, as in the domain name system. Above: no site.
+  public static let siteBytes = 253
+  /// Sites with their own rule, per child. Above: `tooMany`, on the wire `tooLarge`.
+  public static let webSites = 256
   /// Apps in the list of one device. Above: the device lists the first ones by identifier; on the
   /// wire `tooLarge`.
   public static let listedApps = 128

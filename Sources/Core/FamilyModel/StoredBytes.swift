@@ -18,7 +18,8 @@ extension Event.Body {
     case .accountChanged(_, let content), .posted(_, let content), .contactChanged(_, let content),
       .withdrawn(_, let content), .ageNoted(_, let content):
       content.sealedBytes
-    case .ageSet(_, let content, let proof): content.sealedBytes + proof.count
+    case .ageSet(_, let content, let proof), .settingsChanged(_, let content, let proof):
+      content.sealedBytes + proof.count
     case .asked(let header, let content): header.parts.count + content.sealedBytes
     case .answeredInPerson(let header, let content, let decision, let proof):
       header.parts.count + content.sealedBytes + decision.choice.id.utf8.count + proof.count

@@ -70,6 +70,7 @@ extension Event.Body {
     case .joinRequested: "joinRequested"
     case .ageNoted: "ageNoted"
     case .ageSet: "ageSet"
+    case .settingsChanged: "settingsChanged"
     case .keysShared: "keysShared"
     case .complained: "complained"
     case .beat: "beat"

@@ -25,6 +25,9 @@ extension Content {
     case .ageMemory(let app, let answer): message.ageMemory = wire(app, answer)
     case .ageSettings(let settings): message.ageSettings = settings.wire
     case .apps(let apps): message.appList = .with { $0.apps = apps.map(\.wire) }
+    case .webRules(let rules): message.webRules = rules.wire
+    case .communicationSafety(let setting):
+      message.communicationSafety = UInt32(setting.rawValue)
     }
     return Wire.encode(message)
   }
@@ -56,6 +59,9 @@ extension Content {
     case .ageMemory(let memory): return try RelayWire.ageMemory(memory)
     case .ageSettings(let settings): return .ageSettings(try AgeSettings(settings))
     case .appList(let list): return .apps(try appList(list))
+    case .webRules(let rules): return .webRules(try WebRules(rules))
+    case .communicationSafety(let setting):
+      return .communicationSafety(try CommunicationSafety(wire: setting))
     case nil: throw .malformed
     }
   }
@@ -149,6 +155,8 @@ extension Event {
       event.body = .ageNoted(person, content.openedIfPossible)
     case .ageSet(let person, let content, let proof):
       event.body = .ageSet(person, content.openedIfPossible, proof: proof)
+    case .settingsChanged(let child, let content, let proof):
+      event.body = .settingsChanged(child, content.openedIfPossible, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .keysShared, .complained, .invited, .joinRequested, .beat, .opaque:
       break

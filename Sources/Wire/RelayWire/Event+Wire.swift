@@ -144,6 +144,8 @@ extension Event {
     case .ageNoted(let person, let content): message.ageNoted = RelayWire.wire(person, content)
     case .ageSet(let person, let content, let proof):
       message.ageSet = setAge(person, content, proof)
+    case .settingsChanged(let child, let content, let proof):
+      message.settingsChanged = changeSettings(child, content, proof)
     case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
     case .complained(let keys): message.complained = RelayWire.wire(audience, keys)
     case .beat: message.beat = true
@@ -236,6 +238,9 @@ extension Event {
       return .ageSet(
         PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
+    case .settingsChanged(let changed):
+      let (child, content, proof) = try changed.parts
+      return .settingsChanged(child, content, proof: proof)
     case .keysShared(let shared): return .keysShared(try keyWraps(shared))
     case .complained(let complaint): return .complained(try keyNames(complaint))
     case .beat(let isSet):

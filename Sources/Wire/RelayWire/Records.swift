@@ -160,6 +160,8 @@ extension Command {
     case .noteAge(let person, let content): .noteAge(person, content.openedIfPossible)
     case .setAge(let person, let content, let proof):
       .setAge(person, content.openedIfPossible, proof: proof)
+    case .changeSettings(let child, let content, let proof):
+      .changeSettings(child, content.openedIfPossible, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .shareKeys,
       .complain, .invite, .beat, .opaque:
       self

@@ -167,6 +167,8 @@ extension Command {
         message.noteAge = RelayWire.wire(person, content)
       case .setAge(let person, let content, let proof):
         message.setAge = RelayWire.setAge(person, content, proof)
+      case .changeSettings(let child, let content, let proof):
+        message.changeSettings = RelayWire.changeSettings(child, content, proof)
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
       case .complain(let audience, let keys):
@@ -221,6 +223,9 @@ extension Command {
       self = .setAge(
         PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
         proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
+    case .changeSettings(let changed):
+      let (child, content, proof) = try changed.parts
+      self = .changeSettings(child, content, proof: proof)
     case .shareKeys(let shared):
       self = .shareKeys(Audience(rawValue: shared.audience), try keyWraps(shared))
     case .complain(let complaint):

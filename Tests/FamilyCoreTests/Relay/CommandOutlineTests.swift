@@ -21,6 +21,7 @@ import Testing
     .withdraw(child: child, .sealed([1])), .invite(invitation), .noteAge(child, .sealed([1])),
     .setAge(child, .sealed([1]), proof: [1]), .shareKeys(.family, []),
     .shareKeys(.account(child), []), .complain(.family, []), .complain(.account(child), []),
+    .changeSettings(child, .sealed([1]), proof: [1]),
     .beat, .opaque(.family, OpaqueBody(kind: 1_000, bytes: [1])),
     .opaque(.family, OpaqueBody(kind: 1_001, bytes: [1])),
     .opaque(.account(child), OpaqueBody(kind: 1_000, bytes: [1])),
@@ -49,6 +50,7 @@ import Testing
     case .complain: 17
     case .beat: 18
     case .opaque: 19
+    case .changeSettings: 20
     }
   }
 
@@ -69,7 +71,7 @@ import Testing
 
   @Test("T1: a command and its event have one outline, for every kind")
   func agree() throws {
-    #expect(Set(Self.commands.map(kind)).count == 20)
+    #expect(Set(Self.commands.map(kind)).count == 21)
     for command in Self.commands {
       #expect(CommandOutline(command) == CommandOutline(try event(command)), "\(command)")
     }

@@ -92,6 +92,7 @@ import Testing
       (10, .withdraw(child: child, .sealed([]))), (10, .invite(invitation)),
       (10, .setAccount(child, .sealed([]))), (30, .noteAge(child, .sealed([]))),
       (10, .setAge(child, .sealed([]), proof: [])),
+      (10, .changeSettings(child, .sealed([]), proof: [])),
       (0, .setRoster(RelayMachineFixture.roster)),
     ]
     var outlines: Set<CommandOutline> = []

@@ -68,6 +68,8 @@ private struct RightsModel {
     case .contactChanged, .withdrawn, .passcodeChanged, .invited, .beat: return isGuardian
     case .ageNoted(let person, _): return author?.id == person
     case .ageSet(let person, _, _): return isGuardian || isAdministrator || author?.id == person
+    case .settingsChanged(let child, _, _):
+      return isGuardian || isAdministrator || isChild(child)
     case .accountChanged(let person, _):
       let isAccountOfChild = roster?.person(person)?.role == .child
       return isAdministrator || (isAccountOfChild ? isGuardian : author?.id == person)

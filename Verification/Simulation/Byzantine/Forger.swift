@@ -248,7 +248,8 @@ extension Event.Body {
     switch self {
     case .asked(_, let content), .posted(_, let content), .contactChanged(_, let content),
       .withdrawn(_, let content), .accountChanged(_, let content), .ageNoted(_, let content),
-      .ageSet(_, let content, _), .answeredInPerson(_, let content, _, _):
+      .ageSet(_, let content, _), .settingsChanged(_, let content, _),
+      .answeredInPerson(_, let content, _, _):
       content
     default: nil
     }

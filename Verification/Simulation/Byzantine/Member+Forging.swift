@@ -166,7 +166,9 @@ extension World {
     func proof(_ message: [UInt8]) -> [UInt8] {
       let old = member.events.compactMap { event -> [UInt8]? in
         switch event.body {
-        case .answeredInPerson(_, _, _, let proof), .ageSet(_, _, let proof): proof
+        case .answeredInPerson(_, _, _, let proof), .ageSet(_, _, let proof),
+          .settingsChanged(_, _, let proof):
+          proof
         default: nil
         }
       }
@@ -191,6 +193,14 @@ extension World {
       let message = InPerson.signedBytes(
         family: member.family, command: id, child: child, content: digest(content))
       command = .setAge(child, content, proof: proof(message))
+      isWrong = true
+    case .changeSettings(let child, let content, _):
+      let isOwnOfChild =
+        member.person(of: identity).map { $0.id == child && $0.role == .child } ?? false
+      guard isOwnOfChild else { return }
+      let message = InPerson.signedBytes(
+        family: member.family, command: id, child: child, content: digest(content))
+      command = .changeSettings(child, content, proof: proof(message))
       isWrong = true
     default: break
     }

@@ -94,6 +94,8 @@ extension Command {
     case .ageNoted(let person, let content): self = .noteAge(person, content)
     case .ageSet(let person, let content, let proof):
       self = .setAge(person, content, proof: proof)
+    case .settingsChanged(let child, let content, let proof):
+      self = .changeSettings(child, content, proof: proof)
     case .complained(let names): self = .complain(event.audience, names)
     case .beat: self = .beat
     case .opaque(let body): self = .opaque(event.audience, body)

@@ -36,7 +36,7 @@ extension World {
     let isReset = log.contains { stored in
       guard stored.at > time - .seconds(70) else { return false }
       switch try! Event.decode(stored.payload).body {
-      case .passcodeChanged, .answeredInPerson, .ageSet: return true
+      case .passcodeChanged, .answeredInPerson, .ageSet, .settingsChanged: return true
       default: return false
       }
     }

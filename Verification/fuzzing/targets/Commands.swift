@@ -4,7 +4,7 @@ import FamilyModel
 enum CommandKind: CaseIterable {
   case setRoster, setAccount, setLimits, ask, remind, cancel, answer, post, changeContact
   case setPasscode, answerInPerson, withdraw, addChild, invite, noteAge, setAge, shareKeys, complain
-  case beat, opaque
+  case beat, opaque, changeSettings
 
   init(_ command: Command) {
     self =
@@ -29,6 +29,7 @@ enum CommandKind: CaseIterable {
       case .complain: .complain
       case .beat: .beat
       case .opaque: .opaque
+      case .changeSettings: .changeSettings
       }
   }
 }
@@ -67,6 +68,10 @@ struct FuzzScene {
     case .setAge:
       .setAge(
         person, content(input.isRare(2) ? .ageMemory : .ageSettings, &input),
+        proof: input.isRare(2) ? input.proof() : [])
+    case .changeSettings:
+      .changeSettings(
+        person, content(input.isRare(4) ? .communicationSafety : .webRules, &input),
         proof: input.isRare(2) ? input.proof() : [])
     case .shareKeys: .shareKeys(input.audience(), input.array(Limits.keyWraps) { wrap(&$0) })
     case .complain: .complain(input.audience(), input.array(Limits.complaintKeys) { name(&$0) })

@@ -3,7 +3,7 @@ import FamilyModel
 /// The kinds of contents. The compiler asks for a case, and for values, when a kind is added.
 enum ContentKind: CaseIterable {
   case sealed, question, text, contact, contactName, account, withdrawal, ageMemory, ageSettings
-  case apps
+  case apps, webRules, communicationSafety
 
   init(_ content: Content) {
     self =
@@ -18,6 +18,8 @@ enum ContentKind: CaseIterable {
       case .ageMemory: .ageMemory
       case .ageSettings: .ageSettings
       case .apps: .apps
+      case .webRules: .webRules
+      case .communicationSafety: .communicationSafety
       }
   }
 
@@ -34,6 +36,8 @@ enum ContentKind: CaseIterable {
     case .ageMemory: .ageMemory(input.app(), input.isRare(4) ? nil : input.ageAnswer())
     case .ageSettings: .ageSettings(input.ageSettings())
     case .apps: .apps(input.array(Limits.listedApps) { $0.listedApp() })
+    case .webRules: .webRules(input.webRules())
+    case .communicationSafety: .communicationSafety(input.any(CommunicationSafety.allCases))
     }
   }
 }
@@ -120,6 +124,16 @@ extension Bytes {
       settings.apps[AppID("\(index.element.rawValue)\(index.offset)")] = any(AgeSharing.allCases)
     }
     return settings
+  }
+
+  mutating func webRules() -> WebRules {
+    var rules = WebRules()
+    rules.others = any(WebAccess.allCases)
+    rules.report = any(WebReport.allCases)
+    for index in 0..<array(Limits.webSites, { $0.byte() }).count {
+      rules.sites[Site("site\(index).example")!] = any(WebAccess.allCases)
+    }
+    return rules
   }
 
   mutating func listedApp() -> ListedApp {

@@ -191,6 +191,10 @@ extension Command {
       let bytes = InPerson.signedBytes(
         family: family, command: id, child: person, content: IdealVault.relayDigest(content.bytes))
       return .setAge(person, content, proof: passcode.sign(bytes))
+    case .changeSettings(let person, let content, _):
+      let bytes = InPerson.signedBytes(
+        family: family, command: id, child: person, content: IdealVault.relayDigest(content.bytes))
+      return .changeSettings(person, content, proof: passcode.sign(bytes))
     default: return self
     }
   }

@@ -185,7 +185,7 @@ public struct Conversation: Sendable {
     case .contactChanged: break
     case .opaque: add(line(.newer))
     case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
-      .joinRequested, .ageNoted, .ageSet, .beat:
+      .joinRequested, .ageNoted, .ageSet, .settingsChanged, .beat:
       break
     }
     if let kind = event.body.originKind {

@@ -44,6 +44,8 @@ public struct GuardianMachine: Sendable {
     case setAccount(PersonID, Account)
     /// The guardian changes a child's age settings.
     case setAge(PersonID, AgeSettings)
+    /// The guardian changes one setting of a child; the content is the setting.
+    case changeSettings(PersonID, Content)
     /// The guardian deletes the age answers to an app about a child.
     case forgetAge(PersonID, AppID)
     /// The guardian has read all notifications.
@@ -190,6 +192,9 @@ public struct GuardianMachine: Sendable {
     case .setAge(let person, let settings):
       send(
         .setAge(person, .ageSettings(settings), proof: []), now: now, into: &out, effects: &effects)
+    case .changeSettings(let child, let content):
+      send(
+        .changeSettings(child, content, proof: []), now: now, into: &out, effects: &effects)
     case .forgetAge(let person, let app):
       send(
         .setAge(person, .ageMemory(app, nil), proof: []), now: now, into: &out, effects: &effects)

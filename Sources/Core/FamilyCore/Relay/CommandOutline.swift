@@ -35,6 +35,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .complain(let audience, _): digest.add(18, audience.rawValue)
     case .beat: digest.add(19)
     case .opaque(let audience, let body): digest.add(20, audience, body)
+    case .changeSettings(let person, _, _): digest.add(21, person)
     }
     value = digest.value
   }
@@ -64,6 +65,7 @@ public struct CommandOutline: Hashable, Sendable {
     case .complained: digest.add(18, event.audience.rawValue)
     case .beat: digest.add(19)
     case .opaque(let body): digest.add(20, event.audience, body)
+    case .settingsChanged(let person, _, _): digest.add(21, person)
     }
     value = digest.value
   }

@@ -45,7 +45,7 @@ extension RelayMachine.Family {
     switch event.body {
     case .passcodeChanged: lock.adopt()
     case .answeredInPerson: lock.reset()
-    case .ageSet where role == .child: lock.reset()
+    case .ageSet where role == .child, .settingsChanged where role == .child: lock.reset()
     default: return
     }
     store(lock, of: family, into: &effects)

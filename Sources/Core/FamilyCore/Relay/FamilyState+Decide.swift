@@ -50,6 +50,8 @@ extension FamilyState {
     case .noteAge(let owner, let content): try decide(ageNote: owner, content, proposal)
     case .setAge(let id, let content, let proof):
       try decide(ageSettings: id, content, proof: proof, proposal, verify)
+    case .changeSettings(let child, let content, let proof):
+      try decide(settings: child, content, proof: proof, proposal, verify)
     case .shareKeys(let audience, let wraps): try decide(keys: wraps, audience, proposal)
     case .complain(let audience, let keys): try decide(complaint: keys, audience, proposal)
     case .beat: try decide(beatBy: proposal)

@@ -152,6 +152,23 @@ extension FamilyState {
     return (.ageSet(id, content, proof: proof), .account(id))
   }
 
+  func decide(
+    settings child: PersonID, _ content: Content, proof: [UInt8], _ proposal: Proposal,
+    _ verify: Verifier
+  ) throws(Problem) -> Outcome {
+    try requireChild(child)
+    try check(content)
+    if proposal.person?.id == child {
+      let message = InPerson.signedBytes(
+        family: proposal.family, command: proposal.id, child: child,
+        content: verify.digest(of: content))
+      try check(proof, of: message, proposal, verify)
+    } else {
+      try require(proposal.isAdministrator || proposal.isGuardian)
+    }
+    return (.settingsChanged(child, content, proof: proof), .account(child))
+  }
+
   func decide(keys wraps: [KeyWrap], _ audience: Audience, _ proposal: Proposal) throws(Problem)
     -> Outcome
   {

@@ -122,7 +122,7 @@ public struct FamilyState: Hashable, Sendable {
       keys[event.audience, default: AudienceKeys(since: founded)]
         .add(wraps, by: event.signature?.signer ?? event.device)
     case .limitsChanged, .accountChanged, .posted, .contactChanged, .withdrawn, .complained,
-      .ageNoted, .ageSet, .beat, .opaque:
+      .ageNoted, .ageSet, .settingsChanged, .beat, .opaque:
       break
     }
   }

@@ -82,7 +82,8 @@ extension FamilyState {
     case .rosterChanged(let next) where next != roster && next.isPart(of: roster): .unlimited
     case .withdrawn, .limitsChanged, .passcodeChanged, .keysShared, .complained, .beat: .reserved
     case .rosterChanged, .accountChanged, .asked, .reminded, .posted, .contactChanged,
-      .answeredInPerson, .invited, .joinRequested, .ageNoted, .ageSet, .opaque:
+      .answeredInPerson, .invited, .joinRequested, .ageNoted, .ageSet, .settingsChanged,
+      .opaque:
       .ordinary
     }
   }

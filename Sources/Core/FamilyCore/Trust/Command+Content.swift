@@ -16,7 +16,8 @@ extension Command {
     switch self {
     case .setAccount(_, let content), .ask(_, let content), .post(_, let content),
       .changeContact(_, let content), .answerInPerson(_, let content, _, _),
-      .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _):
+      .withdraw(_, let content), .noteAge(_, let content), .setAge(_, let content, _),
+      .changeSettings(_, let content, _):
       content
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
       .shareKeys, .complain, .beat, .opaque:
@@ -27,7 +28,7 @@ extension Command {
   /// Whether a part of the command depends on the command's id: the proof of the passcode.
   var dependsOnID: Bool {
     switch self {
-    case .setAge(_, _, let proof): !proof.isEmpty
+    case .setAge(_, _, let proof), .changeSettings(_, _, let proof): !proof.isEmpty
     case .answerInPerson: true
     default: false
     }
@@ -48,6 +49,8 @@ extension Command {
     case .withdraw(let child, _): return .withdraw(child: child, content)
     case .noteAge(let person, _): return .noteAge(person, content)
     case .setAge(let person, _, let proof): return .setAge(person, content, proof: proof)
+    case .changeSettings(let person, _, let proof):
+      return .changeSettings(person, content, proof: proof)
     case .setRoster, .setLimits, .remind, .cancel, .answer, .setPasscode, .addChild, .invite,
       .shareKeys, .complain, .beat, .opaque:
       return self
@@ -78,6 +81,8 @@ extension Command {
     case .noteAge(let person, let content): return (.account(person), .ageNoted(person, content))
     case .setAge(let person, let content, let proof):
       return (.account(person), .ageSet(person, content, proof: proof))
+    case .changeSettings(let person, let content, let proof):
+      return (.account(person), .settingsChanged(person, content, proof: proof))
     case .shareKeys(let audience, let wraps): return (audience, .keysShared(wraps))
     case .complain(let audience, let keys): return (audience, .complained(keys))
     case .beat: return (.family, .beat)
@@ -107,7 +112,8 @@ extension Event.Body {
     switch self {
     case .accountChanged(_, let content), .asked(_, let content), .posted(_, let content),
       .contactChanged(_, let content), .answeredInPerson(_, let content, _, _),
-      .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _):
+      .withdrawn(_, let content), .ageNoted(_, let content), .ageSet(_, let content, _),
+      .settingsChanged(_, let content, _):
       content
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .invited, .joinRequested, .keysShared, .complained, .beat, .opaque:
@@ -127,6 +133,8 @@ extension Event.Body {
     case .withdrawn(let child, _): .withdrawn(child: child, content)
     case .ageNoted(let person, _): .ageNoted(person, content)
     case .ageSet(let person, _, let proof): .ageSet(person, content, proof: proof)
+    case .settingsChanged(let person, _, let proof):
+      .settingsChanged(person, content, proof: proof)
     case .rosterChanged, .limitsChanged, .reminded, .cancelled, .decided, .passcodeChanged,
       .invited, .joinRequested, .keysShared, .complained, .beat, .opaque:
       self
@@ -152,6 +160,11 @@ extension Event.Body {
     case .ageSet:
       switch content {
       case .ageSettings, .ageMemory(_, nil): true
+      default: false
+      }
+    case .settingsChanged:
+      switch content {
+      case .webRules, .communicationSafety: true
       default: false
       }
     case .withdrawn: if case .withdrawal = content { true } else { false }

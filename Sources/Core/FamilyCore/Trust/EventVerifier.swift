@@ -304,7 +304,7 @@ struct EventVerifier: Sendable {
       if header.hasExpired(at: event.command.time) { return .rejected(.expired) }
       guard header.choices.contains(decision.choice) else { return .rejected(.noProof) }
       if let problem = check(proof, of: message, event) { return .rejected(problem) }
-    case .ageSet(let owner, _, let proof):
+    case .ageSet(let owner, _, let proof), .settingsChanged(let owner, _, let proof):
       guard let roster = roster(before: event.seq),
         roster.person(owner)?.role == .child,
         let signer = event.signature?.signer, roster.device(signer)?.person == owner

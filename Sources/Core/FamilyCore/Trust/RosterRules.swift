@@ -119,6 +119,10 @@ extension Roster {
       // A child's own device also needs a proof of the passcode.
       guard audience == .account(id), let owner = self.person(id) else { return false }
       return owner.id == person.id || owner.role == .child && isGuardian
+    case .settingsChanged(let id, _, _):
+      // The child's own device also needs a proof of the passcode.
+      guard audience == .account(id), self.person(id)?.role == .child else { return false }
+      return person.id == id || isGuardian
     case .limitsChanged(let id, _), .contactChanged(let id, _), .withdrawn(let id, _):
       return isIn(id) && isGuardian
     case .decided: return child.map(isIn) ?? false && isGuardian

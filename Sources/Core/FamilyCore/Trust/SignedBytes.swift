@@ -60,6 +60,9 @@ package enum SignedBytes {
     case .ageSet(let person, let content, let proof):
       out.add(41, person, digest(content))
       out.add(proof)
+    case .settingsChanged(let person, let content, let proof):
+      let body = OpaqueBody.settings(person, content, proof: proof)
+      out.add(200, body, digest(.sealed(body.bytes)))
     }
     return out.bytes
   }

@@ -681,6 +681,24 @@ nonisolated struct PBContent: Sendable {
     set {body = .appList(newValue)}
   }
 
+  /// Of settings_changed.
+  var webRules: PBWebRules {
+    get {
+      if case .webRules(let v)? = body {return v}
+      return PBWebRules()
+    }
+    set {body = .webRules(newValue)}
+  }
+
+  /// Of settings_changed: 0 off, 1 simple, 2 descriptive.
+  var communicationSafety: UInt32 {
+    get {
+      if case .communicationSafety(let v)? = body {return v}
+      return 0
+    }
+    set {body = .communicationSafety(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required; its kind follows from the event (see the table of docs/Protocol.md).
@@ -703,6 +721,10 @@ nonisolated struct PBContent: Sendable {
     case contactName(PBContactName)
     /// Of age_noted: the apps on the child's device.
     case appList(PBAppList)
+    /// Of settings_changed.
+    case webRules(PBWebRules)
+    /// Of settings_changed: 0 off, 1 simple, 2 descriptive.
+    case communicationSafety(UInt32)
 
   }
 
@@ -737,6 +759,43 @@ nonisolated struct PBAppList: Sendable {
 
     /// Bits: 1 the app asks for permission, 2 it requests age ranges.
     var frameworks: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+}
+
+/// A child's rules for the web.
+nonisolated struct PBWebRules: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The access to all other sites: 1 allow, 2 block, 3 ask.
+  var others: UInt32 = 0
+
+  /// Sites with a rule of their own, at most 256, each once.
+  var rules: [PBWebRules.Rule] = []
+
+  /// The guardians' report: 0 nothing, 1 the time of each day, 2 the time of each day and site.
+  var report: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The rule for one site.
+  nonisolated struct Rule: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The canonical name, 1 to 253 bytes: a registrable domain, or a host without one.
+    var site: String = String()
+
+    /// As WebRules.others.
+    var access: UInt32 = 0
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -914,6 +973,26 @@ nonisolated struct PBSetAge: Sendable {
   var content: Data = Data()
 
   /// Passcode proof, 64 bytes, if a child's own device sends the change. Otherwise empty.
+  var proof: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// A change of one setting of a child.
+nonisolated struct PBChangeSettings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The child.
+  var person: UInt32 = 0
+
+  /// Sealed content: WebRules, or communication_safety.
+  var content: Data = Data()
+
+  /// Passcode proof, 64 bytes, if the child's own device sends the change. Otherwise empty.
   var proof: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1447,6 +1526,15 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._body = .opaque(newValue)}
   }
 
+  /// A setting of the child changed.
+  var settingsChanged: PBChangeSettings {
+    get {
+      if case .settingsChanged(let v)? = _storage._body {return v}
+      return PBChangeSettings()
+    }
+    set {_uniqueStorage()._body = .settingsChanged(newValue)}
+  }
+
   /// The command's signature. Absent in join_requested, and in families without keys.
   var signature: PBSignature {
     get {_storage._signature ?? PBSignature()}
@@ -1507,6 +1595,8 @@ nonisolated struct PBEvent: @unchecked Sendable {
     case joinRequested(PBJoinRequest)
     /// A reader of the audience stated something of a kind that the relay need not know.
     case opaque(PBOpaque)
+    /// A setting of the child changed.
+    case settingsChanged(PBChangeSettings)
 
   }
 
@@ -2347,7 +2437,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0\u{3}app_list\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0\u{3}app_list\0\u{3}web_rules\0\u{3}communication_safety\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2467,6 +2557,27 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .appList(v)
         }
       }()
+      case 44: try {
+        var v: PBWebRules?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .webRules(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .webRules(v)
+        }
+      }()
+      case 45: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .communicationSafety(v)
+        }
+      }()
       default: break
       }
     }
@@ -2513,6 +2624,14 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .appList?: try {
       guard case .appList(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
+    case .webRules?: try {
+      guard case .webRules(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 44)
+    }()
+    case .communicationSafety?: try {
+      guard case .communicationSafety(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 45)
     }()
     case nil: break
     }
@@ -2596,6 +2715,81 @@ nonisolated extension PBAppList.App: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.name != rhs.name {return false}
     if lhs.rating != rhs.rating {return false}
     if lhs.frameworks != rhs.frameworks {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebRules: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WebRules"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}others\0\u{1}rules\0\u{1}report\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.others) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.rules) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.report) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.others != 0 {
+      try visitor.visitSingularUInt32Field(value: self.others, fieldNumber: 1)
+    }
+    if !self.rules.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.rules, fieldNumber: 2)
+    }
+    if self.report != 0 {
+      try visitor.visitSingularUInt32Field(value: self.report, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebRules, rhs: PBWebRules) -> Bool {
+    if lhs.others != rhs.others {return false}
+    if lhs.rules != rhs.rules {return false}
+    if lhs.report != rhs.report {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebRules.Rule: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBWebRules.protoMessageName + ".Rule"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}site\0\u{1}access\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.access) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 1)
+    }
+    if self.access != 0 {
+      try visitor.visitSingularUInt32Field(value: self.access, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebRules.Rule, rhs: PBWebRules.Rule) -> Bool {
+    if lhs.site != rhs.site {return false}
+    if lhs.access != rhs.access {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2927,6 +3121,46 @@ nonisolated extension PBSetAge: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
   }
 
   static func ==(lhs: PBSetAge, rhs: PBSetAge) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBChangeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ChangeSettings"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}content\0\u{1}proof\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.person != 0 {
+      try visitor.visitSingularUInt32Field(value: self.person, fieldNumber: 1)
+    }
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 2)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBChangeSettings, rhs: PBChangeSettings) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.content != rhs.content {return false}
     if lhs.proof != rhs.proof {return false}
@@ -3443,7 +3677,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0\u{2}w\u{1}opaque\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0\u{2}w\u{1}opaque\0\u{3}settings_changed\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3745,6 +3979,19 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .opaque(v)
           }
         }()
+        case 201: try {
+          var v: PBChangeSettings?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .settingsChanged(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .settingsChanged(v)
+          }
+        }()
         default: break
         }
       }
@@ -3864,6 +4111,10 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case .opaque?: try {
         guard case .opaque(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 200)
+      }()
+      case .settingsChanged?: try {
+        guard case .settingsChanged(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 201)
       }()
       default: break
       }

@@ -233,6 +233,15 @@ nonisolated struct PBCommand: Sendable {
     set {body = .opaque(newValue)}
   }
 
+  /// Changes one setting of a child.
+  var changeSettings: PBChangeSettings {
+    get {
+      if case .changeSettings(let v)? = body {return v}
+      return PBChangeSettings()
+    }
+    set {body = .changeSettings(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required. docs/Protocol.md lists senders and audiences.
@@ -277,6 +286,8 @@ nonisolated struct PBCommand: Sendable {
     case invite(PBInvitation)
     /// States something of a kind that the relay need not know.
     case opaque(PBOpaque)
+    /// Changes one setting of a child.
+    case changeSettings(PBChangeSettings)
 
   }
 
@@ -979,7 +990,7 @@ nonisolated extension PBAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Command"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{1}beat\0\u{2}\u{11}invite\0\u{2}x\u{1}opaque\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}set_roster\0\u{3}set_account\0\u{3}set_limits\0\u{1}ask\0\u{1}remind\0\u{1}cancel\0\u{1}answer\0\u{1}post\0\u{3}change_contact\0\u{3}set_passcode\0\u{3}answer_in_person\0\u{1}withdraw\0\u{3}add_child\0\u{4}\u{1b}note_age\0\u{3}set_age\0\u{4}\u{13}share_keys\0\u{2}\u{2}complain\0\u{1}beat\0\u{2}\u{11}invite\0\u{2}x\u{1}opaque\0\u{3}change_settings\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1227,6 +1238,19 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .opaque(v)
         }
       }()
+      case 201: try {
+        var v: PBChangeSettings?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .changeSettings(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .changeSettings(v)
+        }
+      }()
       default: break
       }
     }
@@ -1317,6 +1341,10 @@ nonisolated extension PBCommand: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .opaque?: try {
       guard case .opaque(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 200)
+    }()
+    case .changeSettings?: try {
+      guard case .changeSettings(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 201)
     }()
     case nil: break
     }

@@ -32,6 +32,8 @@ extension DeviceLink {
       return !conversation(child).consents.isWithdrawn(app)
     case .setAge(let person, .ageSettings(let settings), _):
       return family.ages[person]?.state.settings == settings
+    case .changeSettings(let child, let content, _):
+      return family.settings[child]?.states(content) ?? false
     default: return true
     }
   }

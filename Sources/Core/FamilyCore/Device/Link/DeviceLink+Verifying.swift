@@ -107,7 +107,7 @@ extension Event.Body {
   var isOrderedByTime: Bool {
     switch self {
     case .limitsChanged, .accountChanged, .contactChanged, .withdrawn, .decided, .answeredInPerson,
-      .passcodeChanged, .opaque:
+      .passcodeChanged, .settingsChanged, .opaque:
       true
     case .rosterChanged, .asked, .reminded, .cancelled, .posted, .invited, .joinRequested,
       .ageNoted, .ageSet, .keysShared, .complained, .beat:

@@ -8,6 +8,8 @@ struct FamilyProjection: Sendable {
   var accounts: [PersonID: Account] = [:]
   /// The age settings of each person, and the age answers that apps received.
   var ages: [PersonID: AgeLog] = [:]
+  /// The settings of each child.
+  var settings: [PersonID: ChildSettings] = [:]
   /// The apps on the devices of each child.
   var apps: [PersonID: AppLists] = [:]
   var conversations: [PersonID: Conversation] = [:]
@@ -68,6 +70,8 @@ struct FamilyProjection: Sendable {
     case .ageSet(let person, let content, _):
       let byChild = owners[event.device] == person && roster.person(person)?.role == .child
       ages[person, default: AgeLog()].add(event, .set(content, byChild: byChild))
+    case .settingsChanged(let child, let content, _):
+      settings[child, default: ChildSettings()].set(content, event.order)
     case .passcodeChanged(let new): passcodes.add(new, event.order)
     case .joinRequested(let join): joins = joins.suffix(Limits.invitations - 1) + [join]
     default:

@@ -30,6 +30,8 @@ struct OwnStatements: Sendable {
     case apps(PersonID)
     case ageSettings(PersonID)
     case ageMemory(PersonID, AppID)
+    case webRules(PersonID)
+    case communicationSafety(PersonID)
   }
 
   var entries: [CommandID: Entry] = [:]
@@ -109,6 +111,8 @@ struct OwnStatements: Sendable {
     case .ageNoted(let person, .apps): .apps(person)
     case .ageSet(let person, .ageSettings, _): .ageSettings(person)
     case .ageSet(let person, .ageMemory(let app, _), _): .ageMemory(person, app)
+    case .settingsChanged(let child, .webRules, _): .webRules(child)
+    case .settingsChanged(let child, .communicationSafety, _): .communicationSafety(child)
     default: nil
     }
   }
@@ -133,9 +137,11 @@ extension Event.Body {
     case .ageNoted(let person, let content): .noteAge(person, content)
     case .ageSet(let person, let content, let proof) where proof.isEmpty:
       .setAge(person, content, proof: [])
+    case .settingsChanged(let child, let content, let proof) where proof.isEmpty:
+      .changeSettings(child, content, proof: [])
     case .keysShared(let wraps): .shareKeys(audience, wraps)
-    case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .complained,
-      .beat, .opaque:
+    case .rosterChanged, .reminded, .answeredInPerson, .joinRequested, .ageSet, .settingsChanged,
+      .complained, .beat, .opaque:
       nil
     }
   }

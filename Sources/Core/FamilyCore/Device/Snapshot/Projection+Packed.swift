@@ -15,6 +15,7 @@ extension FamilyProjection: Packable {
     packer.add(accountsMade)
     packer.add(UInt64(newer))
     packer.add(accountStatements)
+    packer.add(settings)
   }
   init(_ packed: inout Unpacker) {
     self.init()
@@ -31,6 +32,7 @@ extension FamilyProjection: Packable {
     accountsMade = packed.value()
     newer = Int(clamping: packed.number())
     accountStatements = packed.value()
+    settings = packed.value()
   }
 }
 

@@ -31,6 +31,8 @@ extension OwnStatements: Packable {
     case .noteAge(let person, let content): subject(of: .ageNoted(person, content))
     case .setAge(let person, let content, let proof):
       subject(of: .ageSet(person, content, proof: proof))
+    case .changeSettings(let person, let content, let proof):
+      subject(of: .settingsChanged(person, content, proof: proof))
     default: nil
     }
   }

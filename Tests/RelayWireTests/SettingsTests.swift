@@ -1,0 +1,91 @@
+import FamilyModel
+import Testing
+
+@testable import FamilyCore
+@testable import RelayWire
+
+@Suite struct SettingsTests {
+  private let child = PersonID(3)
+
+  private func event(_ body: Event.Body) -> Event {
+    Event(
+      seq: 7, previous: 0, audience: .account(child), command: CommandID(high: 1, low: 2),
+      device: DeviceID(1), at: Instant(milliseconds: 9), body: body)
+  }
+
+  private var rules: WebRules {
+    var rules = WebRules()
+    rules.others = .ask
+    rules.report = .sites
+    rules.sites = [Site("example.co.uk")!: .block, Site("xn--bcher-kva.example")!: .allow]
+    return rules
+  }
+
+  @Test("S3, S5: each setting of a child survives encoding")
+  func settings() throws {
+    let contents: [Content] =
+      [.webRules(rules), .webRules(WebRules())]
+      + CommunicationSafety.allCases.map { .communicationSafety($0) }
+    for content in contents {
+      #expect(try Content.sealed(content.bytes).opened() == content)
+      let sent = event(.settingsChanged(child, content, proof: []))
+      #expect(try Event.decode(sent.encode()).opened() == sent)
+    }
+  }
+
+  @Test("O5, S3: an older device signs and verifies the same bytes of a changed setting")
+  func older() throws {
+    for (content, proof) in [
+      ([1, 2, 3], []), ([UInt8](repeating: 7, count: 300), [UInt8](1...64)),
+    ]
+      as [([UInt8], [UInt8])]
+    {
+      let sent = event(.settingsChanged(child, .sealed(content), proof: proof))
+      // The body as a version without the kind reads it.
+      let older = try OpaqueBody(ofEvent: sent.encode())
+      #expect(older == OpaqueBody.settings(child, .sealed(content), proof: proof))
+      func signed(_ body: Event.Body) -> [UInt8] {
+        SignedBytes.of(
+          body, sent.command, in: FamilyID(7), sent.audience, by: DeviceID(1),
+          knowing: Knowledge(), question: nil, digest: { $0 }, bytes: { $0.bytes })
+      }
+      #expect(signed(sent.body) == signed(.opaque(older)))
+      var other = proof
+      other.append(1)
+      #expect(signed(sent.body) != signed(.settingsChanged(child, .sealed(content), proof: other)))
+    }
+  }
+
+  @Test(
+    "S5: rules with an unknown access, a wrong name, a repeated or one site too many are refused")
+  func refused() {
+    func problem(_ change: (inout PBWebRules) -> Void) -> Problem? {
+      var message = PBContent()
+      message.webRules = rules.wire
+      change(&message.webRules)
+      do throws(Problem) { _ = try Content.sealed(Wire.encode(message)).opened() } catch {
+        return error
+      }
+      return nil
+    }
+    func rule(_ site: String) -> PBWebRules.Rule {
+      .with {
+        $0.site = site
+        $0.access = 1
+      }
+    }
+    #expect(problem { _ in } == nil)
+    #expect(problem { $0.others = 0 } == .malformed)
+    #expect(problem { $0.rules[0].access = 4 } == .malformed)
+    #expect(problem { $0.report = 3 } == .malformed)
+    for name in [
+      "", "Example.com", "b\u{fc}cher.example", "a b", String(repeating: "a", count: 254),
+    ] {
+      #expect(problem { $0.rules.append(rule(name)) } == .malformed)
+    }
+    #expect(problem { $0.rules.append($0.rules[0]) } == .malformed)
+    let most = (0..<Limits.webSites).map { rule("a\($0).example") }
+    #expect(problem { $0.rules = most } == nil)
+    #expect(problem { $0.rules = most + [rule("b.example")] } == .tooLarge)
+  }
+}
