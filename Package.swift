@@ -166,6 +166,9 @@ let sources: [Target] = [
       "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "ZeroMQ",
     ]),
 
+  system("App", "CSiteNames"),
+  library("App", "SiteNames", ["CSiteNames", "FamilyModel"]),
+
   library("Gateway", "GatewayModel", ["FamilyModel", "SystemClock", crypto]),
   library(
     "Gateway", "GatewayServer",
@@ -211,7 +214,7 @@ let sources: [Target] = [
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "BackupArchive", "Credentials", "PrivateFiles",
       "ProgramOptions", "QRCode", "RelayClient", "RelayOperation", "RelayStore", "RelayWire",
-      "SQLiteStore", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
+      "SiteNames", "SQLiteStore", "SystemClock", "TextTable", "Wording", "ZeroMQ", yams,
     ]),
   program(
     "child-agent",
@@ -332,6 +335,7 @@ let suites: [Target] = [
   tests(
     "RelayWireTests",
     ["FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayWire", "ZeroMQ"]),
+  tests("SiteNamesTests", ["SiteNames", "FamilyModel"]),
   tests("PrivateFilesTests", ["PrivateFiles", "TestDisk"]),
   tests("BackupArchiveTests", ["BackupArchive"]),
   tests("StoreTests", ["FamilyModel", "RelayStore", "SQLiteStore", "TestDisk", grdb]),

@@ -28,7 +28,7 @@ struct Outcome: Sendable {
   }
   /// The objects in the output of `history --json` that are lines of conversations.
   var conversation: [[String: Any]] {
-    let changes = ["family", "passcode", "limits", "contact", "account", "age"]
+    let changes = ["family", "passcode", "limits", "contact", "account", "age", "web", "safety"]
     return objects.filter { !changes.contains($0["kind"] as? String ?? "") }
   }
   /// The objects in the output of `--json`.

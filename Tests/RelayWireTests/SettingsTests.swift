@@ -33,6 +33,17 @@ import Testing
     }
   }
 
+  @Test("S5: a question to browse survives encoding, and one without a site is refused")
+  func browse() throws {
+    let question = Question(
+      id: QuestionID(high: 1, low: 2), topic: .browse(Site("example.co.uk")!))
+    #expect(try Content.sealed(Content.question(question).bytes).opened() == .question(question))
+    var message = PBContent()
+    message.question = question.wire
+    message.question.browse.site = "Example.com"
+    #expect(throws: Problem.malformed) { try Content.sealed(Wire.encode(message)).opened() }
+  }
+
   @Test("O5, S3: an older device signs and verifies the same bytes of a changed setting")
   func older() throws {
     for (content, proof) in [

@@ -57,7 +57,7 @@ import Wording
     let two: Set<Phrase> = [
       .permissionPrompt, .decidedNotice, .decidedLine, .alreadyAnswered, .withdrawnNotice,
       .consentGivenNotice,
-      .updatePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
+      .updatePrompt, .sitePrompt, .updateNotice, .inPersonLine, .picture, .birthdateSet, .agePrompt,
       .ageSharedNotice, .ageBetween, .explainKnown, .explainUnknown, .ruleApproved,
       .ruleApprovalEnded, .ruleDeclined,
       .ruleWithdrawn, .ruleContact, .ruleContactRemoved, .ruleConsentWithdrawn,
@@ -65,7 +65,8 @@ import Wording
       .choiceTitle, .ratingRaised, .ratingsRaised, .appOnDevice,
     ]
     let one: Set<Phrase> = [
-      .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .inWindow, .tryAgainIn,
+      .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .siteAlreadyAsked, .inWindow,
+      .tryAgainIn,
       .reminderLine,
       .cancelledLine, .newerLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,

@@ -19,7 +19,7 @@ public enum ChoiceEnd: Hashable, Sendable {
   ///   that makes no handle known.
   func validate(_ answer: Answer, _ topic: Topic.Kind, now: Instant) throws(Problem) {
     let length = moment(decidedAt: now) - now
-    guard answer == .approval, topic == .communication,
+    guard answer == .approval, topic != .significantUpdate,
       Limits.shortestApproval...Limits.longestApproval ~= length
     else { throw .badEnd }
   }

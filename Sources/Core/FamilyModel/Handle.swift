@@ -1,4 +1,4 @@
-/// A phone number, an e-mail address or a custom user name.
+/// A phone number, an e-mail address, a custom user name or a site.
 public struct Handle: Hashable, Comparable, Sendable {
   /// The kinds of handles.
   public enum Kind: UInt8, Sendable, CaseIterable {
@@ -8,6 +8,8 @@ public struct Handle: Hashable, Comparable, Sendable {
     case emailAddress = 2
     /// A user name of one app, known in that app only.
     case custom = 3
+    /// A site of the web, by its canonical name. Only questions to browse have one.
+    case site = 4
   }
   /// The number, address or name, as the app gave it.
   public var value: String
@@ -18,6 +20,8 @@ public struct Handle: Hashable, Comparable, Sendable {
     self.value = value
     self.kind = kind
   }
+  /// The handle of a site, which an approval to browse makes known.
+  public init(_ site: Site) { self.init(site.name, .site) }
   public static func < (a: Handle, b: Handle) -> Bool {
     (a.kind.rawValue, a.value) < (b.kind.rawValue, b.value)
   }

@@ -36,6 +36,7 @@ extension Question {
     var bytes = 256
     switch topic {
     case .significantUpdate(let description): bytes += description.utf8.count
+    case .browse(let site): bytes += site.name.utf8.count
     case .communication(let people, _):
       for person in people {
         bytes += 128 + person.handle.value.utf8.count + (person.avatar?.bytes.count ?? 0)

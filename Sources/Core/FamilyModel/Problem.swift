@@ -169,6 +169,8 @@ public struct Problem: Error, Hashable, Sendable {
   }
   /// The relay does not answer the device.
   public static let noRelay = Problem(442)
+  /// The child's rules for the web do not make the child ask for the site: the site is open, or blocked.
+  public static let siteNotAsked = Problem(450)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

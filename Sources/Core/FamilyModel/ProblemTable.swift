@@ -314,6 +314,10 @@ extension Problem {
       "The device has no connection to the relay, which takes part in each check of the passcode.",
       "Check the connection and repeat, or ask by message."),
     ProblemEntry(
+      450, "the child need not ask for the site, or may not",
+      "The child's rules for the web open the site, or block it.",
+      "A guardian changes the rule: `relayctl web-rule`."),
+    ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",
       "Nothing was changed. Programs retry at the time that the relay names."),

@@ -32,6 +32,8 @@ public enum Topic: Hashable, Sendable {
   case communication(people: [Subject], actions: Actions)
   /// The use of an app after a significant update; the app describes the update.
   case significantUpdate(description: String)
+  /// The opening of a site.
+  case browse(Site)
 
   /// The kinds of topics.
   public enum Kind: Hashable, Sendable {
@@ -39,6 +41,8 @@ public enum Topic: Hashable, Sendable {
     case communication
     /// A significant update of an app.
     case significantUpdate
+    /// The opening of a site.
+    case browse
 
     /// Whether the question is asked only while the child's communication limits are on.
     ///
@@ -46,15 +50,15 @@ public enum Topic: Hashable, Sendable {
     public var needsLimits: Bool {
       switch self {
       case .communication: true
-      case .significantUpdate: false
+      case .significantUpdate, .browse: false
       }
     }
 
-    /// Whether a default choice may approve. Only a guardian approves an update.
+    /// Whether a default choice may approve. Only a guardian approves an update or a site.
     public var allowsApprovingDefault: Bool {
       switch self {
       case .communication: true
-      case .significantUpdate: false
+      case .significantUpdate, .browse: false
       }
     }
   }
@@ -64,14 +68,16 @@ public enum Topic: Hashable, Sendable {
     switch self {
     case .communication: .communication
     case .significantUpdate: .significantUpdate
+    case .browse: .browse
     }
   }
 
-  /// The handles in question, in the order given; empty for an update.
+  /// The handles in question, in the order given; the site's for browsing, empty for an update.
   public var handles: [Handle] {
     switch self {
     case .communication(let people, _): people.map(\.handle)
     case .significantUpdate: []
+    case .browse(let site): [Handle(site)]
     }
   }
 }

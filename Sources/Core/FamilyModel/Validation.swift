@@ -25,6 +25,7 @@ extension Topic {
   func validate() throws(Problem) {
     switch self {
     case .significantUpdate(let description): try checkText(description, Limits.textBytes)
+    case .browse: break
     case .communication(let people, _):
       guard !people.isEmpty else { throw .emptyHandle }
       guard people.count <= Limits.subjects else { throw .tooMany }
@@ -35,6 +36,7 @@ extension Topic {
 
 extension Subject {
   func validate() throws(Problem) {
+    guard handle.kind != .site else { throw .badHandle }
     try handle.validate()
     try avatar?.validate()
     guard let name else { return }
@@ -50,7 +52,10 @@ extension Content {
   ///   characters.
   public func validateContact() throws(Problem) {
     switch self {
-    case .contact(let handle, _): try handle.validate()
+    case .contact(let handle, _):
+      // The web rules allow a site.
+      guard handle.kind != .site else { throw .badHandle }
+      try handle.validate()
     case .contactName(let handle, let name):
       try handle.validate()
       guard name.utf8.count <= Limits.titleBytes,

@@ -81,6 +81,7 @@ struct FamilyView {
     switch state.question?.topic {
     case .communication(let people, _): people.map(wording.person).joined(separator: ", ")
     case .significantUpdate(let description): "update: \(description)"
+    case .browse(let site): site.name
     case nil: ""
     }
   }

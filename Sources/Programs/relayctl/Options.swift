@@ -70,13 +70,14 @@ struct ChildOption: ParsableArguments {
 
 /// A handle's kind as a command-line value.
 enum KindArgument: String, ExpressibleByArgument, CaseIterable {
-  case phone, email, custom
+  case phone, email, custom, site
 
   init(_ kind: Handle.Kind) {
     switch kind {
     case .phoneNumber: self = .phone
     case .emailAddress: self = .email
     case .custom: self = .custom
+    case .site: self = .site
     }
   }
 
@@ -85,6 +86,7 @@ enum KindArgument: String, ExpressibleByArgument, CaseIterable {
     case .phone: .phoneNumber
     case .email: .emailAddress
     case .custom: .custom
+    case .site: .site
     }
   }
 }

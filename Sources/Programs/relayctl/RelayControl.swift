@@ -28,6 +28,7 @@ struct RelayControl: AsyncParsableCommand {
         name: "Guardian inspection",
         subcommands: [
           Pending.self, History.self, Known.self, Explain.self, Apps.self, Ages.self, Settings.self,
+          ShowWebRules.self,
           ShowFamily.self,
         ]),
       CommandGroup(
@@ -38,7 +39,7 @@ struct RelayControl: AsyncParsableCommand {
           SetPasscode.self, AddChild.self, Onboard.self, SetBirthdate.self, AddMember.self,
           Invite.self,
           RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
-          ForgetAge.self, Sandbox.self,
+          ForgetAge.self, Sandbox.self, SetWebRule.self,
         ]),
     ])
 

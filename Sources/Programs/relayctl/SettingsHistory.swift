@@ -41,6 +41,10 @@ extension FamilyView {
       case .ageSet(let person, .ageSettings(let settings), _):
         let before = ages.updateValue(settings, forKey: person) ?? AgeSettings()
         for text in self.changes(from: before, to: settings) { add("age", text, of: person) }
+      case .settingsChanged(let child, .webRules, _):
+        add("web", "changed the rules for the web", of: child)
+      case .settingsChanged(let child, .communicationSafety(let setting), _):
+        add("safety", "set the check of sensitive pictures to \(setting)", of: child)
       case .ageSet(let person, .ageMemory(let app, nil), _):
         add("age", "cleared the age answers of \(name(of: app))", of: person)
       default: break

@@ -13,6 +13,7 @@ extension Handle.Kind {
     case .phoneNumber: "phone"
     case .emailAddress: "email"
     case .custom: "custom"
+    case .site: "site"
     }
   }
 
@@ -86,6 +87,7 @@ extension Topic.Kind {
     switch self {
     case .communication: "communication"
     case .significantUpdate: "significantUpdate"
+    case .browse: "browse"
     }
   }
 }

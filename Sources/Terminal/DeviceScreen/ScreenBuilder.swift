@@ -95,14 +95,18 @@ struct ScreenBuilder {
   func people(_ topic: Topic?) -> [Screen.Person] {
     switch topic {
     case .communication(let people, _): people.map(person)
-    case .significantUpdate, nil: []
+    case .significantUpdate, .browse, nil: []
     }
   }
 
-  /// The app's description of its update; `nil` for another topic, or without a visible text.
+  /// The app's description of its update, or the site; `nil` for another topic, or without a visible
+  /// text.
   func description(_ topic: Topic?) -> String? {
-    guard case .significantUpdate(let text) = topic, text.isVisible else { return nil }
-    return text.sanitizedLines
+    switch topic {
+    case .significantUpdate(let text): text.isVisible ? text.sanitizedLines : nil
+    case .browse(let site): site.name
+    case .communication, nil: nil
+    }
   }
 }
 

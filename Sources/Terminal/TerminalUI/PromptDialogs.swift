@@ -37,6 +37,7 @@ extension Renderer {
     switch question.topic {
     case .communication(let people, _): wording.list(people.map(wording.person))
     case .significantUpdate: ""
+    case .browse(let site): site.name
     }
   }
 
@@ -48,6 +49,7 @@ extension Renderer {
     case .communication: wording(.permissionPrompt, name(of: app), names(question))
     case .significantUpdate(let description):
       wording(update, name(of: app), description.isVisible ? description : "…")
+    case .browse(let site): wording(.sitePrompt, name(of: app), site.name)
     }
   }
 
@@ -56,6 +58,7 @@ extension Renderer {
     switch question.topic {
     case .communication: wording(.alreadyAsked, names(question))
     case .significantUpdate: wording(.updateAlreadyAsked, name(of: app))
+    case .browse(let site): wording(.siteAlreadyAsked, site.name)
     }
   }
 }
@@ -183,7 +186,7 @@ struct ComposeDialog: Dialog {
       names[index] = name
       people[index].name = name
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate: break
+    case .significantUpdate, .browse: break
     }
   }
 }

@@ -60,7 +60,7 @@ extension Renderer {
         }
         return rows
       }
-    case .significantUpdate: []
+    case .significantUpdate, .browse: []
     }
   }
 
@@ -70,6 +70,7 @@ extension Renderer {
     case .communication: people(question)
     case .significantUpdate(let description):
       hanging("• ", description.isVisible ? description.sanitized : "…")
+    case .browse(let site): hanging("• ", site.name)
     }
   }
 

@@ -1,6 +1,4 @@
-/// A fixed text of the system; `Wording` provides it in a language.
-///
-/// `%1` and `%2` below are the arguments, in order.
+/// A fixed text of the system, which `Wording` provides in a language. `%1` and `%2` are arguments.
 public enum Phrase: String, CaseIterable, Sendable {
   // MARK: The child's prompt and compose sheet
 
@@ -27,6 +25,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case alreadyAsked
   /// The text of the prompt when a question about the same update is open. `%1` the app.
   case updateAlreadyAsked
+  /// The text of the prompt when a question about the same site is open. `%1` the site.
+  case siteAlreadyAsked
   /// The button that reminds the guardians of the open question.
   case remind
   /// The button that closes the prompt without a reminder.
@@ -101,11 +101,11 @@ public enum Phrase: String, CaseIterable, Sendable {
   /// The button that shows a picture despite the warning.
   case showPicture
 
-  // MARK: Significant updates
-
-  /// The text of the child's first prompt about an app's update. `%1` the app, `%2` the app's
-  /// description.
+  // MARK: Significant updates, and sites
+  /// The text of the child's first prompt about an update. `%1` the app, `%2` its description.
   case updatePrompt
+  /// The text of the child's first prompt about a site. `%1` the app, `%2` the site.
+  case sitePrompt
   /// The text that informs an adult of an app's update. `%1` the app, `%2` the app's description.
   case updateNotice
   /// The button that acknowledges the update.

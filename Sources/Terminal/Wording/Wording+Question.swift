@@ -10,6 +10,7 @@ extension Wording {
       description.isVisible
         ? text("question.update", [child, app, description])
         : text("question.update.undescribed", [child, app])
+    case .browse(let site): text("question.site", [child, app, site.name])
     case .communication(let people, let actions):
       text(
         "question.\(actions.key).\(people.count > 1 ? "many" : "one")",

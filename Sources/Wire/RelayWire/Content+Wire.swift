@@ -83,7 +83,7 @@ extension Question {
         people[index].avatar = nil
       }
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate: break
+    case .significantUpdate, .browse: break
     }
     return question
   }

@@ -109,6 +109,7 @@ extension Question {
           $0.actions = actions.rawValue
         }
       case .significantUpdate(let text): $0.update = .with { $0.description_p = text }
+      case .browse(let site): $0.browse = .with { $0.site = site.name }
       }
       $0.choices = choices.map(\.wire)
       // A default that is not among the choices becomes an index beyond them, which the decoder
@@ -129,6 +130,7 @@ extension Question {
     case .update(let found):
       guard found.description_p.utf8.count <= Limits.textBytes else { throw .tooLarge }
       topic = .significantUpdate(description: found.description_p)
+    case .browse(let found): topic = .browse(try Wire.require(Site(found.site)))
     case nil: throw .malformed
     }
     let choices = try Wire.map(wire.choices, limit: Limits.choices) { choice throws(Problem) in

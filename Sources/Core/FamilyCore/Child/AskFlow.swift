@@ -47,7 +47,7 @@ struct AskFlow: Sendable {
         people[index].name = name
       }
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate: break
+    case .significantUpdate, .browse: break
     }
     return question
   }

@@ -88,6 +88,9 @@ extension ChildMachine {
       return answerByDefault(question, app, into: &out, effects: &effects)
     }
     guard isChild else { return end(.refused(.notAChild)) }
+    if case .browse(let site) = question.topic, access(to: site) != .ask {
+      return end(.refused(.siteNotAsked))
+    }
     guard !kind.needsLimits || conversation?.limitsOn ?? true else {
       return answerByDefault(question, app, into: &out, effects: &effects)
     }

@@ -46,7 +46,7 @@ extension ChildMachine {
 
   /// The problem of a question that the app may not ask.
   func refusal(of question: Question, by app: AppID) -> Problem? {
-    question.topic.kind == .communication && consents.isWithdrawn(app) ? .consentWithdrawn : nil
+    question.topic.kind != .significantUpdate && consents.isWithdrawn(app) ? .consentWithdrawn : nil
   }
 
   /// Enqueues the current statement about the consent for an app that starts from the full set,

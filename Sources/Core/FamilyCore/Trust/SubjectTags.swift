@@ -95,7 +95,7 @@ extension Question {
       choice.end?.item(ofChoice: index)
     }
     return switch topic {
-    case .communication: topic.handles.map(\.canonical).sorted().map(\.item) + ends
+    case .communication, .browse: topic.handles.map(\.canonical).sorted().map(\.item) + ends
     case .significantUpdate(let text): [[0xFF] + text.utf8] + ends
     }
   }

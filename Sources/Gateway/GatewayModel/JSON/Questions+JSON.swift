@@ -16,7 +16,7 @@ extension Instant {
 
 extension Handle {
   private static let kinds: KeyValuePairs<String, Kind> = [
-    "phoneNumber": .phoneNumber, "emailAddress": .emailAddress, "custom": .custom,
+    "phoneNumber": .phoneNumber, "emailAddress": .emailAddress, "custom": .custom, "site": .site,
   ]
 
   package init(_ reader: JSONReader) throws(InvalidBody) {
@@ -106,6 +106,7 @@ extension Topic {
   package var json: JSONValue {
     switch self {
     case .significantUpdate(let description): .object(["update": .string(description)])
+    case .browse(let site): .object(["site": .string(site.name)])
     case .communication(let people, let actions):
       .object([
         "people": .array(people.map(\.json)),

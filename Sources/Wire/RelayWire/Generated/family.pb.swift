@@ -31,13 +31,13 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// A phone number, an e-mail address or a custom user name.
+/// A phone number, an e-mail address, a custom user name or a site.
 nonisolated struct PBHandle: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 phone number, 2 e-mail address, 3 custom user name.
+  /// 1 phone number, 2 e-mail address, 3 custom user name, 4 the canonical name of a site.
   var kind: UInt32 = 0
 
   /// As the app gave the handle; at most 320 bytes.
@@ -171,6 +171,20 @@ nonisolated struct PBUpdateTopic: Sendable {
   init() {}
 }
 
+/// A request to open a site where the child's rules make the child ask.
+nonisolated struct PBBrowseTopic: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The canonical name, 1 to 253 bytes.
+  var site: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// One of the answers that a question offers.
 nonisolated struct PBChoice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -251,6 +265,15 @@ nonisolated struct PBQuestion: Sendable {
     set {topic = .update(newValue)}
   }
 
+  /// The opening of a site.
+  var browse: PBBrowseTopic {
+    get {
+      if case .browse(let v)? = topic {return v}
+      return PBBrowseTopic()
+    }
+    set {topic = .browse(newValue)}
+  }
+
   /// 1 to 16 choices.
   var choices: [PBChoice] = []
 
@@ -275,6 +298,8 @@ nonisolated struct PBQuestion: Sendable {
     case communication(PBCommunicationTopic)
     /// A significant update of an app.
     case update(PBUpdateTopic)
+    /// The opening of a site.
+    case browse(PBBrowseTopic)
 
   }
 
@@ -1843,6 +1868,36 @@ nonisolated extension PBUpdateTopic: SwiftProtobuf.Message, SwiftProtobuf._Messa
   }
 }
 
+nonisolated extension PBBrowseTopic: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BrowseTopic"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}site\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBBrowseTopic, rhs: PBBrowseTopic) -> Bool {
+    if lhs.site != rhs.site {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Choice"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}title\0\u{1}answer\0\u{1}lasts\0\u{1}until\0")
@@ -1917,7 +1972,7 @@ nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Question"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}communication\0\u{1}update\0\u{1}choices\0\u{3}default_choice\0\u{1}expiration\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}communication\0\u{1}update\0\u{1}choices\0\u{3}default_choice\0\u{1}expiration\0\u{2}\u{2}browse\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1955,6 +2010,19 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.choices) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.defaultChoice) }()
       case 6: try { try decoder.decodeSingularInt64Field(value: &self._expiration) }()
+      case 8: try {
+        var v: PBBrowseTopic?
+        var hadOneofValue = false
+        if let current = self.topic {
+          hadOneofValue = true
+          if case .browse(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.topic = .browse(v)
+        }
+      }()
       default: break
       }
     }
@@ -1977,7 +2045,7 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       guard case .update(let v)? = self.topic else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     }()
-    case nil: break
+    default: break
     }
     if !self.choices.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.choices, fieldNumber: 4)
@@ -1987,6 +2055,9 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     }
     try { if let v = self._expiration {
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 6)
+    } }()
+    try { if case .browse(let v)? = self.topic {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }

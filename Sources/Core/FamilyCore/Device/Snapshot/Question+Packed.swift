@@ -23,20 +23,30 @@ extension Topic: Packable {
   func pack(_ packer: inout Packer) {
     switch self {
     case .communication(let people, let actions):
-      packer.add(true)
+      packer.add(1 as UInt64)
       packer.add(people)
       packer.add(actions.rawValue)
     case .significantUpdate(let description):
-      packer.add(false)
+      packer.add(0 as UInt64)
       packer.add(description)
+    case .browse(let site):
+      packer.add(2 as UInt64)
+      packer.add(site.name)
     }
   }
   init(_ packed: inout Unpacker) {
-    if packed.bool() {
+    switch packed.number() {
+    case 0: self = .significantUpdate(description: packed.text())
+    case 1:
       let people = packed.value() as [Subject]
       self = .communication(people: people, actions: Actions(rawValue: packed.value()))
-    } else {
-      self = .significantUpdate(description: packed.text())
+    default:
+      if let site = Site(packed.text()) {
+        self = .browse(site)
+      } else {
+        packed.fail()
+        self = .significantUpdate(description: "")
+      }
     }
   }
 }
